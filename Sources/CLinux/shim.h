@@ -1,0 +1,11 @@
+// Linux calls that Swift cannot make itself: variadic ones, and headers that Glibc's module leaves out.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+/// Names the calling thread, as `ps -L` and crash reports show it. `name` is cut to 15 bytes.
+/// prctl is variadic, and pthread_setname_np needs _GNU_SOURCE, under which Glibc's types differ
+/// from those that Swift's own module has.
+static inline void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

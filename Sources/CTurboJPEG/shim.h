@@ -1,0 +1,2 @@
+// libjpeg-turbo, TurboJPEG API. Its own header, nothing added.
+#include <turbojpeg.h>

@@ -1,0 +1,98 @@
+package import Frames
+
+/// The two cameras, by what they look at.
+package enum Role: String, CaseIterable, Hashable, Sendable {
+    /// The camera that looks at the world, or the desk.
+    case back
+    /// The camera that looks at the user.
+    case front
+
+    /// The other one.
+    package var other: Role { self == .back ? .front : .back }
+}
+
+/// What fills the frame around a picture of another shape.
+package enum Background: String, CaseIterable, Hashable, Sendable {
+    /// The picture's own copy, scaled to cover, blurred and darkened.
+    case blur
+    /// Black.
+    case black
+    /// Nothing: the picture is cut to the frame's shape.
+    case crop
+}
+
+/// One picture on the canvas: what the scene asks the compositor to draw, bottom layer first.
+package struct Layer: Hashable, Sendable {
+    /// Whose picture.
+    package var role: Role
+    /// Where it lies on the canvas, in canvas pixels. Content is clipped to it.
+    package var rect: Rect
+    /// 0 unseen … 1 opaque; applies to picture, border, shadow and icon together.
+    package var opacity: Double = 1
+    /// Radius of its rounded corners, in canvas pixels.
+    package var cornerRadius: Double = 0
+    /// Width of the border inside its edge, in canvas pixels.
+    package var borderWidth: Double = 0
+    /// Opacity of the white border, 0 … 1.
+    package var borderOpacity: Double = 0
+    /// Opacity of the black shadow around it, 0 … 1.
+    package var shadowOpacity: Double = 0
+    /// Opacity of the swap icon in its top right corner, 0 … 1.
+    package var iconOpacity: Double = 0
+    /// What fills `rect` around a picture of another shape.
+    package var background: Background = .blur
+    /// How the camera's picture is turned and mirrored before it is fitted into `rect`.
+    package var transform: Transform = .identity
+    /// How far the picture is blurred and darkened because the camera does not deliver, 0 … 1.
+    package var veil: Double = 0
+
+    /// An opaque layer without decoration.
+    package init(role: Role, rect: Rect) {
+        self.role = role
+        self.rect = rect
+    }
+}
+
+/// What is drawn for one output frame: the backdrop and at most four layers, bottom first.
+///
+/// Fixed in size, so that the frame thread makes one without allocating.
+package struct Scene: Hashable, Sendable {
+    /// Whose blurred and darkened copy covers the whole canvas beneath the layers; `nil` where
+    /// the bottom layer covers it all.
+    package var backdrop: Role?
+    /// How many of the layers count.
+    package private(set) var count = 0
+    private var first: Layer?
+    private var second: Layer?
+    private var third: Layer?
+    private var fourth: Layer?
+
+    /// A scene with nothing in it.
+    package init() {}
+
+    /// Puts `layer` on top. At most four.
+    package mutating func append(_ layer: Layer) {
+        switch count {
+        case 0: first = layer
+        case 1: second = layer
+        case 2: third = layer
+        case 3: fourth = layer
+        default: preconditionFailure("a scene has at most four layers")
+        }
+        count += 1
+    }
+
+    /// Layer `index`, 0 the bottom, index < `count`.
+    package subscript(index: Int) -> Layer {
+        let layer =
+            switch index {
+            case 0: first
+            case 1: second
+            case 2: third
+            case 3: fourth
+            default: Layer?.none
+            }
+        guard index < count, let layer else { preconditionFailure("no such layer") }
+        return layer
+    }
+}

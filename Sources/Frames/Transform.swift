@@ -1,0 +1,64 @@
+/// One of the eight ways to lay a rectangle on itself: quarter turns clockwise, and mirrored.
+///
+/// The picture is mirrored left to right first, then turned. libcamera and EXIF turn clockwise as
+/// this does; PipeWire's SPA_META_TRANSFORMATION turns the other way and is converted at the edge.
+package struct Transform: Hashable, Sendable {
+    /// Mirrored left to right, before turning.
+    package let isMirrored: Bool
+    /// Quarter turns clockwise, 0 to 3, after mirroring.
+    package let quarterTurns: Int
+
+    /// Mirrors when `mirrored`, then turns clockwise by `quarterTurns` (any integer; taken modulo 4).
+    package init(mirrored: Bool = false, quarterTurns: Int = 0) {
+        isMirrored = mirrored
+        self.quarterTurns = ((quarterTurns % 4) + 4) % 4
+    }
+
+    /// Leaves the picture as it is.
+    package static let identity = Transform()
+    /// Mirrors left to right.
+    package static let mirror = Transform(mirrored: true)
+    /// A quarter turn clockwise.
+    package static let clockwise90 = Transform(quarterTurns: 1)
+    /// Upside down.
+    package static let rotate180 = Transform(quarterTurns: 2)
+    /// A quarter turn anticlockwise.
+    package static let clockwise270 = Transform(quarterTurns: 3)
+
+    /// All eight.
+    package static let all: [Transform] = [false, true].flatMap { mirrored in
+        (0..<4).map { Transform(mirrored: mirrored, quarterTurns: $0) }
+    }
+
+    /// True where width and height change places.
+    package var swapsAxes: Bool { quarterTurns % 2 == 1 }
+
+    /// This transform, and `next` upon its result.
+    package func followed(by next: Transform) -> Transform {
+        // Mirroring after a turn is turning the other way after mirroring.
+        let turns = next.isMirrored ? -quarterTurns : quarterTurns
+        return Transform(
+            mirrored: isMirrored != next.isMirrored,
+            quarterTurns: turns + next.quarterTurns
+        )
+    }
+
+    /// What undoes this transform.
+    package var inverse: Transform {
+        Transform(mirrored: isMirrored, quarterTurns: isMirrored ? quarterTurns : -quarterTurns)
+    }
+
+    /// The extent of the transformed picture.
+    package func apply(to size: Size) -> Size { swapsAxes ? size.transposed : size }
+
+    /// Where the pixel at (`x`, `y`) of a picture of `size` comes to lie.
+    package func apply(toX x: Int, y: Int, in size: Size) -> (x: Int, y: Int) {
+        let x = isMirrored ? size.width - 1 - x : x
+        return switch quarterTurns {
+        case 1: (size.height - 1 - y, x)
+        case 2: (size.width - 1 - x, size.height - 1 - y)
+        case 3: (y, size.width - 1 - x)
+        default: (x, y)
+        }
+    }
+}
