@@ -1,0 +1,65 @@
+import DualCamCore
+import Frames
+import Testing
+
+@Suite struct CameraTests {
+    @Test(
+        "a source reads and prints as the same word",
+        arguments: [
+            ("auto", SourceSpecification.auto), ("test", .test(nil)), ("test:bars", .test("bars")),
+            ("v4l2:/dev/video0", .v4l2("/dev/video0")), ("file:/a:b.jpg", .file("/a:b.jpg")),
+            ("pipewire:cam", .pipewire("cam")),
+        ]
+    )
+    func source(word: String, source: SourceSpecification) throws {
+        #expect(try SourceSpecification(parsing: word) == source)
+        #expect(source.description == word)
+    }
+
+    @Test(
+        "a source that cannot be read is named in the error",
+        arguments: [
+            "", "auto:", "auto:x", "test:", "v4l2", "v4l2:", "file:", "/dev/video0", "Auto",
+        ]
+    )
+    func noSource(word: String) {
+        let error = #expect(throws: UnreadableValue.self) {
+            try SourceSpecification(parsing: word)
+        }
+        #expect(error?.value == word)
+        #expect(error?.description.contains("v4l2:DEVICE") == true)
+    }
+
+    @Test("a mode reads and prints as the same word")
+    func mode() throws {
+        let size = Size(width: 1280, height: 720)
+        let rows: [(String, CaptureModePreference)] = [
+            ("auto", .auto),
+            ("1280x720@30", .mode(size: size, rate: 30, format: nil)),
+            ("1280x720@29.97/MJPG", .mode(size: size, rate: 29.97, format: .mjpg)),
+            ("1280x720@7.5/YUYV", .mode(size: size, rate: 7.5, format: .yuyv)),
+            ("1280x720@7.05/Y16", .mode(size: size, rate: 7.05, format: PixelFormat("Y16"))),
+        ]
+        for (word, preference) in rows {
+            #expect(try CaptureModePreference(parsing: word) == preference)
+            #expect(preference.description == word)
+        }
+        #expect(
+            CaptureMode(size: size, rate: 30, format: .mjpg).description == "1280x720@30/MJPG"
+        )
+    }
+
+    @Test(
+        "a mode that cannot be read is refused",
+        arguments: [
+            "", "1280x720", "1280x720@", "1280x720@0", "1280x720@nan", "0x720@30", "-1x720@30",
+            "1280x720x3@30", "1280x720@30@30", "1280x720@30/", "1280x720@30/MJPGS", "99999x1@30",
+        ]
+    )
+    func noMode(word: String) {
+        #expect(throws: UnreadableValue(word, expected: "auto, or a mode such as 1280x720@30/MJPG"))
+        {
+            try CaptureModePreference(parsing: word)
+        }
+    }
+}
