@@ -60,6 +60,8 @@ package struct Scene: Hashable, Sendable {
     /// Whose blurred and darkened copy covers the whole canvas beneath the layers; `nil` where
     /// the bottom layer covers it all.
     package var backdrop: Role?
+    /// How much of the backdrop is the other role's copy, 0 … 1, while the two change places.
+    package var backdropMix = 0.0
     /// How many of the layers count.
     package private(set) var count = 0
     private var first: Layer?

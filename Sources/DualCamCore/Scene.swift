@@ -1,0 +1,394 @@
+package import Frames
+
+/// How the two pictures share the canvas.
+package enum Layout: String, CaseIterable, Hashable, Sendable {
+    /// One fills the canvas, the other is inset in a corner.
+    case pip
+    /// Next to each other, the main one left.
+    case sideBySide = "side-by-side"
+    /// One above the other, the main one on top.
+    case stacked
+    /// The main one alone.
+    case single
+}
+
+/// Where the inset stands.
+package enum Corner: String, CaseIterable, Hashable, Sendable {
+    case topLeft = "top-left"
+    case topRight = "top-right"
+    case bottomLeft = "bottom-left"
+    case bottomRight = "bottom-right"
+}
+
+/// What the user chose of the scene's look.
+package struct SceneStyle: Hashable, Sendable {
+    /// How the pictures share the canvas.
+    package var layout = Layout.pip
+    /// Whether layout `pip` shows its inset.
+    package var insetVisible = true
+    /// Where the inset stands.
+    package var insetCorner = Corner.topRight
+    /// The inset's width, as a fraction of the canvas's.
+    package var insetSize = 0.25
+    /// The inset's distance from the edges, as a fraction of the canvas's width.
+    package var insetMargin = 0.02
+    /// Width of the border, in pixels of a canvas 720 high.
+    package var insetBorder = 2.0
+    /// Radius of the corners, in pixels of a canvas 720 high.
+    package var insetRadius = 12.0
+    /// What fills a frame around a picture of another shape.
+    package var background = Background.blur
+    /// Whether the inset carries the swap icon.
+    package var swapIcon = true
+    /// How long a swap or another change takes, in seconds.
+    package var swapDuration = 0.3
+
+    /// The default look.
+    package init() {}
+}
+
+/// Time curves over 0 … 1.
+package enum Easing {
+    /// Slow, fast, slow: cubic.
+    package static func inOut(_ t: Double) -> Double {
+        t < 0.5 ? 4 * t * t * t : 1 - 4 * (1 - t) * (1 - t) * (1 - t)
+    }
+
+    /// Fast, then slow: cubic.
+    package static func out(_ t: Double) -> Double { 1 - (1 - t) * (1 - t) * (1 - t) }
+}
+
+/// One picture's place and dress at one moment.
+struct Placement: Hashable, Sendable {
+    var rect: Rect
+    var opacity = 1.0
+    var cornerRadius = 0.0
+    var borderOpacity = 0.0
+    var shadowOpacity = 0.0
+    var iconOpacity = 0.0
+
+    func interpolated(to other: Placement, fraction: Double) -> Placement {
+        func mix(_ a: Double, _ b: Double) -> Double { a + (b - a) * fraction }
+        return Placement(
+            rect: rect.interpolated(to: other.rect, fraction: fraction),
+            opacity: mix(opacity, other.opacity),
+            cornerRadius: mix(cornerRadius, other.cornerRadius),
+            borderOpacity: mix(borderOpacity, other.borderOpacity),
+            shadowOpacity: mix(shadowOpacity, other.shadowOpacity),
+            iconOpacity: mix(iconOpacity, other.iconOpacity))
+    }
+}
+
+/// The places of a scene at one moment: the main picture, the other one over it, and under both
+/// what is left of a main picture that is being replaced.
+struct Arrangement: Hashable, Sendable {
+    /// Whose picture is the main one.
+    var main: Role
+    var mainPlace: Placement
+    var otherPlace: Placement
+    /// The other role's picture as it was the main one, whole beneath the rest until covered.
+    var beneath: Placement?
+    /// How much of the backdrop is the other role's, 0 … 1.
+    var backdropMix = 0.0
+
+    /// Where the pictures rest on `canvas`. Without `showsOther` the main picture is alone.
+    init(resting main: Role, style: SceneStyle, showsOther: Bool, canvas: Size) {
+        let unit = Double(canvas.height) / 720
+        let whole = Rect(canvas)
+        self.main = main
+        mainPlace = Placement(rect: whole)
+
+        var framed = Placement(rect: whole)
+        framed.cornerRadius = style.insetRadius * unit
+        framed.borderOpacity = style.insetBorder > 0 ? 0.85 : 0
+        switch style.layout {
+        case .sideBySide where showsOther, .stacked where showsOther:
+            let gap = 12 * unit
+            let along = style.layout == .sideBySide
+            let room = Rect(
+                x: gap, y: gap, width: along ? (whole.width - 3 * gap) / 2 : whole.width - 2 * gap,
+                height: along ? whole.height - 2 * gap : (whole.height - 3 * gap) / 2)
+            var rect = room.fitting(aspect: canvas.aspect)
+            mainPlace = framed
+            mainPlace.rect = rect
+            if along { rect.x += room.width + gap } else { rect.y += room.height + gap }
+            otherPlace = framed
+            otherPlace.rect = rect
+        case .pip, .single, .sideBySide, .stacked:
+            let width = whole.width * style.insetSize
+            let height = width / canvas.aspect
+            let margin = whole.width * style.insetMargin
+            let left = style.insetCorner == .topLeft || style.insetCorner == .bottomLeft
+            let top = style.insetCorner == .topLeft || style.insetCorner == .topRight
+            otherPlace = framed
+            otherPlace.rect = Rect(
+                x: left ? margin : whole.width - margin - width,
+                y: top ? margin : whole.height - margin - height, width: width, height: height)
+            otherPlace.shadowOpacity = 0.35
+            otherPlace.iconOpacity = style.swapIcon ? 1 : 0
+            if style.layout != .pip || !style.insetVisible || !showsOther {
+                otherPlace = Self.gone(otherPlace)
+            }
+        }
+    }
+
+    /// How a picture looks at `place` that is not there yet, or no longer: smaller and clear.
+    static func gone(_ place: Placement) -> Placement {
+        var place = place
+        place.rect = place.rect.scaled(by: 0.86)
+        place.opacity = 0
+        return place
+    }
+}
+
+/// A change of arrangement under way.
+struct Transition: Hashable, Sendable {
+    /// The way the pictures go.
+    enum Path: Hashable, Sendable {
+        /// Each straight to its new place.
+        case straight
+        /// The new main picture grows out of its inset over the old one, which comes back as the inset.
+        case exchange
+        /// The new main picture appears over the old one.
+        case dissolve
+    }
+    /// Where it began.
+    var start: Arrangement
+    /// Whether `start` is an arrangement at rest, to which a swap can run back.
+    var startIsRest: Bool
+    /// How.
+    var path: Path
+    /// Its state, 0 … 1, at `anchor`, and whether it runs forwards from there.
+    var phaseAtAnchor: Double
+    var anchor: Timestamp
+    var isForward = true
+    /// In seconds.
+    var duration: Double
+
+    /// How far it is at `time`, unclamped at the end it runs towards.
+    func phase(at time: Timestamp) -> Double {
+        let elapsed = max(0, (time - anchor).seconds) / max(duration, 1e-6)
+        return isForward ? phaseAtAnchor + elapsed : phaseAtAnchor - elapsed
+    }
+
+    func isOver(at time: Timestamp) -> Bool {
+        let phase = phase(at: time)
+        return isForward ? phase >= 1 : phase <= 0
+    }
+}
+
+/// The scene over time: what was chosen, and the change under way.
+///
+/// A value: it is copied to the frame thread, which asks it for the layers of each output frame.
+/// All that happens on the way is a function of this and the time.
+package struct SceneState: Hashable, Sendable {
+    /// The canvas, in pixels.
+    package let canvas: Size
+    /// What was chosen last.
+    package private(set) var style: SceneStyle
+    /// Front is main. What was asked last, whether or not the change is over.
+    package private(set) var isSwapped = false
+    /// Which roles have a camera.
+    package private(set) var present: PerRole<Bool>
+    /// How each role's picture is turned and mirrored.
+    package var transforms = PerRole(back: Transform.identity, front: Transform.identity)
+    private var transition: Transition?
+
+
+    /// A scene at rest on `canvas`.
+    package init(canvas: Size, style: SceneStyle, present: PerRole<Bool>) {
+        self.canvas = canvas
+        self.style = style
+        self.present = present
+    }
+
+    /// Whose picture is the main one: a camera alone always is.
+    package var main: Role {
+        let asked: Role = isSwapped ? .front : .back
+        return !present[asked] && present[asked.other] ? asked.other : asked
+    }
+
+    /// Whether there are two pictures to show.
+    package var hasBoth: Bool { present.back && present.front }
+
+    private var rest: Arrangement {
+        Arrangement(resting: main, style: style, showsOther: hasBoth, canvas: canvas)
+    }
+
+    /// True until the change under way is over.
+    package func isMoving(at time: Timestamp) -> Bool {
+        transition.map { !$0.isOver(at: time) } ?? false
+    }
+
+    /// Front is main, or no longer, from `time` on; at once when `instantly`.
+    package mutating func setSwapped(_ swapped: Bool, at time: Timestamp, instantly: Bool = false) {
+        guard swapped != isSwapped else { return }
+        settle(at: time)
+        let before = arrangement(at: time)
+        let mainBefore = main
+        isSwapped = swapped
+        guard main != mainBefore else { return }
+        if instantly {
+            transition = nil
+            return
+        }
+        if var running = transition, running.startIsRest,
+            running.start.main == (running.isForward ? mainBefore.other : mainBefore)
+        {
+            // A swap asked again on the way: back from where it is, at the same speed.
+            running.phaseAtAnchor = min(1, max(0, running.phase(at: time)))
+            running.anchor = time
+            running.isForward.toggle()
+            transition = running
+            return
+        }
+        let path: Transition.Path =
+            switch style.layout {
+            case .pip where style.insetVisible && hasBoth: .exchange
+            case .pip, .single: .dissolve
+            case .sideBySide, .stacked: .straight
+            }
+        begin(path, from: before, at: time)
+    }
+
+    /// Changes the look; what moves by it moves eased from `time` on.
+    package mutating func setStyle(_ style: SceneStyle, at time: Timestamp) {
+        guard style != self.style else { return }
+        settle(at: time)
+        let before = arrangement(at: time)
+        let restBefore = rest
+        self.style = style
+        if rest != restBefore { begin(.straight, from: before, at: time) }
+    }
+
+    /// A role's camera came, or went for good.
+    package mutating func setPresent(_ role: Role, _ isPresent: Bool, at time: Timestamp) {
+        guard present[role] != isPresent else { return }
+        settle(at: time)
+        let before = arrangement(at: time)
+        let mainBefore = main
+        present[role] = isPresent
+        begin(main == mainBefore ? .straight : .dissolve, from: before, at: time)
+    }
+
+    private mutating func settle(at time: Timestamp) {
+        if let running = transition, running.isOver(at: time) { transition = nil }
+    }
+
+    private mutating func begin(_ path: Transition.Path, from start: Arrangement, at time: Timestamp) {
+        transition = Transition(
+            start: start, startIsRest: transition == nil, path: path, phaseAtAnchor: 0, anchor: time,
+            duration: style.swapDuration)
+    }
+
+    /// The places of everything at `time`.
+    func arrangement(at time: Timestamp) -> Arrangement {
+        guard let running = transition, !running.isOver(at: time) else { return rest }
+        var phase = min(1, max(0, running.phase(at: time)))
+        var goal = rest
+        if !running.isForward {
+            // On the way back the goal is what the way out began with, and the way is the same.
+            goal = Arrangement(
+                resting: main.other, style: style, showsOther: hasBoth, canvas: canvas)
+            phase = min(phase, 1)
+        }
+        return Self.blend(running, to: goal, phase: phase)
+    }
+
+    /// The arrangement at `phase` of the way from the transition's start to `goal`.
+    private static func blend(
+        _ transition: Transition, to goal: Arrangement, phase: Double
+    ) -> Arrangement {
+        let eased = Easing.inOut(phase)
+        let start = transition.start
+        var now = goal
+        guard goal.main != start.main else {
+            // The same main picture: everything goes straight to its place.
+            now.mainPlace = start.mainPlace.interpolated(to: goal.mainPlace, fraction: eased)
+            now.otherPlace = start.otherPlace.interpolated(to: goal.otherPlace, fraction: eased)
+            if var rest = start.beneath {
+                rest.opacity *= 1 - eased
+                now.beneath = rest
+            }
+            now.backdropMix = start.backdropMix * (1 - eased)
+            return now
+        }
+        now.backdropMix = 1 - eased
+        switch transition.path {
+        case .straight:
+            now.mainPlace = start.otherPlace.interpolated(to: goal.mainPlace, fraction: eased)
+            now.otherPlace = start.mainPlace.interpolated(to: goal.otherPlace, fraction: eased)
+        case .dissolve:
+            now.beneath = start.mainPlace
+            now.mainPlace.opacity = eased
+            now.otherPlace.opacity *= eased
+        case .exchange:
+            now.beneath = start.mainPlace
+            now.mainPlace = start.otherPlace.interpolated(to: goal.mainPlace, fraction: eased)
+            now.mainPlace.iconOpacity = start.otherPlace.iconOpacity * max(0, 1 - phase / 0.3)
+            // From 45 % of the time the outgoing picture comes back as the inset.
+            let back = max(0, (phase - 0.45) / 0.55)
+            let returning = Easing.out(back)
+            now.otherPlace.rect = goal.otherPlace.rect.scaled(by: 0.86 + 0.14 * returning)
+            now.otherPlace.opacity = goal.otherPlace.opacity * returning
+            now.otherPlace.iconOpacity = goal.otherPlace.iconOpacity * max(0, (back - 0.5) / 0.5)
+        }
+        return now
+    }
+
+    /// What to draw at `time`, bottom first. Does not allocate; from any thread.
+    package func scene(at time: Timestamp) -> Scene {
+        let now = arrangement(at: time)
+        var scene = Scene()
+        let whole = Rect(canvas)
+        func covers(_ place: Placement) -> Bool {
+            place.opacity >= 1 && place.cornerRadius <= 0 && place.rect == whole
+        }
+        if !covers(now.mainPlace) && !(now.beneath.map(covers) ?? false) {
+            scene.backdrop = now.main
+            scene.backdropMix = now.backdropMix
+        }
+        if let beneath = now.beneath { append(beneath, now.main.other, to: &scene) }
+        append(now.mainPlace, now.main, to: &scene)
+        append(now.otherPlace, now.main.other, to: &scene)
+        return scene
+    }
+
+    private func append(_ place: Placement, _ role: Role, to scene: inout Scene) {
+        guard place.opacity > 0, present[role] || role == main else { return }
+        var layer = Layer(role: role, rect: place.rect)
+        layer.opacity = place.opacity
+        layer.cornerRadius = place.cornerRadius
+        layer.borderWidth = place.borderOpacity > 0 ? style.insetBorder * Double(canvas.height) / 720 : 0
+        layer.borderOpacity = place.borderOpacity
+        layer.shadowOpacity = place.shadowOpacity
+        layer.iconOpacity = place.iconOpacity
+        layer.background = style.background
+        layer.transform = transforms[role]
+        scene.append(layer)
+    }
+}
+
+/// One value for each role.
+package struct PerRole<Value> {
+    /// The back camera's.
+    package var back: Value
+    /// The front camera's.
+    package var front: Value
+
+    /// One value for each.
+    package init(back: Value, front: Value) {
+        self.back = back
+        self.front = front
+    }
+
+    /// The value of `role`.
+    package subscript(role: Role) -> Value {
+        get { role == .back ? back : front }
+        set { if role == .back { back = newValue } else { front = newValue } }
+    }
+}
+
+extension PerRole: Equatable where Value: Equatable {}
+extension PerRole: Hashable where Value: Hashable {}
+extension PerRole: Sendable where Value: Sendable {}
