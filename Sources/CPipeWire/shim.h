@@ -1,3 +1,37 @@
 // PipeWire. Shims stand here for what Swift cannot import: variadic functions and macros.
+//
+// In PipeWire 0.3 every method of a loop, core or registry is a macro; in 1.4 the same names are
+// inline functions. Under names of our own the same Swift code is built against both.
 #include <pipewire/pipewire.h>
 #include <spa/param/video/format-utils.h>
+
+/// The descriptor that is readable when `cpw_loop_iterate` has something to do.
+static inline int cpw_loop_get_fd(struct pw_loop *loop) { return pw_loop_get_fd(loop); }
+
+/// Makes the calling thread the loop's own.
+static inline void cpw_loop_enter(struct pw_loop *loop) { pw_loop_enter(loop); }
+
+/// Takes the loop from the calling thread.
+static inline void cpw_loop_leave(struct pw_loop *loop) { pw_loop_leave(loop); }
+
+/// Waits at most `timeout` milliseconds and calls those concerned; a negative errno on failure.
+static inline int cpw_loop_iterate(struct pw_loop *loop, int timeout) {
+    return pw_loop_iterate(loop, timeout);
+}
+
+/// Has `events` called with what the core says, until `listener` is removed.
+static inline int cpw_core_add_listener(struct pw_core *core, struct spa_hook *listener,
+                                        const struct pw_core_events *events, void *data) {
+    return pw_core_add_listener(core, listener, events, data);
+}
+
+/// Has `events` called with what comes into the registry and goes, until `listener` is removed.
+static inline int cpw_registry_add_listener(struct pw_registry *registry, struct spa_hook *listener,
+                                            const struct pw_registry_events *events, void *data) {
+    return pw_registry_add_listener(registry, listener, events, data);
+}
+
+/// Whether a global's type is Link. The constant is two literals side by side, which Swift drops.
+static inline bool cpw_is_link(const char *type) {
+    return spa_streq(type, PW_TYPE_INTERFACE_Link);
+}

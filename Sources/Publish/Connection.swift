@@ -1,0 +1,353 @@
+import CPipeWire
+import Frames
+import Glibc
+import Platform
+
+/// One connection to PipeWire with the stream on it; made anew after each loss.
+///
+/// It owns every C object of that connection, so that nothing of a lost one is left behind. What
+/// PipeWire tells is written down here, in its callbacks, and read by `Node` when they are over:
+/// no callback calls anyone else, and none destroys what is calling it.
+///
+/// - Context: bound to the thread of the event loop. PipeWire's own thread, which wakes the
+///   consumers, never calls here.
+final class Connection {
+    /// The loop's descriptor: readable when there is something to do.
+    let descriptor: CInt
+    /// Why the connection is of no more use; `nil` while it is.
+    private(set) var failure: String?
+
+    /// Links by their id, with the node at their source: everybody's, since a link may be told of
+    /// before our own id is.
+    private var links: [UInt32: UInt32] = [:]
+    private var bufferCount = 0
+    /// The clock of the graph that we drive, in memory shared with PipeWire.
+    private var clock: UnsafeMutablePointer<spa_io_clock>?
+
+    private let size: Size
+    private let rate: Int
+    private let parameters: Parameters
+
+    // In the order in which they are made; undone in reverse.
+    private let loop: UnsafeMutablePointer<pw_loop>
+    private let context: OpaquePointer
+    private let core: OpaquePointer
+    private let registry: OpaquePointer
+    private let stream: OpaquePointer
+    private let listeners = Listeners()
+
+    /// PipeWire's library, made ready once and for as long as we run.
+    private static let library: Void = pw_init(nil, nil)
+
+    /// Connects and asks for the node; it is published once `nodeID` is known.
+    ///
+    /// Throws ENOENT, ECONNREFUSED or EHOSTDOWN when there is no PipeWire. Does not wait for it.
+    init(_ settings: Node.Settings) throws(SystemError) {
+        _ = Self.library
+        size = settings.size
+        rate = settings.rate
+        parameters = Parameters(size: settings.size, rate: settings.rate)
+
+        var undo: [() -> Void] = []
+        defer { for step in undo.reversed() { step() } }
+
+        guard let loop = pw_loop_new(nil) else { throw .last("pw_loop_new") }
+        cpw_loop_enter(loop)
+        undo.append {
+            cpw_loop_leave(loop)
+            pw_loop_destroy(loop)
+        }
+        guard let context = pw_context_new(loop, nil, 0) else { throw .last("pw_context_new") }
+        undo.append { pw_context_destroy(context) }
+
+        var client = [PW_KEY_APP_NAME: "DualCam", PW_KEY_APP_ICON_NAME: "camera-web"]
+        client[PW_KEY_REMOTE_NAME] = settings.remote
+        guard let core = pw_context_connect(context, makeProperties(client), 0) else {
+            throw .last("pw_context_connect", settings.remote ?? "")
+        }
+        undo.append { pw_core_disconnect(core) }
+
+        guard
+            let registry = pw_core_get_registry(core, UInt32(PW_VERSION_REGISTRY), 0),
+            let stream = pw_stream_new(core, settings.description, makeProperties(for: settings))
+        else { throw .last("pw_stream_new") }
+
+        self.loop = loop
+        self.context = context
+        self.core = core
+        self.registry = registry
+        self.stream = stream
+        descriptor = cpw_loop_get_fd(loop)
+        undo = []  // From here on `deinit` sees to it.
+
+        listeners.listen(core: core, registry: registry, stream: stream, for: self)
+        var formats: [UnsafePointer<spa_pod>?] = [parameters.format]
+        let flags = PW_STREAM_FLAG_DRIVER.rawValue | PW_STREAM_FLAG_MAP_BUFFERS.rawValue
+        let result = pw_stream_connect(
+            stream,
+            SPA_DIRECTION_OUTPUT,
+            SPA_ID_INVALID,
+            pw_stream_flags(rawValue: flags),
+            &formats,
+            UInt32(formats.count)
+        )
+        guard result >= 0 else { throw SystemError("pw_stream_connect", errno: -result) }
+    }
+
+    deinit {
+        listeners.remove()
+        pw_stream_destroy(stream)
+        pw_core_disconnect(core)  // Ends the registry too.
+        pw_context_destroy(context)
+        cpw_loop_leave(loop)
+        pw_loop_destroy(loop)
+    }
+
+    /// Sees to what PipeWire has to say. Does not wait.
+    func iterate() {
+        let result = cpw_loop_iterate(loop, 0)
+        if result < 0, result != -EINTR { failure = failure ?? String(cString: strerror(-result)) }
+        // Not by the stream's own callback: that also tells of a consumer that could not be linked
+        // as of an error, while the stream goes on.
+        var reason: UnsafePointer<CChar>?
+        let state = pw_stream_get_state(stream, &reason)
+        if state == PW_STREAM_STATE_ERROR || state == PW_STREAM_STATE_UNCONNECTED {
+            failure = failure ?? reason.map { String(cString: $0) } ?? "the node was removed"
+        }
+    }
+
+    /// The node's id, once PipeWire has given it one.
+    var nodeID: UInt32? {
+        guard state == PW_STREAM_STATE_PAUSED || state == PW_STREAM_STATE_STREAMING else {
+            return nil
+        }
+        let id = pw_stream_get_node_id(stream)
+        return id == SPA_ID_INVALID ? nil : id
+    }
+
+    /// Whether somebody takes frames.
+    var isStreaming: Bool { failure == nil && state == PW_STREAM_STATE_STREAMING }
+
+    /// How many links lead away from the node.
+    var consumers: Int {
+        guard let nodeID else { return 0 }
+        return links.values.count { $0 == nodeID }
+    }
+
+    private var state: pw_stream_state { pw_stream_get_state(stream, nil) }
+}
+
+// MARK: - What PipeWire tells
+
+extension Connection {
+    fileprivate func coreFailed(_ object: UInt32, _ result: CInt, _ message: String) {
+        // Of the core alone (0), and this alone ends the connection.
+        if object == 0, result == -EPIPE { failure = failure ?? message }
+    }
+
+    fileprivate func linkCame(_ id: UInt32, from node: UInt32) { links[id] = node }
+
+    fileprivate func objectWent(_ id: UInt32) { links[id] = nil }
+
+    fileprivate func formatChanged(_ format: UnsafePointer<spa_pod>?) {
+        // Nothing to take back when there is none: buffers go by themselves. Consumers clear it
+        // more than once.
+        guard format != nil else { return }
+        var memory = parameters.memory
+        pw_stream_update_params(stream, &memory, UInt32(memory.count))
+    }
+
+    fileprivate func areaChanged(_ id: UInt32, _ area: UnsafeMutableRawPointer?, _ size: UInt32) {
+        guard id == SPA_IO_Clock.rawValue else { return }
+        let fits = size >= MemoryLayout<spa_io_clock>.size
+        clock = fits ? area?.assumingMemoryBound(to: spa_io_clock.self) : nil
+    }
+
+    fileprivate func bufferCame() { bufferCount += 1 }
+
+    fileprivate func bufferWent() { bufferCount -= 1 }
+}
+
+// MARK: - Frames
+
+extension Connection {
+    /// See `Node.publish`.
+    func publish(
+        pts: Timestamp,
+        sequence: UInt64,
+        discontinuity: Bool,
+        draw: (UnsafeMutablePointer<UInt8>, Int) -> Void
+    ) -> Bool {
+        guard isStreaming, let buffer = dequeue(), let content = buffer.pointee.buffer else {
+            return false
+        }
+        let stride = size.width * 2
+        let byteCount = stride * size.height
+        // A buffer of another shape than was agreed on is not given back, and so not used again.
+        guard content.pointee.n_datas > 0, let plane = content.pointee.datas,
+            let base = plane.pointee.data, let chunk = plane.pointee.chunk,
+            Int(plane.pointee.maxsize) >= byteCount
+        else { return false }
+
+        draw(base.assumingMemoryBound(to: UInt8.self), stride)
+        chunk.pointee.offset = 0
+        chunk.pointee.size = UInt32(byteCount)
+        chunk.pointee.stride = CInt(stride)
+        chunk.pointee.flags = SPA_CHUNK_FLAG_NONE
+        if let header: UnsafeMutablePointer<spa_meta_header> = meta(SPA_META_Header, of: content) {
+            header.pointee.flags = discontinuity ? UInt32(SPA_META_HEADER_FLAG_DISCONT) : 0
+            header.pointee.offset = 0
+            header.pointee.pts = pts.nanoseconds
+            header.pointee.dts_offset = 0
+            header.pointee.seq = sequence
+        }
+        if let transform: UnsafeMutablePointer<spa_meta_videotransform> =
+            meta(SPA_META_VideoTransform, of: content)
+        {
+            transform.pointee.transform = SPA_META_TRANSFORMATION_None.rawValue
+        }
+        guard pw_stream_queue_buffer(stream, buffer) >= 0 else { return false }
+
+        // Another node drives when a consumer is part of its graph too; it then takes the frame in
+        // its own time. Before the stream runs, asking crashes PipeWire 1.4: see `isStreaming`.
+        if pw_stream_is_driving(stream) {
+            tick(at: pts, sequence: sequence)
+            pw_stream_trigger_process(stream)
+        }
+        return true
+    }
+
+    /// A free buffer. The one whose turn it is may still be held by a consumer (EBUSY); it then
+    /// goes to the end of the queue, and the next is asked for.
+    private func dequeue() -> UnsafeMutablePointer<pw_buffer>? {
+        for _ in 0..<max(1, bufferCount) {
+            if let buffer = pw_stream_dequeue_buffer(stream) { return buffer }
+            guard errno == EBUSY else { return nil }
+        }
+        return nil
+    }
+
+    private func meta<Value>(
+        _ type: spa_meta_type,
+        of buffer: UnsafeMutablePointer<spa_buffer>
+    ) -> UnsafeMutablePointer<Value>? {
+        spa_buffer_find_meta_data(buffer, type.rawValue, MemoryLayout<Value>.size)?
+            .assumingMemoryBound(to: Value.self)
+    }
+
+    /// Tells the graph the time of this frame. A stream that drives is left to do so itself;
+    /// without it the clock shows an audio period and stands still.
+    private func tick(at time: Timestamp, sequence: UInt64) {
+        guard let clock else { return }
+        let now = UInt64(max(0, time.nanoseconds))
+        clock.pointee.nsec = now
+        clock.pointee.rate.num = 1
+        clock.pointee.rate.denom = UInt32(rate)
+        clock.pointee.position = sequence
+        clock.pointee.duration = 1
+        clock.pointee.delay = 0
+        clock.pointee.rate_diff = 1
+        clock.pointee.next_nsec = now + UInt64(1_000_000_000 / rate)
+    }
+}
+
+// MARK: - Callbacks
+
+/// The tables of functions that PipeWire calls, and the hooks they hang on: in memory that stays
+/// where it is for as long as they are in use.
+private final class Listeners {
+    private let coreHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
+    private let registryHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
+    private let streamHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
+    private let coreEvents = UnsafeMutablePointer<pw_core_events>.allocate(capacity: 1)
+    private let registryEvents = UnsafeMutablePointer<pw_registry_events>.allocate(capacity: 1)
+    private let streamEvents = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)
+
+    init() {
+        for hook in [coreHook, registryHook, streamHook] { hook.initialize(to: spa_hook()) }
+        coreEvents.initialize(to: pw_core_events())
+        registryEvents.initialize(to: pw_registry_events())
+        streamEvents.initialize(to: pw_stream_events())
+    }
+
+    deinit {
+        for hook in [coreHook, registryHook, streamHook] { hook.deallocate() }
+        coreEvents.deallocate()
+        registryEvents.deallocate()
+        streamEvents.deallocate()
+    }
+
+    func listen(
+        core: OpaquePointer,
+        registry: OpaquePointer,
+        stream: OpaquePointer,
+        for connection: Connection
+    ) {
+        // Not retained: the connection removes the hooks before it goes.
+        let context = Unmanaged.passUnretained(connection).toOpaque()
+
+        coreEvents.pointee.version = UInt32(PW_VERSION_CORE_EVENTS)
+        coreEvents.pointee.error = { context, id, _, result, message in
+            let text = message.map { String(cString: $0) } ?? ""
+            Connection.at(context)?.coreFailed(id, result, text)
+        }
+        cpw_core_add_listener(core, coreHook, coreEvents, context)
+
+        registryEvents.pointee.version = UInt32(PW_VERSION_REGISTRY_EVENTS)
+        registryEvents.pointee.global = { context, id, _, type, _, properties in
+            guard cpw_is_link(type), let properties,
+                let source = spa_dict_lookup(properties, PW_KEY_LINK_OUTPUT_NODE),
+                let node = UInt32(String(cString: source))
+            else { return }
+            Connection.at(context)?.linkCame(id, from: node)
+        }
+        registryEvents.pointee.global_remove = { Connection.at($0)?.objectWent($1) }
+        cpw_registry_add_listener(registry, registryHook, registryEvents, context)
+
+        streamEvents.pointee.version = UInt32(PW_VERSION_STREAM_EVENTS)
+        streamEvents.pointee.param_changed = { context, id, parameter in
+            guard id == SPA_PARAM_Format.rawValue else { return }
+            Connection.at(context)?.formatChanged(parameter)
+        }
+        streamEvents.pointee.io_changed = { Connection.at($0)?.areaChanged($1, $2, $3) }
+        streamEvents.pointee.add_buffer = { context, _ in Connection.at(context)?.bufferCame() }
+        streamEvents.pointee.remove_buffer = { context, _ in Connection.at(context)?.bufferWent() }
+        pw_stream_add_listener(stream, streamHook, streamEvents, context)
+    }
+
+    /// No more calls. Harmless where nothing was hung.
+    func remove() {
+        for hook in [streamHook, registryHook, coreHook] where hook.pointee.link.next != nil {
+            spa_hook_remove(hook)
+        }
+    }
+}
+
+extension Connection {
+    fileprivate static func at(_ context: UnsafeMutableRawPointer?) -> Connection? {
+        context.map { Unmanaged<Connection>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+// MARK: - Properties
+
+/// What the node says of itself. `media.role` is what browsers and the camera portal look for; a
+/// priority above 1000 puts it before the cameras themselves.
+private func makeProperties(for settings: Node.Settings) -> UnsafeMutablePointer<pw_properties>? {
+    makeProperties([
+        PW_KEY_MEDIA_CLASS: "Video/Source",
+        PW_KEY_MEDIA_ROLE: "Camera",
+        PW_KEY_NODE_NAME: settings.name,
+        PW_KEY_NODE_DESCRIPTION: settings.description,
+        PW_KEY_NODE_NICK: settings.description,
+        PW_KEY_PRIORITY_SESSION: "2000",
+    ])
+}
+
+/// Properties in PipeWire's form; who is given them owns them. `nil` when there is no memory.
+private func makeProperties(_ values: [String: String]) -> UnsafeMutablePointer<pw_properties>? {
+    var empty = spa_dict()
+    let properties = pw_properties_new_dict(&empty)
+    for (key, value) in values { pw_properties_set(properties, key, value) }
+    return properties
+}

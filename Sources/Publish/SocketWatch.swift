@@ -1,0 +1,60 @@
+import Glibc
+import Platform
+
+/// Calls when PipeWire's socket appears: inotify(7) on its directory.
+///
+/// - Context: bound to the thread of its event loop.
+final class SocketWatch {
+    private let inotify: Descriptor
+    private var watch: EventLoop.Watch?
+
+    /// Watches for the socket called `remote`, a name or a path; `nil`: where the user's is.
+    ///
+    /// `nil` when there is no such directory, or nothing to watch it with.
+    init?(loop: EventLoop, remote: String?, onAppearance: @escaping () -> Void) {
+        guard let path = Self.path(remote), let slash = path.lastIndex(of: "/") else { return nil }
+        let directory = String(path[...slash])
+        let name = String(path[path.index(after: slash)...])
+        let number = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
+        guard number >= 0 else { return nil }
+        inotify = Descriptor(owning: number)
+        guard inotify_add_watch(number, directory, UInt32(IN_CREATE | IN_MOVED_TO)) >= 0 else {
+            return nil
+        }
+        watch = try? loop.watch(number, for: .readable) { _ in
+            if Self.reads(name, from: number) { onAppearance() }
+        }
+    }
+
+    deinit { watch?.cancel() }
+
+    private static func path(_ remote: String?) -> String? {
+        let name = remote ?? environment("PIPEWIRE_REMOTE") ?? "pipewire-0"
+        if name.hasPrefix("/") { return name }
+        let directory = environment("PIPEWIRE_RUNTIME_DIR") ?? environment("XDG_RUNTIME_DIR")
+        return directory.map { "\($0)/\(name)" }
+    }
+
+    private static func environment(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Whether `name` is among the files that `inotify` tells of.
+    private static func reads(_ name: String, from inotify: CInt) -> Bool {
+        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+            var isThere = false
+            while true {
+                let count = read(inotify, buffer.baseAddress, buffer.count)
+                guard count > 0 else { return isThere }
+                var offset = 0
+                while offset < count {
+                    let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
+                    offset += MemoryLayout<inotify_event>.size
+                    let text = UnsafeRawBufferPointer(buffer)[offset..<offset + Int(event.len)]
+                    isThere = isThere || text.prefix { $0 != 0 }.elementsEqual(name.utf8)
+                    offset += Int(event.len)
+                }
+            }
+        }
+    }
+}
