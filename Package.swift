@@ -61,7 +61,9 @@ let package = Package(
         ),
         .target(
             name: "Capture",
-            dependencies: ["Frames", "Imaging", "Platform", "CV4L2", "CAV"],
+            dependencies: [
+                "Frames", "Imaging", "DualCamCore", "Platform", "CLinux", "CV4L2", "CAV",
+            ],
             swiftSettings: pixelSettings
         ),
         .target(
@@ -111,7 +113,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CaptureTests",
-            dependencies: ["Frames", "Imaging", "Capture", "Platform"],
+            dependencies: [
+                "Frames", "Imaging", "DualCamCore", "Capture", "Platform", "CTurboJPEG",
+            ],
             swiftSettings: pixelSettings
         ),
         .testTarget(

@@ -1,4 +1,6 @@
 // Linux calls that Swift cannot make itself: variadic ones, and headers that Glibc's module leaves out.
+#include <poll.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -9,3 +11,7 @@
 /// prctl is variadic, and pthread_setname_np needs _GNU_SOURCE, under which Glibc's types differ
 /// from those that Swift's own module has.
 static inline void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+/// ppoll(2). Its declaration is hidden without _GNU_SOURCE, see above.
+extern int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout,
+                 const sigset_t *mask);

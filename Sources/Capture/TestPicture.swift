@@ -1,0 +1,92 @@
+import Frames
+import Glibc
+
+/// A picture that moves without a camera: a still background, and one thing that moves before it.
+///
+/// None is its own mirror image or its own turn, so that mirrored and turned ones can be told.
+enum TestPicture: String, CaseIterable {
+    /// Mountains over a lake at dusk, and a balloon that drifts over them.
+    case back
+    /// A person at home, and a lamp that swings beside them.
+    case front
+    /// The same person, on a camera that stands upright.
+    case portrait
+    /// Eight colour bars from full white to black over a grey ramp; only the counter moves.
+    case bars
+    /// Luma 16 to 235 from left to right, without colour; only the counter moves.
+    case ramp
+
+    /// The extent to give for a camera that should fill `size`.
+    func extent(filling size: Size) -> Size {
+        let even = Size(width: max(32, size.width / 2 * 2), height: max(32, size.height / 2 * 2))
+        return self == .portrait && even.width > even.height ? even.transposed : even
+    }
+
+    /// Draws the background, planar YUV 4:2:0 in BT.601 limited range, into `buffer` laid out as `layout`.
+    func drawBackground(into buffer: FrameBuffer, _ layout: FrameLayout) {
+        switch self {
+        case .back:
+            var canvas = Canvas(size: layout.size)
+            paintLandscape(&canvas)
+            canvas.write(to: buffer, layout)
+        case .front, .portrait:
+            var canvas = Canvas(size: layout.size)
+            paintPortrait(&canvas)
+            canvas.write(to: buffer, layout)
+        case .bars: drawBars(into: buffer, layout, ramp: layout.size.height * 2 / 3)
+        case .ramp: drawBars(into: buffer, layout, ramp: 0)
+        }
+        // Squares of the counter are without colour.
+        let block = FrameCounter.block(in: layout.size)
+        for index in 1...2 {
+            let plane = buffer.plane(index, of: layout)
+            for y in 0..<min(block / 2, plane.rows) {
+                plane.row(y).update(repeating: 128, count: min(8 * block, plane.rowBytes))
+            }
+        }
+    }
+
+    /// What moves, where it is after `seconds` on a picture of `size`; `nil` where nothing does.
+    func sprite(after seconds: Double, in size: Size) -> Sprite? {
+        let aspect = Float(size.width) / Float(size.height)
+        // Whole turns are cut off before they cost the small ones their precision.
+        func angle(every period: Double) -> Float {
+            Float((seconds / period).truncatingRemainder(dividingBy: 1) * 2 * .pi)
+        }
+        switch self {
+        case .back:
+            let centre = Point(
+                aspect * (0.30 + 0.17 * sin(angle(every: 17))),
+                0.30 + 0.07 * cos(angle(every: 8.5))
+            )
+            return .balloon(centre)
+        case .front, .portrait:
+            let pivot = Point(aspect * (self == .front ? 0.80 : 0.82), -0.02)
+            return .lamp(pivot, angle: 0.26 * sin(angle(every: 3.2)))
+        case .bars, .ramp: return nil
+        }
+    }
+}
+
+/// Colour bars from the top, a grey ramp from row `ramp` to the bottom.
+///
+/// Bars are full white, yellow, cyan, green, magenta, red, blue and black, an eighth of the width
+/// each (rounded to even).
+private func drawBars(into buffer: FrameBuffer, _ layout: FrameLayout, ramp: Int) {
+    let (width, height) = (layout.size.width, layout.size.height)
+    let ramp = ramp / 2 * 2
+    let planes = (0..<3).map { buffer.plane($0, of: layout) }
+    for x in 0..<width {
+        let index = min(7, x / 2 * 16 / width)
+        let color = videoColor(
+            Paint(index & 2 == 0 ? 1 : 0, index & 4 == 0 ? 1 : 0, index & 1 == 0 ? 1 : 0)
+        )
+        let level = 16 + Float(219 * x) / Float(max(1, width - 1))
+        for y in 0..<height { planes[0].row(y)[x] = byte(y < ramp ? color.x : level) }
+        guard x % 2 == 0 else { continue }
+        for y in 0..<planes[1].rows {
+            planes[1].row(y)[x / 2] = 2 * y < ramp ? byte(color.y) : 128
+            planes[2].row(y)[x / 2] = 2 * y < ramp ? byte(color.z) : 128
+        }
+    }
+}

@@ -1,0 +1,132 @@
+package import DualCamCore
+import Frames
+import Platform
+
+/// A moving test picture in place of a camera.
+///
+/// Every picture carries a `FrameCounter`, 0 for the first after opening, one up for each frame of
+/// the clock: frames that nobody fetched in time are counted, as a camera counts them.
+package struct TestSource: CameraSource {
+    private let picture: TestPicture
+
+    /// The pictures that there are: "back", "front", "portrait", "bars" and "ramp".
+    package static let names = TestPicture.allCases.map(\.rawValue)
+
+    /// The picture called `name`, or the one for `role` where it is `nil`.
+    ///
+    /// Throws `unsupported`, naming the ones that there are.
+    package init(_ name: String?, role: Role) throws(CaptureError) {
+        guard let picture = TestPicture(rawValue: name ?? role.rawValue) else {
+            throw CaptureError(
+                .unsupported,
+                "test picture",
+                name ?? "",
+                detail: "there are \(Self.names.joined(separator: ", "))"
+            )
+        }
+        self.picture = picture
+    }
+
+    package var name: String { "Test picture (\(picture.rawValue))" }
+    package var identity: String { "test:\(picture.rawValue)" }
+
+    /// Opens it at the size and rate of the request, or those of its mode; planar 4:2:0 in any case.
+    package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
+        var mode = CaptureMode(
+            size: picture.extent(filling: request.size),
+            rate: Double(request.rate),
+            format: .i420
+        )
+        if case .mode(let size, let rate, let format) = request.mode {
+            guard format == nil || format == .i420, picture.extent(filling: size) == size else {
+                throw CaptureError(
+                    .unsupported,
+                    "test picture",
+                    picture.rawValue,
+                    detail: "\(request.mode) is not an even size of format \(PixelFormat.i420)"
+                )
+            }
+            mode = CaptureMode(size: size, rate: rate, format: .i420)
+        }
+        return TestStream(picture, mode)
+    }
+}
+
+/// A test picture that is open: a few copies of the background, on which only what moves is redrawn.
+private final class TestStream: CameraStream {
+    let mode: CaptureMode
+    private let picture: TestPicture
+    private let layout: FrameLayout
+    private let background: FrameBuffer
+    private var pool: FramePool
+    /// What is drawn over the background in each buffer of the pool, to be undone.
+    private var drawn: [ObjectIdentifier: PixelRect] = [:]
+    private let start: Timestamp
+    private var frame: UInt64 = 0
+
+    init(_ picture: TestPicture, _ mode: CaptureMode) {
+        self.picture = picture
+        self.mode = mode
+        let layout = FrameLayout(size: mode.size, format: .i420)
+        self.layout = layout
+        background = FrameBuffer(byteCount: layout.byteCount)
+        picture.drawBackground(into: background, layout)
+        let buffers = (0..<6).map { _ in FrameBuffer(byteCount: layout.byteCount) }
+        for buffer in buffers {
+            buffer.bytes.copyMemory(from: UnsafeRawBufferPointer(background.bytes))
+            drawn[ObjectIdentifier(buffer)] = PixelRect(x: 0, y: 0, width: 0, height: 0)
+        }
+        pool = FramePool(buffers)
+        start = MonotonicClock.now
+    }
+
+    /// When frame `index` is taken.
+    private func time(of index: UInt64) -> Timestamp {
+        start + Timestamp(seconds: Double(index) / mode.rate)
+    }
+
+    func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
+        let due = time(of: frame)
+        switch wait(for: -1, bell: bell, until: min(due, deadline)) {
+        case .rang: return .woken
+        case .ready, .due:
+            guard due <= deadline || MonotonicClock.now >= due else { return .timedOut }
+        }
+        // A camera has a few buffers to fill while nobody looks; beyond them, frames are lost.
+        let late = (MonotonicClock.now - due).seconds * mode.rate
+        if late > 3 { frame += UInt64(late) }
+        defer { frame += 1 }
+        guard let buffer = pool.draw() else { return .dropped }
+        draw(into: buffer)
+        return .frame(
+            Frame(
+                buffer: buffer,
+                layout: layout,
+                color: .video,
+                timestamp: time(of: frame),
+                sequence: frame
+            )
+        )
+    }
+
+    private func draw(into buffer: FrameBuffer) {
+        if let area = drawn[ObjectIdentifier(buffer)] { restore(area, in: buffer) }
+        if let sprite = picture.sprite(after: Double(frame) / mode.rate, in: layout.size) {
+            sprite.draw(into: buffer, layout)
+            drawn[ObjectIdentifier(buffer)] = sprite.bounds.pixels(in: layout.size)
+        }
+        FrameCounter.draw(frame, into: buffer, layout)
+    }
+
+    /// Copies `area`, whose edges are even, from the background.
+    private func restore(_ area: PixelRect, in buffer: FrameBuffer) {
+        for index in 0..<3 {
+            let (from, to) = (background.plane(index, of: layout), buffer.plane(index, of: layout))
+            let half = index == 0 ? 1 : 2
+            for y in area.y / half..<area.maxY / half {
+                (to.row(y) + area.x / half)
+                    .update(from: from.row(y) + area.x / half, count: area.width / half)
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import Capture
+import DualCamCore
+import Frames
+import Glibc
+import Platform
+import Testing
+
+/// The number in the corner of a test picture.
+func counter(of frame: Frame) -> Int {
+    let block = FrameCounter.block(in: frame.layout.size)
+    let luma = frame.plane(0)
+    return (0..<16).reduce(0) { value, bit in
+        value << 1 | (luma.row(block / 2)[bit * block + block / 2] > 128 ? 1 : 0)
+    }
+}
+
+/// Luma and both chroma values of a planar frame's pixel.
+func pixel(_ frame: Frame, _ x: Int, _ y: Int) -> [Int] {
+    let (h, v) = frame.layout.format.planarSubsampling ?? (1, 1)
+    return [Int(frame.plane(0).row(y)[x])]
+        + (1...2).map { Int(frame.plane($0).row(y / v)[x / h]) }
+}
+
+extension CameraStream {
+    /// The next picture, waiting at most 5 s; bad ones count as failures.
+    func frame(_ bell: Bell) throws -> Frame {
+        let event = try next(until: MonotonicClock.now + Timestamp(seconds: 5), bell: bell)
+        guard case .frame(let frame) = event else {
+            Issue.record("\(event) instead of a frame")
+            throw CaptureError(.timedOut, "next")
+        }
+        return frame
+    }
+}
