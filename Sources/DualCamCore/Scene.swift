@@ -75,7 +75,8 @@ struct Placement: Hashable, Sendable {
             cornerRadius: mix(cornerRadius, other.cornerRadius),
             borderOpacity: mix(borderOpacity, other.borderOpacity),
             shadowOpacity: mix(shadowOpacity, other.shadowOpacity),
-            iconOpacity: mix(iconOpacity, other.iconOpacity))
+            iconOpacity: mix(iconOpacity, other.iconOpacity)
+        )
     }
 }
 
@@ -106,8 +107,11 @@ struct Arrangement: Hashable, Sendable {
             let gap = 12 * unit
             let along = style.layout == .sideBySide
             let room = Rect(
-                x: gap, y: gap, width: along ? (whole.width - 3 * gap) / 2 : whole.width - 2 * gap,
-                height: along ? whole.height - 2 * gap : (whole.height - 3 * gap) / 2)
+                x: gap,
+                y: gap,
+                width: along ? (whole.width - 3 * gap) / 2 : whole.width - 2 * gap,
+                height: along ? whole.height - 2 * gap : (whole.height - 3 * gap) / 2
+            )
             var rect = room.fitting(aspect: canvas.aspect)
             mainPlace = framed
             mainPlace.rect = rect
@@ -123,7 +127,10 @@ struct Arrangement: Hashable, Sendable {
             otherPlace = framed
             otherPlace.rect = Rect(
                 x: left ? margin : whole.width - margin - width,
-                y: top ? margin : whole.height - margin - height, width: width, height: height)
+                y: top ? margin : whole.height - margin - height,
+                width: width,
+                height: height
+            )
             otherPlace.shadowOpacity = 0.35
             otherPlace.iconOpacity = style.swapIcon ? 1 : 0
             if style.layout != .pip || !style.insetVisible || !showsOther {
@@ -177,6 +184,30 @@ struct Transition: Hashable, Sendable {
     }
 }
 
+/// A quantity that goes from 0 to 1 or back within a time, eased, and can turn on the way.
+struct Fade: Hashable, Sendable {
+    private var from = 0.0
+    private var isRising = false
+    private var anchor = Timestamp.zero
+
+    /// Where it is on its way at `time`, linear; `duration` in seconds.
+    private func phase(at time: Timestamp, duration: Double) -> Double {
+        let step = max(0, (time - anchor).seconds) / max(duration, 1e-6)
+        return isRising ? min(1, from + step) : max(0, from - step)
+    }
+
+    func value(at time: Timestamp, duration: Double) -> Double {
+        Easing.inOut(phase(at: time, duration: duration))
+    }
+
+    mutating func turn(up: Bool, at time: Timestamp, duration: Double) {
+        guard up != isRising else { return }
+        from = phase(at: time, duration: duration)
+        anchor = time
+        isRising = up
+    }
+}
+
 /// The scene over time: what was chosen, and the change under way.
 ///
 /// A value: it is copied to the frame thread, which asks it for the layers of each output frame.
@@ -193,7 +224,9 @@ package struct SceneState: Hashable, Sendable {
     /// How each role's picture is turned and mirrored.
     package var transforms = PerRole(back: Transform.identity, front: Transform.identity)
     private var transition: Transition?
-
+    private var veils = PerRole(back: Fade(), front: Fade())
+    /// How long a picture takes to blur when its camera stops delivering, and back, in seconds.
+    private static let veilDuration = 0.3
 
     /// A scene at rest on `canvas`.
     package init(canvas: Size, style: SceneStyle, present: PerRole<Bool>) {
@@ -271,14 +304,28 @@ package struct SceneState: Hashable, Sendable {
         begin(main == mainBefore ? .straight : .dissolve, from: before, at: time)
     }
 
+    /// A role's camera stopped delivering, or delivers again: its last picture blurs, or clears.
+    package mutating func setVeiled(_ role: Role, _ isVeiled: Bool, at time: Timestamp) {
+        veils[role].turn(up: isVeiled, at: time, duration: Self.veilDuration)
+    }
+
     private mutating func settle(at time: Timestamp) {
         if let running = transition, running.isOver(at: time) { transition = nil }
     }
 
-    private mutating func begin(_ path: Transition.Path, from start: Arrangement, at time: Timestamp) {
+    private mutating func begin(
+        _ path: Transition.Path,
+        from start: Arrangement,
+        at time: Timestamp
+    ) {
         transition = Transition(
-            start: start, startIsRest: transition == nil, path: path, phaseAtAnchor: 0, anchor: time,
-            duration: style.swapDuration)
+            start: start,
+            startIsRest: transition == nil,
+            path: path,
+            phaseAtAnchor: 0,
+            anchor: time,
+            duration: style.swapDuration
+        )
     }
 
     /// The places of everything at `time`.
@@ -289,7 +336,11 @@ package struct SceneState: Hashable, Sendable {
         if !running.isForward {
             // On the way back the goal is what the way out began with, and the way is the same.
             goal = Arrangement(
-                resting: main.other, style: style, showsOther: hasBoth, canvas: canvas)
+                resting: main.other,
+                style: style,
+                showsOther: hasBoth,
+                canvas: canvas
+            )
             phase = min(phase, 1)
         }
         return Self.blend(running, to: goal, phase: phase)
@@ -297,7 +348,9 @@ package struct SceneState: Hashable, Sendable {
 
     /// The arrangement at `phase` of the way from the transition's start to `goal`.
     private static func blend(
-        _ transition: Transition, to goal: Arrangement, phase: Double
+        _ transition: Transition,
+        to goal: Arrangement,
+        phase: Double
     ) -> Arrangement {
         let eased = Easing.inOut(phase)
         let start = transition.start
@@ -348,21 +401,29 @@ package struct SceneState: Hashable, Sendable {
             scene.backdrop = now.main
             scene.backdropMix = now.backdropMix
         }
-        if let beneath = now.beneath { append(beneath, now.main.other, to: &scene) }
-        append(now.mainPlace, now.main, to: &scene)
-        append(now.otherPlace, now.main.other, to: &scene)
+        if let beneath = now.beneath { append(beneath, now.main.other, to: &scene, at: time) }
+        append(now.mainPlace, now.main, to: &scene, at: time)
+        append(now.otherPlace, now.main.other, to: &scene, at: time)
         return scene
     }
 
-    private func append(_ place: Placement, _ role: Role, to scene: inout Scene) {
+    private func append(
+        _ place: Placement,
+        _ role: Role,
+        to scene: inout Scene,
+        at time: Timestamp
+    ) {
         guard place.opacity > 0, present[role] || role == main else { return }
         var layer = Layer(role: role, rect: place.rect)
         layer.opacity = place.opacity
         layer.cornerRadius = place.cornerRadius
-        layer.borderWidth = place.borderOpacity > 0 ? style.insetBorder * Double(canvas.height) / 720 : 0
+        layer.borderWidth =
+            place.borderOpacity > 0 ? style.insetBorder * Double(canvas.height) / 720 : 0
         layer.borderOpacity = place.borderOpacity
         layer.shadowOpacity = place.shadowOpacity
-        layer.iconOpacity = place.iconOpacity
+        layer.veil = veils[role].value(at: time, duration: Self.veilDuration)
+        // The icon is for a picture; what is veiled carries its reason instead.
+        layer.iconOpacity = place.iconOpacity * (1 - layer.veil)
         layer.background = style.background
         layer.transform = transforms[role]
         scene.append(layer)
