@@ -1,0 +1,121 @@
+#!/bin/bash
+# setup.sh [--update]: install what the virtual machine needs and build it into the cache folder.
+#   --update    look for a newer Debian kernel too (otherwise the one in the cache stays)
+# Run it as often as you like: it does only what is missing. DUALCAM_RIG_CACHE is the cache folder,
+# by default ~/.cache/dualcam-rig; nothing is written into the source folder.
+set -euo pipefail
+RIG=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+CACHE=${DUALCAM_RIG_CACHE:-$HOME/.cache/dualcam-rig}
+T0=$SECONDS
+say() { echo "setup: $*"; }
+fail() { echo "setup: $*" >&2; exit 1; }
+case "${1:-}" in ''|--update) ;; *) sed -n '2,5s/^# //p' "$0"; exit 2 ;; esac
+
+PACKAGES="qemu-system-x86 busybox-static cpio kmod udev systemd systemd-sysv dbus dbus-user-session libpam-systemd
+ v4l-utils pipewire pipewire-bin wireplumber gstreamer1.0-pipewire gstreamer1.0-tools gstreamer1.0-plugins-base
+ python3 gcc libc6-dev make util-linux"
+
+[ "$(uname -m)" = x86_64 ] || fail "needs an x86_64 machine"
+command -v apt-get >/dev/null || fail "needs Debian (apt-get)"
+mkdir -p "$CACHE"
+CACHE=$(cd "$CACHE" && pwd)
+exec 9>"$CACHE/.lock"
+flock -n 9 || { say "another setup.sh is at work, waiting"; flock 9; }
+
+# A step is done when its stamp holds its key; the key names what the step depends on.
+mkdir -p "$CACHE/stamps"
+done_already() { [ "$(cat "$CACHE/stamps/$1" 2>/dev/null)" = "$2" ]; }
+mark() { echo "$2" > "$CACHE/stamps/$1"; }
+sum() { cat "$@" | sha256sum | cut -c1-16; }
+DID=
+
+# 1. packages
+installed=" $(dpkg-query -W -f '${binary:Package} ${Status}\n' | sed -n 's/:[^ ]*//; s/ install ok installed$//p' | tr '\n' ' ')"
+missing=
+for p in $PACKAGES; do
+	case $installed in *" $p "*) ;; *) missing="$missing $p" ;; esac
+done
+kver=$(cat "$CACHE/stamps/kernel" 2>/dev/null || true)
+if [ -n "$missing" ] || [ -z "$kver" ] || [ "${1:-}" = --update ]; then
+	[ "$(id -u)" = 0 ] || fail "must be root to install:$missing"
+	say "apt-get update"
+	apt-get update -qq 2>"$CACHE/apt-update.log" || say "apt-get update failed in part; going on"
+fi
+if [ -n "$missing" ]; then
+	say "installing:$missing"
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >"$CACHE/apt.log" 2>&1 \
+		|| { tail -20 "$CACHE/apt.log" >&2; fail "apt-get install failed, see $CACHE/apt.log"; }
+	DID="$DID packages"
+fi
+
+# 2. the kernel package
+depends() { apt-cache show --no-all-versions "$1" | sed -n 's/^Depends: //p' | tr ',' '\n' | sed 's/^ *//; s/ .*//'; }
+fetch() {  # DIR PACKAGE...: download and unpack into DIR
+	local dir=$1 tmp; shift
+	tmp=$(mktemp -d "$CACHE/debs.XXXXXX")
+	(cd "$tmp" && apt-get -o APT::Sandbox::User=root download -qq "$@" && for d in *.deb; do dpkg -x "$d" "$dir"; done) \
+		|| { rm -rf "$tmp"; fail "could not download $*"; }
+	rm -rf "$tmp"
+}
+if [ -z "$kver" ] || [ "${1:-}" = --update ]; then
+	image=$(depends linux-image-amd64 | grep '^linux-image-' | head -1)
+	[ -n "$image" ] || fail "cannot resolve linux-image-amd64"
+	new=${image#linux-image-}
+	if [ "$new" != "$kver" ]; then
+		say "kernel $new: download, unpack"
+		rm -rf "$CACHE"/{kern,kroot,stamps}; mkdir -p "$CACHE"/{kern,stamps}
+		fetch "$CACHE/kern" "$image"
+		[ -d "$CACHE/kern/lib/modules/$new" ] || fail "$image holds no modules"
+		kver=$new; mark kernel "$kver"; DID="$DID kernel"
+	fi
+fi
+if ! done_already vmlinux "$kver"; then
+	# the uncompressed ELF kernel boots through PVH: no 3 s of decompression under TCG
+	say "unpacking vmlinux"
+	python3 "$RIG/extract-vmlinux.py" "$CACHE/kern/boot/vmlinuz-$kver" "$CACHE/vmlinux" >/dev/null
+	mark vmlinux "$kver"
+fi
+
+# 3. the guest's module tree: hard links to the package's modules
+if ! done_already modules "$kver"; then
+	say "module tree"
+	rm -rf "$CACHE/kroot"; mkdir -p "$CACHE/kroot/lib/modules"
+	cp -al "$CACHE/kern/lib/modules/$kver" "$CACHE/kroot/lib/modules/"
+	depmod -b "$CACHE/kroot" "$kver"
+	mark modules "$kver"
+fi
+
+# 4. the initramfs
+key="$kver $(sum "$RIG/guest/init")"
+if ! done_already initrd "$key"; then
+	say "initramfs"
+	I=$(mktemp -d "$CACHE/initrd.XXXXXX")
+	mkdir -p "$I"/{bin,dev,proc,sys,modules}
+	cp /usr/bin/busybox "$I/bin/busybox" 2>/dev/null || cp /bin/busybox "$I/bin/busybox"
+	for m in virtio_pci 9pnet_virtio 9p overlay virtio_rng; do
+		modprobe -d "$CACHE/kroot" -S "$kver" --show-depends "$m" | awk '$1 == "insmod" { print $2 }'
+	done | awk '!seen[$0]++' | while read -r f; do
+		cp "$f" "$I/modules/"; basename "$f" >> "$I/modules.order"
+	done
+	install -m 755 "$RIG/guest/init" "$I/init"
+	(cd "$I" && find . | cpio -o -H newc --quiet | gzip -1) > "$CACHE/initrd.new"
+	mv "$CACHE/initrd.new" "$CACHE/initrd.gz"
+	rm -rf "$I"
+	mark initrd "$key"; DID="$DID initramfs"
+fi
+
+# 5. the camera
+key=$(sum "$RIG/src/uvccam.c")
+if ! done_already uvccam "$key"; then
+	say "uvccam"
+	mkdir -p "$CACHE/bin"
+	gcc -O2 -Wall -o "$CACHE/bin/uvccam.new" "$RIG/src/uvccam.c" -lm
+	mv "$CACHE/bin/uvccam.new" "$CACHE/bin/uvccam"
+	mark uvccam "$key"; DID="$DID uvccam"
+fi
+
+if [ -n "$DID" ]; then
+	say "done in $((SECONDS - T0)) s:$DID (kernel $kver, $(du -sh "$CACHE" | cut -f1) in $CACHE)"
+else
+	say "already set up: kernel $kver in $CACHE"
+fi

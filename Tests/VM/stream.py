@@ -1,0 +1,185 @@
+#!/usr/bin/python3 -u
+"""The stream in a user's session under systemd, from two USB cameras: one speaks only MJPG, the other only YUYV."""
+import time
+from guest import *
+
+# Small, for the emulated processor makes the pictures, decodes, composes and reads them, with no time to spare.
+WIDTH, HEIGHT = 640, 360
+CONFIGURATION = f"""
+[output]
+width = {WIDTH}
+height = {HEIGHT}
+"""
+
+
+class Sight:
+    """What one looks for in a frame: whose hue the main picture and the inset have, and the main camera's counter."""
+
+    def __init__(self):
+        self.pictures = {}      # hue -> (width, height, mirrored) of the camera that has it
+
+    def __call__(self, frame):
+        main, _ = self.look(frame, (120, 150), (120, 300), (320, 200), (500, 300))
+        inset, luma = self.look(frame, (520, 55), (546, 60), (576, 55))
+        return main, inset, luma, self.counter(frame, main)
+
+    def look(self, frame, *points):
+        """The hue that all the points have ('orange', 'blue' or None), and their mean luma."""
+        luma, hues = 0, set()
+        for x, y in points:
+            at = (y * WIDTH + x) * 2
+            luma += frame[at]
+            difference = frame[at + 3] - frame[at + 1]
+            hues.add('orange' if difference > 30 else 'blue' if difference < -30 else None)
+        return hues.pop() if len(hues) == 1 else None, luma / len(points)
+
+    def counter(self, frame, hue):
+        """uvccam's frame counter: 16 blocks of 8 x 8 pixels in the top row, highest bit first, 235 or 16."""
+        if hue not in self.pictures:
+            return None
+        width, height, mirrored = self.pictures[hue]
+        scale = min(WIDTH / width, HEIGHT / height)
+        left, top = (WIDTH - width * scale) / 2, (HEIGHT - height * scale) / 2
+        value = 0
+        for block in range(16):
+            x = block * 8 + 4
+            x = left + (width - x if mirrored else x) * scale
+            value = value * 2 + (frame[(int(top + 4 * scale) * WIDTH + int(x)) * 2] > 128)
+        return value
+
+
+def camera_property(role, name):
+    return check('busctl', '--user', '--json=short', 'get-property', BUS_NAME, f'{OBJECT}/cameras/{role}',
+                 f'{BUS_NAME}.Camera', name)
+
+
+def rate(frames):
+    return (len(frames) - 1) / (frames[-1][0] - frames[0][0])
+
+
+def expect_live(frames):
+    """The main camera's counter rises from frame to frame, or stays where no new picture was there in time."""
+    counters = [sample[3] for _, sample in frames]
+    steps = [(b - a) & 0xffff for a, b in zip(counters, counters[1:])]
+    expect(all(step < 100 for step in steps) and len(set(counters)) > len(counters) / 4,
+           f'the main picture lives: counter {counters[0]}..{counters[-1]} in {len(counters)} frames, '
+           f'{steps.count(0)} repeated, {sum(step - 1 for step in steps if step > 1)} passed over, '
+           f'{rate(frames):.1f} frames/s')
+
+
+def closed_after(pid, left):
+    wait_for('the cameras are closed', lambda: not open_cameras(pid), 15, every=0.02)
+    took = time.monotonic() - left
+    say(f'measured: cameras closed {took:.2f} s after the consumer was told to leave')
+    return took
+
+
+def body():
+    cameras = {
+        'orange': Camera(0, '--name', 'Desk Cam', '--serial', 'D1', '--formats', 'mjpg', '--max-size', '640x480',
+                         '--tint', '255,80,0'),
+        'blue': Camera(1, '--name', 'Face Cam', '--serial', 'F1', '--formats', 'yuyv', '--max-size', '640x480',
+                       '--tint', '0,80,255')}
+    hues = {'Desk Cam': 'orange', 'Face Cam': 'blue'}
+    install()
+    configure(CONFIGURATION)
+
+    # Activation
+    expect(unit('ActiveState') == 'inactive', 'the service is not running')
+    code, _, _ = user('dualcamctl', 'status')
+    expect(code == 8, f'dualcamctl status says so and does not start it (exit status {code})')
+    ctl('start')
+    expect(unit('ActiveState') == 'active', 'dualcamctl start has activated dualcamd.service')
+    pid = int(unit('MainPID'))
+    properties = wait_for('the node is there', node)['info']['props']
+    expect((properties.get('media.role'), properties.get('node.description')) == ('Camera', 'DualCam'),
+           'the node is a camera called DualCam')
+
+    # Nobody looks: the cameras belong to whoever wants them
+    expect(not open_cameras(pid), 'no camera is open')
+    for camera in cameras.values():
+        expect(camera.streams(), f'another program streams from {camera.device}')
+
+    # Somebody looks
+    sight = Sight()
+    consumer = Consumer(sight, WIDTH, HEIGHT)
+    began = consumer.began
+    at, sample = consumer.wait_until('a frame', lambda _: True, 60)
+    say(f'measured: first frame {at - began:.2f} s after the consumer was started')
+    at, sample = consumer.wait_until('both cameras are seen', lambda seen: {seen[0], seen[1]} == {'orange', 'blue'})
+    say(f'measured: both cameras seen {at - began:.2f} s after the consumer was started')
+    state = status()
+    expect(state['state'] == 'streaming' and state['consumers'] == 1, 'status: streaming, one consumer')
+    expect(open_cameras(pid) == {camera.device for camera in cameras.values()}, 'both cameras are open')
+    formats = {}
+    for role, camera in state['cameras'].items():
+        # The name may have the vendor's in front of it
+        name = next(name for name in hues if name in camera['name'])
+        formats[name] = camera['pixelFormat']
+        mirrored = 'true' in camera_property(role, 'Mirror')
+        sight.pictures[hues[name]] = camera['width'], camera['height'], mirrored
+        say(f'{role}: {camera["name"]}, {camera["width"]}x{camera["height"]}@{camera["frameRate"]} '
+            f'{camera["pixelFormat"]}, mirrored {mirrored}')
+        if role == state['main']:
+            expect(sample[0] == hues[name], f'the main picture is that of {name}')
+    expect(formats == {'Desk Cam': 'MJPG', 'Face Cam': 'YUYV'}, 'one delivers MJPG, the other YUYV')
+    expect_live(consumer.frames(60))
+
+    # The inset lives too: its scene goes dark, and bright again
+    inset = cameras[sample[1]]
+    luma = sample[2]
+    for light, text, condition in ((0.05, 'dark', lambda seen: seen[2] < luma / 2),
+                                   (1.0, 'bright again', lambda seen: seen[2] > luma / 2)):
+        before = time.monotonic()
+        inset.command(f'light {light}')
+        at, _ = consumer.wait_until(f'the inset is {text}', condition)
+        say(f'measured: the inset was {text} {at - before:.2f} s after the scene')
+
+    # Swap
+    before = time.monotonic()
+    ctl('swap')
+    replied = time.monotonic()
+    at, swapped = consumer.wait_until(
+        'the pictures have changed places', lambda seen: seen[:2] == (sample[1], sample[0]))
+    say(f'measured: swapped {at - before:.2f} s after the command was given, {at - replied:.2f} s after it ended')
+    expect(status()['swapped'] is True, 'status: swapped')
+    expect_live(consumer.frames(60))
+
+    # Nobody looks again
+    left = consumer.leave()
+    took = closed_after(pid, left)
+    expect(took < 4, 'that is soon enough for a machine as slow as this')
+    wait_for('status: idle', lambda: status()['state'] == 'idle')
+    for camera in cameras.values():
+        expect(camera.streams(), f'another program streams from {camera.device}')
+
+    # And somebody once more
+    consumer = Consumer(sight, WIDTH, HEIGHT)
+    at, _ = consumer.wait_until(
+        'both cameras are seen, still swapped', lambda seen: seen[:2] == swapped[:2], 60)
+    say(f'measured: both cameras seen {at - consumer.began:.2f} s after the second consumer was started')
+
+    # Stop, in the middle of it
+    before = time.monotonic()
+    check('systemctl', '--user', 'stop', UNIT)
+    stopped = int(unit('ExecMainExitTimestampMonotonic')) / 1e6
+    say(f'measured: the daemon ended {stopped - before:.2f} s after it was told to; '
+        f'systemctl came back after {time.monotonic() - before:.2f} s')
+    expect((unit('Result'), unit('ExecMainStatus')) == ('success', '0'), 'it ended cleanly')
+    expect(stopped - before < 3, 'that is soon enough for a machine as slow as this')
+    wait_for('the node is gone', lambda: node() is None)
+    consumer.leave()
+    for camera in cameras.values():
+        expect(camera.streams(), f'another program streams from {camera.device}')
+
+    # What it wrote down
+    _, out, _ = run('journalctl', '--no-pager', '--output=json', f'_SYSTEMD_USER_UNIT={UNIT}')
+    entries = [json.loads(line) for line in out.splitlines()]
+    ours = [entry for entry in entries if any(key.startswith('DUALCAM_') for key in entry)]
+    fields = sorted({key for entry in ours for key in entry if key.startswith('DUALCAM_')})
+    expect(ours, f'the journal has structured entries: {len(ours)} of {len(entries)}, fields {fields}')
+    errors = [entry['MESSAGE'] for entry in ours if int(entry['PRIORITY']) <= 3]
+    expect(not errors, f'none of them is an error {errors}')
+
+
+main(body)
