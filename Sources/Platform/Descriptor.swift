@@ -1,4 +1,5 @@
 import CLinux
+package import Frames
 import Glibc
 
 /// An open file descriptor, closed when its owner goes.
@@ -35,6 +36,26 @@ package final class Bell: Sendable {
     package func ring() {
         var one: UInt64 = 1
         _ = retryingInterrupts { write(event.number, &one, 8) }
+    }
+
+    /// Waits until it rings, at most until `deadline` (`nil`: without end), and silences it.
+    ///
+    /// Returns whether it rang.
+    @discardableResult
+    package func wait(until deadline: Timestamp?) -> Bool {
+        while true {
+            var milliseconds: CInt = -1
+            if let deadline {
+                let left = deadline.nanoseconds - MonotonicClock.now.nanoseconds
+                if left <= 0 { return false }
+                milliseconds = CInt(min(left / 1_000_000 + 1, 3_600_000))
+            }
+            var entry = pollfd(fd: event.number, events: Int16(POLLIN), revents: 0)
+            if retryingInterrupts({ poll(&entry, 1, milliseconds) }) > 0 {
+                silence()
+                return true
+            }
+        }
     }
 
     /// Back to rest. Never blocks. By the thread that waits.

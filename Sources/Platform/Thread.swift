@@ -1,12 +1,13 @@
 import CLinux
 import Glibc
+import Synchronization
 
 /// A named thread that runs one body and is joined.
 ///
 /// Our threads are few, live long and wait in the kernel; Swift's concurrency is for none of them.
-package final class Thread {
-    private var handle = pthread_t()
-    private var isJoined = false
+package final class Thread: Sendable {
+    private let handle: pthread_t
+    private let isJoined: Atomic<Bool>
 
     private final class Start {
         let name: String
@@ -22,8 +23,9 @@ package final class Thread {
     /// Throws EAGAIN when the system has no thread to give.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
+        var created = pthread_t()
         let error = pthread_create(
-            &handle,
+            &created,
             nil,
             { context in
                 guard let context else { return nil }
@@ -34,19 +36,21 @@ package final class Thread {
             },
             start.toOpaque()
         )
+        handle = created
+        // A thread that never was is not waited for.
+        isJoined = Atomic(error != 0)
         guard error == 0 else {
             start.release()
-            isJoined = true
             throw SystemError("pthread_create", name, errno: error)
         }
     }
 
     /// Waits for the body to return. Once.
     package func join() {
-        precondition(!isJoined, "a thread joined twice")
-        isJoined = true
+        let again = isJoined.exchange(true, ordering: .relaxed)
+        precondition(!again, "a thread joined twice")
         pthread_join(handle, nil)
     }
 
-    deinit { precondition(isJoined, "a thread that nobody waited for") }
+    deinit { precondition(isJoined.load(ordering: .relaxed), "a thread that nobody waited for") }
 }
