@@ -1,0 +1,221 @@
+import TOMLKit
+
+extension Configuration {
+    /// What the TOML document `text` says, and the keys in it that mean nothing.
+    ///
+    /// What it does not mention has its default. `file` names the document in messages. Throws the
+    /// first thing, by line, that cannot be accepted: TOML that does not parse, a value of the wrong
+    /// type or out of its range. Takes some milliseconds; not for a thread that draws.
+    package static func parse(
+        _ text: String,
+        file: String
+    ) throws(ConfigurationError) -> (Configuration, warnings: [ConfigurationWarning]) {
+        try checkExtent(of: text, file: file)
+        let lines = KeyLines(of: text)
+        // The parser (toml++ 3.4.0, which TOMLKit 0.6.0 carries) asserts that a header has a name.
+        if let line = lines.namelessHeader {
+            throw ConfigurationError(file: file, line: line, problem: "a table without a name")
+        }
+        let root: TOMLTable
+        do { root = try TOMLTable(string: text) } catch {
+            let error = error as? TOMLParseError
+            throw ConfigurationError(
+                file: file,
+                line: error?.source.begin.line,
+                problem: error?.description ?? "this is not TOML"
+            )
+        }
+        var reading = ConfigurationReading(file: file, lines: lines)
+        let configuration = reading.configuration(from: root)
+        if let error = reading.errors.min(by: { $0.line ?? 0 < $1.line ?? 0 }) { throw error }
+        return (configuration, reading.warnings.sorted { $0.line < $1.line })
+    }
+
+    /// The parser takes a dotted key apart recursively, so that one of a hundred thousand parts
+    /// would exhaust the stack; and it stops at a NUL, silently.
+    private static func checkExtent(of text: String, file: String) throws(ConfigurationError) {
+        var line = 1
+        var length = 0
+        for (index, byte) in text.utf8.enumerated() {
+            let problem: String? =
+                switch (byte, length, index) {
+                case (0, _, _): "a NUL character"
+                case (_, 4096, _): "more than 4096 bytes in one line"
+                case (_, _, 262_144): "more than 256 KiB of text"
+                default: nil
+                }
+            if let problem { throw ConfigurationError(file: file, line: line, problem: problem) }
+            length += 1
+            if byte == UInt8(ascii: "\n") { (line, length) = (line + 1, 0) }
+        }
+    }
+}
+
+/// One reading of a document: goes through the tables and gathers what is wrong with them.
+private struct ConfigurationReading {
+    let file: String
+    let lines: KeyLines
+    var errors: [ConfigurationError] = []
+    var warnings: [ConfigurationWarning] = []
+
+    mutating func configuration(from root: TOMLTable) -> Configuration {
+        var configuration = Configuration()
+        warn(
+            ofOthersThan: ["output", "cameras", "scene", "capture", "state", "loopback"],
+            in: root,
+            at: []
+        )
+        read(&configuration.output, Configuration.Output.keys, from: root, at: ["output"])
+        read(&configuration.scene, Configuration.Scene.keys, from: root, at: ["scene"])
+        read(&configuration.capture, Configuration.Capture.keys, from: root, at: ["capture"])
+        read(&configuration.state, Configuration.State.keys, from: root, at: ["state"])
+        read(&configuration.loopback, Configuration.Loopback.keys, from: root, at: ["loopback"])
+        if let cameras = table("cameras", of: root, at: []) {
+            warn(ofOthersThan: Role.allCases.map(\.rawValue), in: cameras, at: ["cameras"])
+            for role in Role.allCases {
+                let path = ["cameras", role.rawValue]
+                read(
+                    &configuration.cameras[role],
+                    Configuration.Camera.keys,
+                    besides: ["lenses"],
+                    from: cameras,
+                    at: path
+                )
+                if let camera = cameras[role.rawValue]?.table, let lenses = camera["lenses"] {
+                    configuration.cameras[role].lenses = self.lenses(lenses, at: path + ["lenses"])
+                }
+            }
+        }
+        return configuration
+    }
+
+    /// Reads the table at `path`, which is an entry of `parent`, into `owner`.
+    private mutating func read<Owner>(
+        _ owner: inout Owner,
+        _ keys: [ConfigurationKey<Owner>],
+        besides others: [String] = [],
+        from parent: TOMLTable,
+        at path: [String]
+    ) {
+        guard let name = path.last, let table = table(name, of: parent, at: path.dropLast()) else {
+            return
+        }
+        read(&owner, keys, besides: others, of: table, at: path)
+    }
+
+    private mutating func read<Owner>(
+        _ owner: inout Owner,
+        _ keys: [ConfigurationKey<Owner>],
+        besides others: [String] = [],
+        of table: TOMLTable,
+        at path: [String]
+    ) {
+        for key in keys {
+            guard let node = table[key.name] else { continue }
+            do { try key.read(node, &owner) } catch {
+                let found = excerpt(of: node)
+                refuse(path + [key.name], "is \(found), expected \(error.expected)")
+            }
+        }
+        warn(ofOthersThan: keys.map(\.name) + others, in: table, at: path)
+    }
+
+    private mutating func lenses(
+        _ node: any TOMLValueConvertible,
+        at path: [String]
+    ) -> [Configuration.Lens] {
+        guard let array = node.array, array.allSatisfy({ $0.type == .table }) else {
+            refuse(
+                path,
+                "is \(excerpt(of: node)), expected tables, each headed [[\(text(of: path))]]"
+            )
+            return []
+        }
+        var lenses: [Configuration.Lens] = []
+        for (index, element) in array.enumerated() {
+            guard let table = element.table else { continue }
+            let path = path + ["[\(index)]"]
+            var lens = Configuration.Lens(name: "", factor: 1)
+            for key in ["name", "factor"] where table[key] == nil {
+                refuse(path + [key], "is missing")
+            }
+            read(&lens, Configuration.Lens.keys, of: table, at: path)
+            if lenses.contains(where: { $0.name == lens.name }), table["name"] != nil {
+                refuse(path + ["name"], "is \(quoted(lens.name)), which another lens is called")
+            }
+            lenses.append(lens)
+        }
+        return lenses
+    }
+
+    private mutating func table(
+        _ name: String,
+        of parent: TOMLTable,
+        at path: some Collection<String>
+    ) -> TOMLTable? {
+        guard let node = parent[name] else { return nil }
+        guard let table = node.table else {
+            let path = path + [name]
+            refuse(path, "is \(excerpt(of: node)), expected a table, headed [\(text(of: path))]")
+            return nil
+        }
+        return table
+    }
+
+    private mutating func warn(ofOthersThan known: [String], in table: TOMLTable, at path: [String])
+    {
+        for name in table.keys where !known.contains(name) {
+            let path = path + [name]
+            warnings.append(
+                ConfigurationWarning(
+                    file: file,
+                    line: lines.line(of: path),
+                    key: text(of: path),
+                    suggestion: nearest(to: name, among: known)
+                )
+            )
+        }
+    }
+
+    private mutating func refuse(_ path: [String], _ problem: String) {
+        errors.append(
+            ConfigurationError(
+                file: file,
+                line: lines.line(of: path),
+                problem: "\(text(of: path)) \(problem)"
+            )
+        )
+    }
+
+    /// "cameras.back.lenses[0].name".
+    private func text(of path: [String]) -> String {
+        path.dropFirst().reduce(path.first ?? "") { text, part in
+            part.hasPrefix("[") ? text + part : "\(text).\(part)"
+        }
+    }
+}
+
+/// The word among `words` that `word` is a slip of, if any is near enough.
+private func nearest(to word: String, among words: [String]) -> String? {
+    guard word.utf8.count <= 32 else { return nil }
+    return words.map { (word: $0, distance: distance(word, $0)) }
+        .filter { $0.distance <= 1 + $0.word.utf8.count / 5 }
+        .min { $0.distance < $1.distance }?
+        .word
+}
+
+/// How many bytes have to be put in, taken out or replaced to make one of the other (Levenshtein).
+private func distance(_ first: String, _ second: String) -> Int {
+    let second = Array(second.utf8)
+    var row = Array(0...second.count)
+    for (i, byte) in first.utf8.enumerated() {
+        var diagonal = row[0]
+        row[0] = i + 1
+        for (j, other) in second.enumerated() {
+            let replaced = diagonal + (byte == other ? 0 : 1)
+            diagonal = row[j + 1]
+            row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+        }
+    }
+    return row[second.count]
+}

@@ -1,0 +1,203 @@
+/// On which line each key of a TOML document stands, which TOMLKit does not tell.
+///
+/// Knows where keys, strings, arrays and inline tables begin and end, and no more: what is wrong in
+/// the text is for the parser to find.
+struct KeyLines {
+    /// The first line with a table header that has no name.
+    private(set) var namelessHeader: Int?
+    /// By path; an element of an array is "[0]", "[1]", ….
+    private var lines: [[String]: Int] = [:]
+    /// How many tables each array of tables has so far.
+    private var counts: [[String]: Int] = [:]
+    private let text: [UInt8]
+    private var position = 0
+    private var line = 1
+
+    /// Paths are followed this deep; none of our keys is deeper.
+    private static let depth = 6
+
+    /// The keys of `text`, a TOML document.
+    init(of text: String) {
+        self.text = Array(text.utf8)
+        if self.text.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
+        scanDocument()
+    }
+
+    /// The line of the key at `path`, or of the nearest table around it; from 1.
+    func line(of path: [String]) -> Int {
+        var path = path
+        while !path.isEmpty {
+            if let line = lines[path] { return line }
+            path.removeLast()
+        }
+        return 1
+    }
+
+    private mutating func note(_ path: [String], line: Int) {
+        if lines[path] == nil { lines[path] = line }
+    }
+
+    private mutating func scanDocument() {
+        var table: [String] = []
+        while skipToContent() {
+            let start = line
+            let isHeader = accept("[")
+            let isElement = isHeader && accept("[")
+            if isHeader, !isAtName {
+                namelessHeader = line
+                return
+            }
+            let key = scanKey()
+            if isHeader {
+                table = resolved(key, isElement: isElement)
+                note(table, line: start)
+            } else {
+                skipBlanks()
+                guard accept("=") else { return }
+                scanValue(of: joined(table, key, line: start))
+            }
+            skipLine()
+        }
+    }
+
+    /// Where the header `key` leads: arrays of tables on the way mean their last element.
+    private mutating func resolved(_ key: [String], isElement: Bool) -> [String] {
+        var path: [String] = []
+        for (index, part) in key.prefix(Self.depth).enumerated() {
+            path.append(part)
+            if isElement, index == key.count - 1 { counts[path, default: 0] += 1 }
+            if let count = counts[path] {
+                note(path, line: line)
+                path.append("[\(count - 1)]")
+            }
+        }
+        return path
+    }
+
+    /// `table` and `key`, each dotted part of which is noted.
+    private mutating func joined(_ table: [String], _ key: [String], line: Int) -> [String] {
+        var path = table
+        for part in key where path.count < Self.depth {
+            path.append(part)
+            note(path, line: line)
+        }
+        return path
+    }
+
+    private mutating func scanKey() -> [String] {
+        var key: [String] = []
+        repeat {
+            skipBlanks()
+            if let quote = peek, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+                key.append(scanString())
+            } else {
+                let start = position
+                while let byte = peek, !" \t.=]\r\n".utf8.contains(byte) { position += 1 }
+                key.append(String(decoding: text[start..<position], as: UTF8.self))
+            }
+            skipBlanks()
+        } while accept(".")
+        return key
+    }
+
+    private mutating func scanValue(of path: [String]) {
+        skipBlanks()
+        if accept("[") {
+            var index = 0
+            while skipToContent(), !accept("]") {
+                let element = path + ["[\(index)]"]
+                if element.count <= Self.depth { note(element, line: line) }
+                let start = position
+                scanValue(of: element)
+                _ = skipToContent()
+                // A comma, or the end; anything else would keep us here for ever.
+                if !accept(","), peek != UInt8(ascii: "]"), position == start { return }
+                index += 1
+            }
+        } else if accept("{") {
+            while skipToContent(), !accept("}") {
+                let start = position
+                let key = scanKey()
+                skipBlanks()
+                guard accept("=") else { return }
+                scanValue(of: joined(path, key, line: line))
+                _ = skipToContent()
+                if !accept(","), peek != UInt8(ascii: "}"), position == start { return }
+            }
+        } else if let quote = peek, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+            _ = scanString()
+        } else {
+            while let byte = peek, !",]}#\n".utf8.contains(byte) { position += 1 }
+        }
+    }
+
+    /// Passes over a string of any of the four kinds; what stands in it, escapes undone where they
+    /// are one character long.
+    private mutating func scanString() -> String {
+        guard let quote = peek else { return "" }
+        let isLong = text[position...].starts(with: [quote, quote, quote])
+        position += isLong ? 3 : 1
+        var content: [UInt8] = []
+        while let byte = peek {
+            if byte == quote, !isLong || text[position...].starts(with: [quote, quote, quote]) {
+                position += isLong ? 3 : 1
+                // A long string may end in quotes of its own: """"two"""""
+                while isLong, accept(Character(UnicodeScalar(quote))) {}
+                break
+            }
+            position += 1
+            if byte == UInt8(ascii: "\n") { line += 1 }
+            if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\""), let next = peek {
+                position += 1
+                if next == UInt8(ascii: "\n") { line += 1 }
+                content.append(next)
+            } else {
+                content.append(byte)
+            }
+        }
+        return String(decoding: content, as: UTF8.self)
+    }
+
+    /// True where a key begins, after blanks.
+    private var isAtName: Bool {
+        guard let byte = text[position...].first(where: { !" \t".utf8.contains($0) }) else {
+            return false
+        }
+        return switch UnicodeScalar(byte) {
+        case "a"..."z", "A"..."Z", "0"..."9", "-", "_", "\"", "'": true
+        default: false
+        }
+    }
+
+    private var peek: UInt8? { position < text.count ? text[position] : nil }
+
+    private mutating func accept(_ character: Character) -> Bool {
+        guard let byte = peek, byte == character.asciiValue else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func skipBlanks() {
+        while let byte = peek, " \t\r".utf8.contains(byte) { position += 1 }
+    }
+
+    private mutating func skipLine() {
+        while let byte = peek, byte != UInt8(ascii: "\n") { position += 1 }
+    }
+
+    /// Passes over blanks, line ends and comments; false at the end of the text.
+    private mutating func skipToContent() -> Bool {
+        while let byte = peek {
+            switch byte {
+            case UInt8(ascii: "\n"): line += 1
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): break
+            case UInt8(ascii: "#"):
+                skipLine()
+                continue
+            default: return true
+            }
+            position += 1
+        }
+        return false
+    }
+}

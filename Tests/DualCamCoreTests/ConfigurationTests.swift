@@ -1,0 +1,424 @@
+import DualCamCore
+import Frames
+import Testing
+
+@Suite struct ConfigurationTests {
+    private func parse(_ text: String) throws -> Configuration {
+        let (configuration, warnings) = try Configuration.parse(text, file: "dualcam.toml")
+        #expect(warnings.isEmpty)
+        return configuration
+    }
+
+    private func problem(_ text: String) -> String {
+        do {
+            let (configuration, _) = try Configuration.parse(text, file: "dualcam.toml")
+            return "none: \(configuration)"
+        } catch { return error.description }
+    }
+
+    @Test func theDefaultsAreThoseOfTheInterface() throws {
+        let configuration = try parse("")
+        #expect(configuration == Configuration())
+        #expect(configuration.output.size == Size(width: 1280, height: 720))
+        #expect(configuration.output.frameRate == 30)
+        #expect(configuration.output.nodeName == "dualcam")
+        #expect(configuration.output.description == "DualCam")
+        #expect(!configuration.cameras.back.mirror)
+        #expect(configuration.cameras.front.mirror)
+        #expect(configuration.cameras[.front].source == .auto)
+        #expect(configuration.cameras[.front].isoRange == 100...3200)
+        #expect(configuration.scene.style.layout == .pip)
+        #expect(configuration.scene.style.insetCorner == .topRight)
+        #expect(configuration.scene.style.insetSize == 0.25)
+        #expect(configuration.scene.style.insetMargin == 0.02)
+        #expect(configuration.scene.style.insetBorder == 2)
+        #expect(configuration.scene.style.insetRadius == 12)
+        #expect(configuration.scene.style.background == .blur)
+        #expect(configuration.scene.style.swapDuration == 0.3)
+        #expect(configuration.scene.style.swapIcon)
+        #expect(configuration.scene.hud == .pro)
+        #expect(configuration.capture.photoDirectory == nil)
+        #expect(configuration.capture.recordsAudio)
+        #expect(configuration.capture.allowsSwapWhileRecording)
+        #expect(!configuration.state.isRemembered)
+        #expect(configuration.loopback.device == .none)
+    }
+
+    /// A document that sets every key to something else than its default.
+    static let full = """
+        [output]
+        width = 1920
+        height = 1080
+        frame-rate = 25
+        node-name = "two.eyes-1"
+        description = "Zwei \\"Äugen\\" \\\\ 👀"
+
+        [cameras.back]
+        source = "v4l2:usb-Desk_Cam_1-video-index0"
+        mirror = true
+        rotation = 270
+        capture = "1280x720@29.97/MJPG"
+        aperture = 2          # whole numbers are numbers
+        iso-range = [50, 6400]
+
+        [[cameras.back.lenses]]
+        name = "ultra-wide"
+        factor = 0.5
+        source = "test:bars"
+
+        [[cameras.back.lenses]]
+        name = "wide"
+        factor = 1
+
+        [cameras.front]
+        source = "file:/tmp/a b#c.mkv"
+        mirror = false
+        rotation = 90
+        capture = "640x480@7.5"
+        aperture = 1.8
+        iso-range = [100, 100]
+
+        [scene]
+        layout = "side-by-side"
+        inset-corner = "bottom-left"
+        inset-size = 0.31
+        inset-margin = 0
+        inset-border = 0
+        inset-radius = 7
+        background = "crop"
+        swap-duration-ms = 0
+        swap-icon = false
+        hud = "always"
+
+        [capture]
+        photo-directory = "~/Photos"
+        video-directory = "/srv/video"
+        live-photo = true
+        audio = false
+        allow-swap-while-recording = false
+
+        [state]
+        remember = true
+
+        [loopback]
+        device = "/dev/video9"
+        """
+
+    @Test func everyKeyIsRead() throws {
+        let configuration = try parse(Self.full)
+        #expect(configuration.output.size == Size(width: 1920, height: 1080))
+        #expect(configuration.output.frameRate == 25)
+        #expect(configuration.output.nodeName == "two.eyes-1")
+        #expect(configuration.output.description == "Zwei \"Äugen\" \\ 👀")
+        let back = configuration.cameras.back
+        #expect(back.source == .v4l2("usb-Desk_Cam_1-video-index0"))
+        #expect(back.mirror && back.rotation == 270 && back.aperture == 2)
+        #expect(
+            back.capture
+                == .mode(size: Size(width: 1280, height: 720), rate: 29.97, format: .mjpg)
+        )
+        #expect(back.isoRange == 50...6400)
+        #expect(
+            back.lenses == [
+                Configuration.Lens(name: "ultra-wide", factor: 0.5, source: .test("bars")),
+                Configuration.Lens(name: "wide", factor: 1, source: nil),
+            ]
+        )
+        let front = configuration.cameras.front
+        #expect(front.source == .file("/tmp/a b#c.mkv"))
+        #expect(!front.mirror && front.rotation == 90 && front.aperture == 1.8)
+        #expect(front.isoRange == 100...100 && front.lenses.isEmpty)
+        #expect(configuration.scene.style.layout == .sideBySide)
+        #expect(configuration.scene.style.insetCorner == .bottomLeft)
+        #expect(
+            configuration.scene.style.insetSize == 0.31
+                && configuration.scene.style.insetMargin == 0
+        )
+        #expect(
+            configuration.scene.style.insetBorder == 0 && configuration.scene.style.insetRadius == 7
+        )
+        #expect(configuration.scene.style.background == .crop)
+        #expect(configuration.scene.style.swapDuration == 0 && !configuration.scene.style.swapIcon)
+        #expect(configuration.scene.hud == .always)
+        #expect(configuration.capture.photoDirectory == "~/Photos")
+        #expect(configuration.capture.videoDirectory == "/srv/video")
+        #expect(configuration.capture.takesLivePhotos && !configuration.capture.recordsAudio)
+        #expect(!configuration.capture.allowsSwapWhileRecording)
+        #expect(configuration.state.isRemembered)
+        #expect(configuration.loopback.device == .path("/dev/video9"))
+    }
+
+    @Test func whatIsRenderedReadsBackTheSame() throws {
+        for configuration in [Configuration(), try parse(Self.full)] {
+            let text = configuration.rendered
+            #expect(try parse(text) == configuration, "\(text)")
+            #expect(text.split(separator: "\n").allSatisfy { !$0.hasSuffix(" ") })
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "[output]\nwidth = 1281",
+            "2: output.width is 1281, expected a multiple of 4 from 160 to 7680"
+        ),
+        ("[output]\nwidth = 0", "2: output.width is 0, expected a multiple of 4 from 160 to 7680"),
+        (
+            "[output]\nheight = -720",
+            "2: output.height is -720, expected an even number from 120 to 4320"
+        ),
+        ("[output]\nwidth = 1280.0", "2: output.width is 1280.0, expected a multiple"),
+        ("[output]\nwidth = 9223372036854775807", "2: output.width is 9223372036854775807,"),
+        (
+            "[output]\n\n# rate\nframe-rate = 0",
+            "4: output.frame-rate is 0, expected a whole number from 1"
+        ),
+        (
+            "[output]\nnode-name = \"a b\"",
+            "2: output.node-name is \"a b\", expected 1 to 64 letters"
+        ),
+        (
+            "[output]\ndescription = \"\"",
+            "2: output.description is \"\", expected 1 to 64 printing"
+        ),
+        ("[output]\ndescription = \"a\\nb\"", "2: output.description is \"a\\nb\", expected 1 to"),
+        ("output = 5", "1: output is 5, expected a table, headed [output]"),
+        (
+            "\n[cameras]\nback = true",
+            "3: cameras.back is true, expected a table, headed [cameras.back]"
+        ),
+        ("cameras = []", "1: cameras is [], expected a table, headed [cameras]"),
+        (
+            "[cameras.back]\nsource = \"vl42:x\"",
+            "2: cameras.back.source is \"vl42:x\", expected auto, v4l2:"
+        ),
+        ("[cameras.back]\nsource = 0", "2: cameras.back.source is 0, expected a string"),
+        (
+            "[cameras.back]\nsource = \"file:/a\\u0007\"",
+            "2: cameras.back.source is \"file:/a\\u0007\", expected no"
+        ),
+        (
+            "[cameras.front]\nrotation = 45",
+            "2: cameras.front.rotation is 45, expected 0, 90, 180 or 270"
+        ),
+        ("[cameras.front]\nmirror = 1", "2: cameras.front.mirror is 1, expected true or false"),
+        (
+            "[cameras.front]\ncapture = \"720p\"",
+            "2: cameras.front.capture is \"720p\", expected auto, or a mode"
+        ),
+        (
+            "[cameras.front]\naperture = nan",
+            "2: cameras.front.aperture is nan, expected a number from 0 to 64"
+        ),
+        (
+            "[cameras.front]\naperture = -inf",
+            "2: cameras.front.aperture is -inf, expected a number"
+        ),
+        (
+            "[cameras.front]\niso-range = [3200, 100]",
+            "2: cameras.front.iso-range is [3200, 100], expected two whole"
+        ),
+        (
+            "[cameras.front]\niso-range = [100]",
+            "2: cameras.front.iso-range is [100], expected two whole"
+        ),
+        (
+            "[cameras.front]\niso-range = [1, 2, 3, 4, 5]",
+            "2: cameras.front.iso-range is an array, expected"
+        ),
+        (
+            "[scene]\nlayout = \"PIP\"",
+            "2: scene.layout is \"PIP\", expected pip, side-by-side, stacked or single"
+        ),
+        (
+            "[scene]\ninset-size = 0.9",
+            "2: scene.inset-size is 0.9, expected a number from 0.1 to 0.5"
+        ),
+        ("[scene]\ninset-size = 1e300", "2: scene.inset-size is 1e+300, expected"),
+        (
+            "[scene]\nbackground = 1979-05-27",
+            "2: scene.background is a date, expected blur, black or crop"
+        ),
+        ("[scene]\nhud = {}", "2: scene.hud is a table, expected off, pro or always"),
+        (
+            "[capture]\nphoto-directory = \"Pictures\"",
+            "2: capture.photo-directory is \"Pictures\", expected a path"
+        ),
+        (
+            "[loopback]\ndevice = \"/dev/video300\"",
+            "2: loopback.device is \"/dev/video300\", expected auto,"
+        ),
+        ("[loopback]\ndevice = \"/dev/sda\"", "2: loopback.device is \"/dev/sda\", expected auto,"),
+    ])
+    func aValueThatCannotBeIsNamedWithItsLineAndWhatWasExpected(text: String, expected: String) {
+        let problem = problem(text)
+        #expect(problem.hasPrefix("dualcam.toml:" + expected), "\(problem)")
+    }
+
+    @Test(arguments: [
+        ("[[cameras.back.lenses]]\nfactor = 2", "1: cameras.back.lenses[0].name is missing"),
+        (
+            "[[cameras.back.lenses]]\nname = \"a\"\nfactor = 1\n[[cameras.back.lenses]]\nname = \"b\"",
+            "4: cameras.back.lenses[1].factor is missing"
+        ),
+        (
+            "[[cameras.front.lenses]]\nname = \"a\"\nfactor = 1\n[[cameras.front.lenses]]\n"
+                + "name = \"b\"\n\nfactor = 0",
+            "7: cameras.front.lenses[1].factor is 0, expected a number from 0.1 to 100"
+        ),
+        (
+            "[[cameras.back.lenses]]\nname = \"a\"\nfactor = 1\n[[cameras.back.lenses]]\n"
+                + "name = \"a\"\nfactor = 2",
+            "5: cameras.back.lenses[1].name is \"a\", which another lens is called"
+        ),
+        (
+            "[[cameras.back.lenses]]\nname = \"a\"\nfactor = 1\nsource = \"auto\"",
+            "4: cameras.back.lenses[0].source is \"auto\", expected one certain device"
+        ),
+        (
+            "[cameras.back]\nlenses = \"wide\"",
+            "2: cameras.back.lenses is \"wide\", expected tables, each headed [[cameras.back.lenses]]"
+        ),
+    ])
+    func aLensThatCannotBeIsNamed(text: String, expected: String) {
+        #expect(problem(text) == "dualcam.toml:" + expected)
+    }
+
+    @Test(arguments: [
+        ("[output", 1), ("[output]\nwidth = ", 2), ("[output]\nwidth = 4\nwidth = 8", 3),
+        ("[output]\nwidth = 640\n[output]\nheight = 480", 3), ("a = \"b", 1), ("\n\n= 1", 3),
+        ("[a]\nb = [1, 2", 2), ("[a]\n[=b]", 2), ("[[#]]", 1), ("a = [\n[+1]]\n[ \n]", 3),
+        ("[]", 1),
+        ("[ [a] ]", 1), ("[\rb]", 1),
+    ])
+    func whatIsNoTOMLIsRefusedWithItsLine(text: String, line: Int) throws {
+        let error = try #require(throws: ConfigurationError.self) {
+            try Configuration.parse(text, file: "x")
+        }
+        #expect(error.line == line, "\(error)")
+        #expect(error.problem.count > 10)
+    }
+
+    @Test func theFirstOfSeveralErrorsIsTold() {
+        let text = "[scene]\nhud = 1\nlayout = 1\n[output]\nwidth = 1"
+        #expect(problem(text).hasPrefix("dualcam.toml:2: scene.hud is 1"))
+    }
+
+    @Test(arguments: [
+        ("output.width = 1", 1),
+        ("\n\"output\" . 'width' = 1", 2),
+        ("x = \"\"\"\n[output]\n\"\"\"\noutput = { height = 480, width = 1 }", 4),
+        ("x = '''\n'''\n[output] # [scene]\nwidth = 1", 4),
+        ("# [output]\n[ output ]\r\n\r\n\twidth\t=\t1\r\n", 4),
+        ("x = [ # ]\n  \"]\", ']', [ 1,\n 2 ] , { y = \"}\" } ]\noutput.width=1", 4),
+        ("x = 1979-05-27 07:32:00Z # width = 1\noutput.height = 480\noutput.width = 1", 3),
+        ("x = \"\\\"#\\\\\" # \"\noutput.width = 1", 2),
+        ("x = \"\"\"\"\"two\"\"\"\"\"\noutput.width = 1", 2),
+        ("[[x]]\n[[x]]\nwidth = 1\n[x.output]\nwidth = 1\n[output]\nwidth = 1", 7),
+        ("\u{feff}# mark\n[output]\nwidth = 1", 3),
+    ])
+    func aKeyIsFoundHoweverItIsWritten(text: String, line: Int) {
+        #expect(
+            problem(text).hasPrefix("dualcam.toml:\(line): output.width is 1,"),
+            "\(problem(text))"
+        )
+    }
+
+    @Test func lensesInOneLineAreFoundToo() {
+        let text = """
+            [cameras.back]
+            lenses = [
+              { name = "wide", factor = 1 },
+              { name = "tele", factor = -2 },
+            ]
+            """
+        #expect(problem(text).hasPrefix("dualcam.toml:4: cameras.back.lenses[1].factor is -2,"))
+    }
+
+    @Test(arguments: [
+        (
+            "[output]\nwidht = 5",
+            "2: output.widht is unknown and has no effect; did you mean width?"
+        ),
+        (
+            "[output]\nframe_rate = 5",
+            "2: output.frame_rate is unknown and has no effect; did you mean frame-rate?"
+        ),
+        ("[outptu]\nwidth = 5", "1: outptu is unknown and has no effect; did you mean output?"),
+        ("[cameras.side]\nsource = 5", "1: cameras.side is unknown and has no effect"),
+        ("[output]\nbitrate = 5", "2: output.bitrate is unknown and has no effect"),
+        (
+            "[[cameras.back.lenses]]\nname = \"wide\"\nfactor = 1\nzoom = 1",
+            "4: cameras.back.lenses[0].zoom is unknown and has no effect"
+        ),
+    ])
+    func anUnknownKeyIsWarnedAboutByName(text: String, expected: String) throws {
+        let (configuration, warnings) = try Configuration.parse(text, file: "dualcam.toml")
+        #expect(warnings.map(\.description) == ["dualcam.toml:" + expected])
+        #expect(configuration.output == Configuration().output)
+    }
+
+    @Test func extremesAreRefusedBeforeTheyAreParsed() {
+        #expect(problem("a = 1\nb = \"\0\"\n") == "dualcam.toml:2: a NUL character")
+        #expect(
+            problem("a = 1\n" + String(repeating: "a.", count: 100_000))
+                == "dualcam.toml:2: more than 4096 bytes in one line"
+        )
+        #expect(
+            problem(String(repeating: "# dualcam\n", count: 30_000))
+                == "dualcam.toml:26215: more than 256 KiB of text"
+        )
+        let deepest = String(repeating: "a.", count: 2046) + "a"
+        #expect(problem("[\(deepest)]\n\(deepest.dropLast(4)) = 1\n?").hasPrefix("dualcam.toml:3:"))
+        #expect(problem("a = " + String(repeating: "[", count: 4000)).hasPrefix("dualcam.toml:1:"))
+    }
+
+    /// Mutations of a full document: each is read, or refused with a line that the document has.
+    @Test(.timeLimit(.minutes(1)), arguments: 0..<8)
+    func anyMutationIsReadOrRefusedAtALineOfTheText(seed: UInt64) throws {
+        var random = SplitMix(state: seed)
+        let original = Array(Self.full.utf8)
+        let pieces = Self.full.split(separator: "\n").map { Array($0.utf8) + [10] }
+        for _ in 0..<400 {
+            var bytes = original
+            for _ in 0...Int.random(in: 0..<6, using: &random) {
+                let at = Int.random(in: 0..<max(1, bytes.count), using: &random)
+                let end = min(bytes.count, at + Int.random(in: 0..<12, using: &random))
+                switch Int.random(in: 0..<5, using: &random) {
+                case 0: bytes.removeSubrange(at..<end)
+                case 1: bytes.insert(contentsOf: bytes[at..<end], at: at)
+                case 2: bytes.insert(UInt8.random(in: 0...255, using: &random), at: at)
+                case 3:
+                    let marks = Array("[]{}\"'=.,#\n\\-09e".utf8)
+                    bytes.insert(marks.randomElement(using: &random) ?? 0, at: at)
+                default: bytes += pieces.randomElement(using: &random) ?? []
+                }
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            let lineCount = text.utf8.count { $0 == 10 } + 1
+            do {
+                let (configuration, warnings) = try Configuration.parse(text, file: "x")
+                #expect(warnings.allSatisfy { (1...lineCount).contains($0.line) })
+                // Whatever was accepted is in range, so it can be written and accepted again.
+                let (again, none) = try Configuration.parse(configuration.rendered, file: "y")
+                #expect(again == configuration && none.isEmpty)
+            } catch {
+                #expect(error.file == "x")
+                let line = try #require(error.line)
+                #expect((1...lineCount).contains(line), "\(error) of\n\(text)")
+            }
+        }
+    }
+}
+
+/// A small seeded generator, so that what a mutation found can be found again.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+        return z ^ (z >> 31)
+    }
+}
