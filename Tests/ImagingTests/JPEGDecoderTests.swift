@@ -1,0 +1,118 @@
+import CTurboJPEG
+import Frames
+import Imaging
+import Testing
+
+@Suite("JPEG frames")
+struct JPEGDecoderTests {
+    /// Each format with sizes that fill the sampling blocks and that do not.
+    static let cases = [PixelFormat.i420, .i422, .i444, .i440, .i411, .gray].flatMap { format in
+        [
+            Size(width: 64, height: 48), Size(width: 33, height: 17), Size(width: 1, height: 1),
+            Size(width: 30, height: 9),
+        ]
+        .map { (format, $0) }
+    }
+
+    @Test(arguments: cases)
+    func decodesToThePlanesThatWereEncoded(format: PixelFormat, size: Size) throws {
+        let source = TestPicture.gradient(size: size, format: format)
+        let jpeg = TestPicture.jpeg(of: source)
+        let decoder = try JPEGDecoder()
+        try jpeg.withUnsafeBytes { bytes in
+            let header = try decoder.header(of: bytes)
+            #expect(header.size == size && header.format == format)
+            let layout = FrameLayout(size: size, format: format)
+            let buffer = FrameBuffer(byteCount: layout.byteCount)
+            try decoder.decode(bytes, header: header, into: buffer, layout: layout)
+            for index in 0..<layout.planeCount {
+                let worst = greatestDifference(source.plane(index), buffer.plane(index, of: layout))
+                #expect(worst <= 3, "plane \(index)")
+            }
+        }
+    }
+
+    @Test(arguments: JPEGScale.allCases, [PixelFormat.i420, .i422, .gray])
+    func decodesSmaller(scale: JPEGScale, format: PixelFormat) throws {
+        let size = Size(width: 70, height: 50)
+        let source = TestPicture.flat(size: size, format: format, values: [90, 60, 200])
+        let jpeg = TestPicture.jpeg(of: source)
+        let decoder = try JPEGDecoder()
+        try jpeg.withUnsafeBytes { bytes in
+            let header = try decoder.header(of: bytes)
+            let layout = FrameLayout(size: scale.apply(to: size), format: format)
+            let buffer = FrameBuffer(byteCount: layout.byteCount)
+            try decoder.decode(bytes, header: header, scale: scale, into: buffer, layout: layout)
+            for index in 0..<layout.planeCount {
+                let plane = buffer.plane(index, of: layout)
+                let expected = [UInt8](arrayLiteral: 90, 60, 200)[index]
+                for y in 0..<plane.rows {
+                    for x in 0..<plane.rowBytes {
+                        #expect(abs(Int(plane.row(y)[x]) - Int(expected)) <= 1)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func everyTruncationIsAnError() throws {
+        let source = TestPicture.gradient(size: Size(width: 64, height: 48), format: .i422)
+        let jpeg = TestPicture.jpeg(of: source)
+        let decoder = try JPEGDecoder()
+        // The end marker alone may be missing: every pixel was there.
+        for count in 0..<jpeg.count - 4 {
+            #expect(throws: JPEGError.self, "\(count) of \(jpeg.count) bytes") {
+                try decode(Array(jpeg.prefix(count)), with: decoder)
+            }
+        }
+    }
+
+    @Test func damageNeverCrashes() throws {
+        let source = TestPicture.gradient(size: Size(width: 48, height: 32), format: .i420)
+        let jpeg = TestPicture.jpeg(of: source)
+        let decoder = try JPEGDecoder()
+        var random = Random(state: 7)
+        for _ in 0..<4000 {
+            var damaged = jpeg
+            for _ in 0...random.next() % 4 {
+                damaged[Int(random.next() % UInt64(damaged.count))] =
+                    UInt8(truncatingIfNeeded: random.next())
+            }
+            // What happens is not said: it may even be a whole picture.
+            _ = try? decode(damaged, with: decoder)
+        }
+        try decode(jpeg, with: decoder)
+    }
+
+    @Test func strayBytesBeforeTheEndAreNoFault() throws {
+        let source = TestPicture.gradient(size: Size(width: 32, height: 32), format: .i422)
+        var jpeg = TestPicture.jpeg(of: source)
+        jpeg.insert(contentsOf: [0x12, 0x34], at: jpeg.count - 2)
+        let decoder = try JPEGDecoder()
+        try decode(jpeg, with: decoder)
+    }
+
+    @Test func hugeHeadersAreRefused() throws {
+        let source = TestPicture.gradient(size: Size(width: 16, height: 16), format: .i420)
+        var jpeg = TestPicture.jpeg(of: source)
+        let start = try #require(
+            jpeg.indices.dropLast().first { jpeg[$0] == 0xff && jpeg[$0 + 1] == 0xc0 }
+        )
+        jpeg.replaceSubrange(start + 5..<start + 9, with: [0xff, 0xdc, 0xff, 0xdc])
+        let decoder = try JPEGDecoder()
+        #expect {
+            try decode(jpeg, with: decoder)
+        } throws: {
+            ($0 as? JPEGError)?.code == .tooLarge
+        }
+    }
+
+    private func decode(_ jpeg: [UInt8], with decoder: JPEGDecoder) throws {
+        try jpeg.withUnsafeBytes { bytes in
+            let header = try decoder.header(of: bytes)
+            let layout = FrameLayout(size: header.size, format: header.format)
+            let buffer = FrameBuffer(byteCount: layout.byteCount)
+            try decoder.decode(bytes, header: header, into: buffer, layout: layout)
+        }
+    }
+}
