@@ -67,6 +67,12 @@ package struct State: Hashable, Sendable {
     package var cameras: PerRole<CameraState>
     /// Whether the stream is to exist.
     package var isStarted = false
+    /// Whether a stream that was stopped still has its node.
+    package var isWithdrawing = false
+    /// Whether it was asked to start again meanwhile.
+    package var startsAgain = false
+    /// Whether DidStart was told since the stream was asked to start.
+    package var isAnnounced = false
     /// The PipeWire node's id while there is one.
     package var nodeID: UInt32?
     /// Why there is no node though there should be one; empty otherwise.
@@ -145,8 +151,10 @@ package enum Event: Hashable, Sendable {
     case cameraClosed(Role)
     /// The node is there.
     case nodePublished(id: UInt32)
-    /// There is no node, and why.
+    /// There is no node though there should be one, and why.
     case nodeLost(reason: String)
+    /// The node was taken away as asked.
+    case nodeWithdrawn
     /// Consumers take frames, or none does any more.
     case consumed(Bool)
     /// So many consumers are linked.
@@ -184,9 +192,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     var effects: [Effect] = []
     switch event {
     case .start:
-        guard !state.isStarted else { break }
-        state.isStarted = true
-        effects += [.announce(.willStart), .publishNode]
+        effects += start(&state)
     case .stop:
         effects += stop(&state)
     case .restore:
@@ -244,18 +250,24 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
 
     case .nodePublished(let id):
         guard state.isStarted else { break }
-        if state.nodeID == nil && state.nodeProblem.isEmpty { effects.append(.announce(.didStart)) }
+        if !state.isAnnounced { effects.append(.announce(.didStart)) }
+        state.isAnnounced = true
         state.nodeID = id
         state.nodeProblem = ""
     case .nodeLost(let reason):
         guard state.isStarted else { break }
-        if state.nodeProblem.isEmpty && state.nodeID == nil {
+        if state.nodeProblem.isEmpty && !state.isAnnounced {
             effects.append(.announce(.failedToStart(reason: reason)))
         }
         state.nodeID = nil
         state.nodeProblem = reason
         state.isConsumed = false
         state.consumers = 0
+    case .nodeWithdrawn:
+        guard state.isWithdrawing else { break }
+        state.isWithdrawing = false
+        effects.append(.announce(.didStop))
+        if state.startsAgain { effects += start(&state) }
     case .consumed(let isConsumed):
         state.isConsumed = isConsumed && state.isStarted
     case .consumers(let count):
@@ -277,15 +289,26 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     return effects
 }
 
+private func start(_ state: inout State) -> [Effect] {
+    guard !state.isStarted else { return [] }
+    // A node on its way out is waited for, so that the signals come in their order.
+    state.startsAgain = state.isWithdrawing
+    guard !state.isWithdrawing else { return [] }
+    state.isStarted = true
+    state.isAnnounced = false
+    return [.announce(.willStart), .publishNode]
+}
+
 private func stop(_ state: inout State) -> [Effect] {
+    state.startsAgain = false
     guard state.isStarted else { return [] }
     state.isStarted = false
+    state.isWithdrawing = true
     state.nodeID = nil
     state.nodeProblem = ""
     state.isConsumed = false
     state.consumers = 0
     return [.announce(.willStop), .endGrace, .withdrawNode] + closeCameras(&state)
-        + [.announce(.didStop)]
 }
 
 private func openCameras(_ state: inout State) -> [Effect] {

@@ -1,0 +1,270 @@
+package import DualCamCore
+import Frames
+package import Platform
+package import Publish
+import Synchronization
+
+/// Makes the output frames: fetches the cameras' newest, composites the scene and publishes it.
+///
+/// The thread is named `composite` and owns the PipeWire node and the output clock. While somebody
+/// looks it wakes for camera frames and for the clock; otherwise for PipeWire's messages alone.
+package final class FrameThread: Sendable {
+    /// What the thread did so far.
+    package struct Counts: Hashable, Sendable {
+        /// Output frames that consumers got.
+        package var published: UInt64 = 0
+        /// Output frames that no buffer was free for.
+        package var unbuffered: UInt64 = 0
+        /// Published frames that repeat the main camera's last picture.
+        package var repeated: UInt64 = 0
+        /// Nanoseconds that compositing took, in all.
+        package var compositing: Int64 = 0
+        /// Nanoseconds that the slowest frame took.
+        package var slowest: Int64 = 0
+    }
+
+    /// What other threads ask for.
+    enum Order: Sendable {
+        case publishNode
+        case withdrawNode(@Sendable () -> Void)
+        case ping(@Sendable () -> Void)
+        case end
+    }
+
+    private let scene: Mutex<SceneState>
+    private let orders = Mutex<[Order]>([])
+    private let counts = Mutex(Counts())
+    private let slots: PerRole<FrameSlot>
+    private let bell: Bell
+    private let thread = Mutex<Thread?>(nil)
+
+    /// Starts the thread, without a node. Throws when the system has no thread or descriptor to give.
+    ///
+    /// - Parameter bell: the one that `slots` ring.
+    /// - Parameter report: told what becomes of the node, on this thread.
+    package init(
+        scene: SceneState,
+        slots: PerRole<FrameSlot>,
+        bell: Bell,
+        settings: Node.Settings,
+        report: @escaping @Sendable (Node.Event) -> Void
+    ) throws(SystemError) {
+        self.scene = Mutex(scene)
+        self.slots = slots
+        self.bell = bell
+        // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
+        nonisolated(unsafe) let loop = try EventLoop()
+        let started = try Thread(name: "composite") { [self] in
+            Round(of: self, loop: loop, settings: settings, report: report).run()
+        }
+        thread.withLock { $0 = started }
+    }
+
+    /// Shows `state` from the next output frame on.
+    package func show(_ state: SceneState) { scene.withLock { $0 = state } }
+
+    /// Publishes the node, and keeps it there.
+    package func publishNode() { order(.publishNode) }
+
+    /// Takes the node away, and calls `done` on the thread when it is gone.
+    package func withdrawNode(done: @escaping @Sendable () -> Void) { order(.withdrawNode(done)) }
+
+    /// Calls `answer` on the thread, to show that it goes round.
+    package func ping(_ answer: @escaping @Sendable () -> Void) { order(.ping(answer)) }
+
+    /// What the thread did so far.
+    package var statistics: Counts { counts.withLock { $0 } }
+
+    /// Takes the node away, ends the thread and waits for it. Once.
+    package func end() {
+        order(.end)
+        let ended = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        ended?.join()
+    }
+
+    private func order(_ order: Order) {
+        orders.withLock { $0.append(order) }
+        bell.ring()
+    }
+
+    // MARK: The thread's own
+
+    /// What the thread holds between two rounds of its loop. Bound to it.
+    private final class Round {
+        private let shared: FrameThread
+        private let loop: EventLoop
+        private let settings: Node.Settings
+        private let report: @Sendable (Node.Event) -> Void
+        private let compositor: Compositor
+        private var node: Node?
+        private var timer: EventLoop.Timer?
+
+        private var clock: OutputClock
+        private var sequence: UInt64 = 0
+        private var mainRole = Role.back
+        /// The main camera's frame that was published last.
+        private var shown: FrameName?
+        /// The main camera's frame that the clock was told of last.
+        private var heard: FrameName?
+        /// Until when a stream that just began waits for a first picture.
+        private var waitsUntil = Timestamp.zero
+        private var isContinuous = false
+
+        /// Tells one frame of a camera from another, without holding it.
+        private struct FrameName: Equatable {
+            var sequence: UInt64
+            var timestamp: Timestamp
+            init?(_ frame: Frame?) {
+                guard let frame else { return nil }
+                sequence = frame.sequence
+                timestamp = frame.timestamp
+            }
+        }
+
+        init(
+            of shared: FrameThread,
+            loop: EventLoop,
+            settings: Node.Settings,
+            report: @escaping @Sendable (Node.Event) -> Void
+        ) {
+            self.shared = shared
+            self.loop = loop
+            self.settings = settings
+            self.report = report
+            compositor = Compositor(canvas: settings.size)
+            clock = OutputClock(rate: settings.rate, now: MonotonicClock.now)
+        }
+
+        func run() {
+            do throws(SystemError) {
+                timer = try loop.timer { [unowned self] in tick() }
+                try loop.watch(shared.bell.descriptor, for: .readable) { [unowned self] _ in
+                    shared.bell.silence()
+                    obey()
+                    look()
+                }
+            } catch {
+                report(.lost(reason: "\(error)"))
+            }
+            loop.run()
+        }
+
+        private func obey() {
+            let orders = shared.orders.withLock { orders in
+                if orders.isEmpty { return orders }
+                defer { orders.removeAll() }
+                return orders
+            }
+            for order in orders {
+                switch order {
+                case .publishNode: publishNode()
+                case .withdrawNode(let done):
+                    withdrawNode()
+                    done()
+                case .ping(let answer): answer()
+                case .end:
+                    withdrawNode()
+                    timer = nil
+                    loop.stop()
+                }
+            }
+        }
+
+        private func publishNode() {
+            guard node == nil else { return }
+            do throws(SystemError) {
+                node = try Node(loop: loop, settings: settings) { [unowned self] event in
+                    if case .streaming(let isStreaming) = event { turn(streaming: isStreaming) }
+                    if case .lost = event { turn(streaming: false) }
+                    report(event)
+                }
+            } catch {
+                report(.lost(reason: "\(error)"))
+            }
+        }
+
+        private func withdrawNode() {
+            node?.close()
+            node = nil
+            timer?.disarm()
+        }
+
+        private func turn(streaming: Bool) {
+            timer?.disarm()
+            guard streaming else { return }
+            let now = MonotonicClock.now
+            clock = OutputClock(rate: settings.rate, now: now)
+            isContinuous = false
+            heard = nil
+            shown = nil
+            // A camera that starts has this long to show a picture before we show its absence.
+            waitsUntil = now + Timestamp(seconds: 0.5)
+            timer?.arm(at: clock.due)
+        }
+
+        /// A bell rang: has the main camera a new frame, and is it to be shown now?
+        private func look() {
+            guard node?.isStreaming ?? false else { return }
+            let newest = FrameName(shared.slots[mainRole].latest)
+            guard newest != heard, newest != nil else { return }
+            heard = newest
+            if clock.frameArrived(at: MonotonicClock.now) || shown == nil { tick() }
+        }
+
+        /// Makes one output frame.
+        private func tick() {
+            guard let node, node.isStreaming else { return }
+            let now = MonotonicClock.now
+            let state = shared.scene.withLock { $0 }
+            let frames = PerRole(back: shared.slots.back.latest, front: shared.slots.front.latest)
+            if state.main != mainRole {
+                mainRole = state.main
+                clock.mainChanged()
+                heard = FrameName(frames[mainRole])
+            }
+            let main = frames[mainRole]
+            if main == nil && !isContinuous && now < waitsUntil {
+                timer?.arm(at: waitsUntil)
+                return
+            }
+            clock.tick(at: now)
+            timer?.arm(at: clock.due)
+
+            let name = FrameName(main)
+            let isRepeated = name == shown
+            let stamp = clock.stamp(taken: isRepeated ? nil : main?.timestamp, now: now)
+            let scene = state.scene(at: now)
+            let isPublished = node.publish(
+                pts: stamp,
+                sequence: sequence,
+                discontinuity: !isContinuous
+            ) { base, stride in
+                compositor.composite(
+                    scene,
+                    back: frames.back,
+                    front: frames.front,
+                    into: base,
+                    stride: stride
+                )
+            }
+            let spent = (MonotonicClock.now - now).nanoseconds
+            shared.counts.withLock { counts in
+                guard isPublished else {
+                    counts.unbuffered += 1
+                    return
+                }
+                counts.published += 1
+                counts.repeated += isRepeated ? 1 : 0
+                counts.compositing += spent
+                counts.slowest = max(counts.slowest, spent)
+            }
+            guard isPublished else { return }
+            sequence += 1
+            isContinuous = true
+            shown = name
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import DualCamCore
+import Frames
+import Testing
+
+@Suite("The output clock")
+struct OutputClockTests {
+    /// Runs a clock of 30/s against arrivals at these seconds; returns when it ticked.
+    func ticks(arrivals: [Double], until end: Double) -> [Double] {
+        var clock = OutputClock(rate: 30, now: .zero)
+        var ticks: [Double] = []
+        var pending = arrivals[...]
+        while true {
+            let next = pending.first ?? .infinity
+            let now = min(next, clock.due.seconds)
+            if now >= end { return ticks }
+            let time = Timestamp(seconds: now)
+            if next <= clock.due.seconds {
+                pending = pending.dropFirst()
+                guard clock.frameArrived(at: time) else { continue }
+            }
+            clock.tick(at: max(time, now == clock.due.seconds ? clock.due : time))
+            ticks.append(now)
+        }
+    }
+
+    func rate(_ ticks: [Double]) -> Double {
+        Double(ticks.count - 1) / ((ticks.last ?? 0) - (ticks.first ?? 0))
+    }
+
+    @Test func withoutACameraTheRateIsExact() {
+        let ticks = ticks(arrivals: [], until: 10)
+        #expect(abs(rate(ticks) - 30) < 0.001)
+    }
+
+    @Test(arguments: [30.0, 29.97, 60.0, 59.94])
+    func aCameraThatKeepsTheRateIsFollowedWithoutDelay(_ cameraRate: Double) {
+        let arrivals = (0..<Int(cameraRate * 10)).map { 0.0123 + Double($0) / cameraRate }
+        let ticks = ticks(arrivals: arrivals, until: 9.9).filter { $0 > 1 }
+        let known = Set(arrivals)
+        #expect(ticks.allSatisfy(known.contains), "every frame is made as a picture arrives")
+        #expect(abs(rate(ticks) - cameraRate / (cameraRate / 30).rounded()) < 0.01)
+    }
+
+    @Test(arguments: [7.5, 15, 24, 25, 28.0, 32.0, 50.0])
+    func aCameraOfAnotherRateDoesNotChangeTheOutputs(_ cameraRate: Double) {
+        let arrivals = (0..<Int(cameraRate * 10)).map { 0.0123 + Double($0) / cameraRate }
+        let ticks = ticks(arrivals: arrivals, until: 10).filter { $0 > 1 }
+        #expect(abs(rate(ticks) - 30) < 0.05)
+    }
+
+    @Test func aCameraThatStopsIsNotWaitedFor() {
+        let arrivals = (0..<90).map { Double($0) / 30 }
+        let ticks = ticks(arrivals: arrivals, until: 6)
+        let gaps = zip(ticks.dropFirst(), ticks).map { $0 - $1 }
+        #expect((gaps.max() ?? 9) <= 1.26 / 30, "at most a quarter of an interval late")
+        #expect(abs(rate(ticks.filter { $0 > 3.2 }) - 30) < 0.05)
+    }
+
+    @Test func jitterDoesNotDoubleOrStarve() {
+        var seed: UInt64 = 7
+        let arrivals = (0..<300).map { index in
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1
+            return Double(index) / 30 + Double(seed >> 40) / Double(1 << 24) * 0.008
+        }
+        let ticks = ticks(arrivals: arrivals, until: 10).filter { $0 > 1 }
+        let gaps = zip(ticks.dropFirst(), ticks).map { $0 - $1 }
+        #expect((gaps.min() ?? 0) >= 0.6 / 30 - 1e-6)
+        #expect((gaps.max() ?? 9) <= 1.26 / 30)
+        #expect(abs(rate(ticks) - 30) < 0.3)
+    }
+
+    @Test func stampsRiseWhateverTheCameraSays() {
+        var clock = OutputClock(rate: 30, now: .zero)
+        var last = Timestamp(nanoseconds: -1)
+        let taken: [Double?] = [9.99, 9.99, 5, 20, nil, nil, 10.2, 0, 10.3, nil, 3]
+        for (index, taken) in taken.enumerated() {
+            let now = Timestamp(seconds: 10 + Double(index) / 30)
+            let stamp = clock.stamp(taken: taken.map(Timestamp.init(seconds:)), now: now)
+            #expect(stamp > last)
+            #expect(abs((now - stamp).seconds) < 0.6)
+            last = stamp
+        }
+    }
+}

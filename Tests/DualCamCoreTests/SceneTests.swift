@@ -1,0 +1,199 @@
+import Frames
+import Testing
+
+@testable import DualCamCore
+
+@Suite("The scene over time")
+struct SceneTests {
+    static let canvas = Size(width: 1280, height: 720)
+
+    func state(_ change: (inout SceneStyle) -> Void = { _ in }) -> SceneState {
+        var style = SceneStyle()
+        change(&style)
+        return SceneState(
+            canvas: Self.canvas,
+            style: style,
+            present: PerRole(back: true, front: true)
+        )
+    }
+
+    func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: 100 + seconds) }
+
+    func layers(_ scene: Scene) -> [Layer] { (0..<scene.count).map { scene[$0] } }
+
+    @Test func atRestTheInsetStandsWhereTheMockUpHasIt() {
+        let scene = state().scene(at: at(0))
+        let layers = layers(scene)
+        #expect(scene.backdrop == nil)
+        #expect(layers.map(\.role) == [.back, .front])
+        #expect(layers[0].rect == Rect(Self.canvas))
+        let inset = layers[1]
+        #expect(abs(inset.rect.width - 320) < 0.01 && abs(inset.rect.height - 180) < 0.01)
+        #expect(abs(inset.rect.maxX - (1280 - 25.6)) < 0.01 && abs(inset.rect.y - 25.6) < 0.01)
+        #expect(inset.cornerRadius == 12 && inset.borderWidth == 2)
+        #expect(inset.borderOpacity == 0.85 && inset.shadowOpacity == 0.35)
+        #expect(inset.iconOpacity == 1)
+    }
+
+    @Test(arguments: Corner.allCases)
+    func theInsetKeepsItsMarginInEveryCorner(_ corner: Corner) {
+        let inset = layers(state { $0.insetCorner = corner }.scene(at: at(0)))[1].rect
+        let left = corner == .topLeft || corner == .bottomLeft
+        let top = corner == .topLeft || corner == .topRight
+        #expect(abs((left ? inset.x : 1280 - inset.maxX) - 25.6) < 0.01)
+        #expect(abs((top ? inset.y : 720 - inset.maxY) - 25.6) < 0.01)
+    }
+
+    @Test(arguments: [Layout.sideBySide, .stacked])
+    func splitLayoutsShowBothWholeAndApart(_ layout: Layout) {
+        let scene = state { $0.layout = layout }.scene(at: at(0))
+        let layers = layers(scene)
+        #expect(scene.backdrop == .back)
+        #expect(layers.count == 2)
+        for layer in layers {
+            #expect(abs(layer.rect.width / layer.rect.height - 16.0 / 9) < 1e-6)
+            #expect(layer.rect.x >= 11.9 && layer.rect.maxX <= 1268.1)
+            #expect(layer.rect.y >= 11.9 && layer.rect.maxY <= 708.1)
+        }
+        let apart =
+            layout == .sideBySide
+            ? layers[1].rect.x - layers[0].rect.maxX : layers[1].rect.y - layers[0].rect.maxY
+        #expect(apart >= 11.9)
+    }
+
+    @Test func aSwapGrowsTheInsetOverAWholePictureAndBringsTheOldOneBack() {
+        var state = state()
+        state.setSwapped(true, at: at(0))
+        var lastWidth = 0.0
+        var lastReturn = 0.0
+        for step in 0...30 {
+            let scene = state.scene(at: at(0.3 * Double(step) / 30))
+            let layers = layers(scene)
+            #expect(scene.backdrop == nil, "nothing is ever uncovered")
+            if step < 30 {
+                #expect(layers[0].role == .back && layers[0].rect == Rect(Self.canvas))
+                #expect(layers[1].role == .front && layers[1].opacity == 1)
+                #expect(layers[1].rect.width >= lastWidth)
+                lastWidth = layers[1].rect.width
+                #expect((layers.count == 3) == (step > 13), "the inset comes back from 45 %")
+                if layers.count == 3 {
+                    #expect(layers[2].role == .back && layers[2].opacity >= lastReturn)
+                    lastReturn = layers[2].opacity
+                }
+            } else {
+                #expect(layers.map(\.role) == [.front, .back])
+            }
+        }
+        #expect(state.scene(at: at(0.3)) == state.scene(at: at(9)))
+        #expect(!state.isMoving(at: at(0.3)))
+    }
+
+    @Test func halfWayTheBorderIsHalfGone() {
+        var state = state()
+        state.setSwapped(true, at: at(0))
+        let growing = layers(state.scene(at: at(0.15)))[1]
+        #expect(abs(growing.rect.width - 800) < 0.01)
+        #expect(abs(growing.borderOpacity - 0.425) < 0.01)
+        #expect(abs(growing.cornerRadius - 6) < 0.01)
+    }
+
+    @Test(arguments: [0.03, 0.1, 0.15, 0.2, 0.29])
+    func aSwapAskedAgainRunsBackFromWhereItIs(_ turn: Double) {
+        var state = state()
+        let rest = state.scene(at: at(0))
+        state.setSwapped(true, at: at(0))
+        let out = state.scene(at: at(turn - 0.02))
+        let turned = state.scene(at: at(turn))
+        state.setSwapped(false, at: at(turn))
+        #expect(!state.isSwapped)
+        #expect(state.scene(at: at(turn)) == turned, "no jump")
+        let back = state.scene(at: at(turn + 0.02))
+        #expect(layers(back).count == layers(out).count)
+        for (a, b) in zip(layers(back), layers(out)) {
+            #expect(abs(a.rect.width - b.rect.width) < 0.01, "at the same speed")
+        }
+        #expect(state.scene(at: at(2 * turn)) == rest)
+        #expect(!state.isMoving(at: at(2 * turn)))
+    }
+
+    @Test func aSwapAskedThriceGoesOnFromWhereItIs() {
+        var state = state()
+        state.setSwapped(true, at: at(0))
+        state.setSwapped(false, at: at(0.2))
+        state.setSwapped(true, at: at(0.25))
+        let scene = state.scene(at: at(0.25))
+        #expect(abs(layers(scene)[1].rect.width - 800) < 0.01, "at half way again")
+        #expect(layers(state.scene(at: at(0.4))).map(\.role) == [.front, .back])
+    }
+
+    /// Every change of look, at rest and in the middle of a swap.
+    @Test(arguments: [0.0, 0.05, 0.15, 0.25], Layout.allCases)
+    func noChangeJumps(_ turn: Double, _ layout: Layout) {
+        var state = state()
+        state.setSwapped(true, at: at(0))
+        let before = state.arrangement(at: at(turn))
+        var style = state.style
+        style.layout = layout
+        style.insetCorner = .bottomLeft
+        state.setStyle(style, at: at(turn))
+        let after = state.arrangement(at: at(turn))
+        #expect(abs(before.mainPlace.rect.x - after.mainPlace.rect.x) < 0.01)
+        #expect(abs(before.mainPlace.rect.width - after.mainPlace.rect.width) < 0.01)
+        #expect(abs(before.otherPlace.opacity - after.otherPlace.opacity) < 0.01)
+        let rest = state.arrangement(at: at(5))
+        #expect(
+            rest
+                == Arrangement(resting: .front, style: style, showsOther: true, canvas: Self.canvas)
+        )
+    }
+
+    @Test func hidingTheInsetFadesItAndASwapThenDissolves() {
+        var state = state()
+        var style = state.style
+        style.insetVisible = false
+        state.setStyle(style, at: at(0))
+        let half = layers(state.scene(at: at(0.15)))
+        #expect(half.count == 2 && abs(half[1].opacity - 0.5) < 0.01)
+        #expect(layers(state.scene(at: at(1))).count == 1)
+        state.setSwapped(true, at: at(2))
+        let swap = layers(state.scene(at: at(2.15)))
+        #expect(swap.map(\.role) == [.back, .front])
+        #expect(swap[1].rect == Rect(Self.canvas) && abs(swap[1].opacity - 0.5) < 0.01)
+    }
+
+    @Test func aCameraAloneIsTheMainPictureWithNoInset() {
+        var state = SceneState(
+            canvas: Self.canvas,
+            style: SceneStyle(),
+            present: PerRole(back: false, front: true)
+        )
+        #expect(state.main == .front)
+        #expect(layers(state.scene(at: at(0))).map(\.role) == [.front])
+        state.setPresent(.back, true, at: at(1))
+        #expect(state.main == .back)
+        #expect(layers(state.scene(at: at(2))).map(\.role) == [.back, .front])
+    }
+
+    @Test func aVeilRisesAndFallsIn300Milliseconds() {
+        var state = state()
+        state.setVeiled(.front, true, at: at(0))
+        #expect(layers(state.scene(at: at(0)))[1].veil == 0)
+        #expect(abs(layers(state.scene(at: at(0.15)))[1].veil - 0.5) < 0.01)
+        let veiled = layers(state.scene(at: at(0.3)))[1]
+        #expect(veiled.veil == 1 && veiled.iconOpacity == 0)
+        #expect(layers(state.scene(at: at(0.3)))[0].veil == 0)
+        state.setVeiled(.front, false, at: at(1))
+        #expect(layers(state.scene(at: at(1.3)))[1].veil == 0)
+    }
+
+    @Test func everythingScalesWithTheCanvas() {
+        let large = SceneState(
+            canvas: Size(width: 1920, height: 1080),
+            style: SceneStyle(),
+            present: PerRole(back: true, front: true)
+        )
+        let inset = layers(large.scene(at: at(0)))[1]
+        #expect(abs(inset.rect.width - 480) < 0.01)
+        #expect(inset.cornerRadius == 18 && inset.borderWidth == 3)
+    }
+}

@@ -1,0 +1,138 @@
+import DualCamCore
+import Frames
+import Testing
+
+@Suite("The reducer")
+struct StateTests {
+    var state = State(
+        canvas: Size(width: 1280, height: 720),
+        style: SceneStyle(),
+        cameras: PerRole(
+            back: CameraState(source: .auto, mirror: false, rotation: 0),
+            front: CameraState(source: .auto, mirror: true, rotation: 0)
+        )
+    )
+    let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
+
+    /// Applies events a second apart; returns what they ask to be done.
+    mutating func apply(_ events: Event...) -> [Effect] {
+        events.enumerated().flatMap { index, event in
+            reduce(&state, event, at: Timestamp(seconds: Double(index)))
+        }
+    }
+
+    @Test mutating func startAndStopAnnounceInOrder() {
+        #expect(apply(.start) == [.announce(.willStart), .publishNode])
+        #expect(state.streamPhase == .interrupted)
+        #expect(apply(.nodePublished(id: 7)) == [.announce(.didStart)])
+        #expect(state.streamPhase == .idle && state.isActive)
+        #expect(apply(.start) == [])
+        #expect(apply(.stop) == [.announce(.willStop), .endGrace, .withdrawNode])
+        #expect(state.streamPhase == .stopped && !state.isActive)
+        #expect(apply(.nodeWithdrawn) == [.announce(.didStop)])
+        #expect(apply(.stop) == [])
+    }
+
+    @Test mutating func aStartWhileStoppingWaitsForTheEnd() {
+        _ = apply(.start, .nodePublished(id: 7), .stop)
+        #expect(apply(.start) == [])
+        #expect(
+            apply(.nodeWithdrawn) == [.announce(.didStop), .announce(.willStart), .publishNode]
+        )
+    }
+
+    @Test mutating func restoreAsksForTheWindowAndStops() {
+        _ = apply(.start, .nodePublished(id: 7))
+        #expect(
+            apply(.restore) == [
+                .announce(.restoreRequested), .announce(.willStop), .endGrace, .withdrawNode,
+            ]
+        )
+        #expect(
+            apply(.nodeWithdrawn, .restore) == [.announce(.didStop), .announce(.restoreRequested)]
+        )
+    }
+
+    @Test mutating func withoutPipeWireTheStartFailsOnceAndHealsLater() {
+        _ = apply(.start)
+        #expect(
+            apply(.nodeLost(reason: "no PipeWire")) == [
+                .announce(.failedToStart(reason: "no PipeWire"))
+            ]
+        )
+        #expect(!state.isPossible && state.streamPhase == .interrupted)
+        #expect(apply(.nodeLost(reason: "no PipeWire")) == [])
+        #expect(apply(.nodePublished(id: 9)) == [.announce(.didStart)])
+        #expect(state.streamPhase == .idle)
+        _ = apply(.nodeLost(reason: "gone"))
+        #expect(apply(.nodePublished(id: 12)) == [], "a node that comes back is not a start")
+    }
+
+    @Test mutating func camerasAreOpenWhileSomebodyLooksAndABitLonger() {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .cameraAssigned(.front, name: "Face"),
+            .start,
+            .nodePublished(id: 7)
+        )
+        #expect(apply(.consumed(true)) == [.endGrace, .openCamera(.back), .openCamera(.front)])
+        #expect(state.streamPhase == .starting)
+        _ = apply(.cameraOpening(.back), .cameraStreaming(.back, mode))
+        #expect(state.streamPhase == .streaming)
+        #expect(apply(.consumed(false)) == [.startGrace])
+        #expect(apply(.consumed(true)) == [.endGrace], "a consumer that bounces finds them open")
+        #expect(apply(.graceOver) == [], "too late")
+        #expect(
+            apply(.consumed(false), .graceOver) == [
+                .startGrace, .closeCamera(.back), .closeCamera(.front),
+            ]
+        )
+        _ = apply(.cameraClosed(.back))
+        #expect(state.cameras.back.phase == .closed && state.cameras.back.mode == nil)
+    }
+
+    @Test mutating func stoppingClosesCameras() {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .start,
+            .nodePublished(id: 7),
+            .consumed(true)
+        )
+        #expect(apply(.stop).contains(.closeCamera(.back)))
+    }
+
+    @Test mutating func aCameraThatComesWhileNeededIsOpened() {
+        _ = apply(.start, .nodePublished(id: 7), .consumed(true))
+        #expect(apply(.cameraAssigned(.front, name: "Face")) == [.openCamera(.front)])
+        #expect(state.scene.main == .front)
+        #expect(apply(.cameraAssigned(.front, name: nil)) == [.closeCamera(.front)])
+        #expect(state.cameras.front.phase == .unavailable)
+    }
+
+    @Test mutating func anInterruptionSaysWhyAndPasses() {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .start,
+            .nodePublished(id: 7),
+            .consumed(true)
+        )
+        _ = apply(.cameraOpening(.back), .cameraStreaming(.back, mode))
+        _ = apply(.cameraInterrupted(.back, .unplugged))
+        #expect(state.cameras.back.interruption == .unplugged && state.streamPhase == .interrupted)
+        #expect(state.scene.scene(at: Timestamp(seconds: 9))[0].veil == 1)
+        _ = apply(.cameraOpening(.back))
+        #expect(state.cameras.back.phase == .interrupted, "a new try is no end of it")
+        _ = apply(.cameraStreaming(.back, mode))
+        #expect(state.cameras.back.interruption == .none && state.streamPhase == .streaming)
+    }
+
+    @Test(arguments: [
+        (0, false, Transform.identity), (90, false, .clockwise90), (0, true, .mirror),
+        (180, true, Transform(mirrored: true, quarterTurns: 2)),
+        (90, true, Transform(mirrored: true, quarterTurns: 3)),
+    ])
+    func mountingIsUndoneBeforeMirroring(_ rotation: Int, _ mirror: Bool, _ expected: Transform) {
+        let camera = CameraState(source: .auto, mirror: mirror, rotation: rotation)
+        #expect(camera.transform == expected)
+    }
+}
