@@ -89,7 +89,7 @@ package enum CaptureModePreference: Hashable, Sendable, CustomStringConvertible 
     /// This one and no other; any format where `format` is `nil`.
     case mode(size: Size, rate: Double, format: PixelFormat?)
 
-    /// Reads "auto", "1280x720@30" or "1280x720@30/MJPG".
+    /// Reads "auto", "1280x720@30" or "1280x720@30/MJPG". Of a rate two decimals count.
     package init(parsing text: String) throws(UnreadableValue) {
         guard text != "auto" else {
             self = .auto
@@ -102,7 +102,8 @@ package enum CaptureModePreference: Hashable, Sendable, CustomStringConvertible 
         guard picture.count == 2, extent.count == 2,
             let width = Int(extent[0]), let height = Int(extent[1]),
             (1...16384).contains(width), (1...16384).contains(height),
-            let rate = Double(picture[1]), rate > 0, rate <= 1000,
+            let rate = Double(picture[1]).map({ ($0 * 100).rounded() / 100 }), rate > 0,
+            rate <= 1000,
             parts.count == 1 || format != nil
         else {
             throw UnreadableValue(text, expected: "auto, or a mode such as 1280x720@30/MJPG")

@@ -12,9 +12,8 @@ extension Configuration {
     ) throws(ConfigurationError) -> (Configuration, warnings: [ConfigurationWarning]) {
         try checkExtent(of: text, file: file)
         let lines = KeyLines(of: text)
-        // The parser (toml++ 3.4.0, which TOMLKit 0.6.0 carries) asserts that a header has a name.
-        if let line = lines.namelessHeader {
-            throw ConfigurationError(file: file, line: line, problem: "a table without a name")
+        if let (line, problem) = lines.trap {
+            throw ConfigurationError(file: file, line: line, problem: problem)
         }
         let root: TOMLTable
         do { root = try TOMLTable(string: text) } catch {

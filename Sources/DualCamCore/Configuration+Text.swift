@@ -28,7 +28,7 @@ extension Configuration {
             guard !value.isEmpty else { return nil }
             let setting = "\(key.name) = \(value)"
             guard !key.comment.isEmpty else { return setting }
-            let padding = String(repeating: " ", count: max(1, 25 - setting.count))
+            let padding = String(repeating: " ", count: max(1, 28 - setting.count))
             return "\(setting)\(padding)# \(key.comment)"
         }
         return "[\(name)]\n" + lines.joined(separator: "\n") + "\n"

@@ -3,8 +3,10 @@
 /// Knows where keys, strings, arrays and inline tables begin and end, and no more: what is wrong in
 /// the text is for the parser to find.
 struct KeyLines {
-    /// The first line with a table header that has no name.
-    private(set) var namelessHeader: Int?
+    /// The first line with a table header that has no name, or with a "}" where an array's element
+    /// should be. The parser must not see these: toml++ 3.4.0, which TOMLKit 0.6.0 carries, asserts
+    /// that there are none.
+    private(set) var trap: (line: Int, problem: String)?
     /// By path; an element of an array is "[0]", "[1]", ….
     private var lines: [[String]: Int] = [:]
     /// How many tables each array of tables has so far.
@@ -44,7 +46,7 @@ struct KeyLines {
             let isHeader = accept("[")
             let isElement = isHeader && accept("[")
             if isHeader, !isAtName {
-                namelessHeader = line
+                trap = (line, "a table without a name")
                 return
             }
             let key = scanKey()
@@ -105,6 +107,7 @@ struct KeyLines {
         if accept("[") {
             var index = 0
             while skipToContent(), !accept("]") {
+                if peek == UInt8(ascii: "}"), trap == nil { trap = (line, "a } in an array") }
                 let element = path + ["[\(index)]"]
                 if element.count <= Self.depth { note(element, line: line) }
                 let start = position

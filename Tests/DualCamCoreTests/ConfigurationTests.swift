@@ -288,7 +288,7 @@ import Testing
         ("[output]\nwidth = 640\n[output]\nheight = 480", 3), ("a = \"b", 1), ("\n\n= 1", 3),
         ("[a]\nb = [1, 2", 2), ("[a]\n[=b]", 2), ("[[#]]", 1), ("a = [\n[+1]]\n[ \n]", 3),
         ("[]", 1),
-        ("[ [a] ]", 1), ("[\rb]", 1),
+        ("[ [a] ]", 1), ("[\rb]", 1), ("a = [\n}", 2), ("a = [ 1, { b = [}] } ]", 1),
     ])
     func whatIsNoTOMLIsRefusedWithItsLine(text: String, line: Int) throws {
         let error = try #require(throws: ConfigurationError.self) {
@@ -378,7 +378,7 @@ import Testing
         var random = SplitMix(state: seed)
         let original = Array(Self.full.utf8)
         let pieces = Self.full.split(separator: "\n").map { Array($0.utf8) + [10] }
-        for _ in 0..<400 {
+        for _ in 0..<300 {
             var bytes = original
             for _ in 0...Int.random(in: 0..<6, using: &random) {
                 let at = Int.random(in: 0..<max(1, bytes.count), using: &random)
