@@ -95,6 +95,14 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        // What tests share: sessions of their own, programs to run, a consumer of the stream.
+        .target(
+            name: "TestSupport",
+            dependencies: ["Frames", "Platform", "CPipeWire"],
+            path: "Tests/Support",
+            swiftSettings: settings
+        ),
+
         .testTarget(name: "FramesTests", dependencies: ["Frames"], swiftSettings: settings),
         .testTarget(
             name: "ImagingTests",
@@ -117,6 +125,11 @@ let package = Package(
                 "Frames", "Imaging", "DualCamCore", "Capture", "Platform", "CTurboJPEG",
             ],
             swiftSettings: pixelSettings
+        ),
+        .testTarget(
+            name: "PublishTests",
+            dependencies: ["Frames", "Platform", "Publish", "TestSupport"],
+            swiftSettings: settings
         ),
         .testTarget(
             name: "DBusKitTests",

@@ -99,13 +99,15 @@ package final class Node {
     /// `draw` is given the first byte and the stride, which is width × 2: YUY2, `height` rows, in
     /// `ColorSpace.video`. What is there before is an older frame, not necessarily the last one.
     ///
-    /// - Parameter pts: when the picture was taken, on CLOCK_MONOTONIC; rising.
-    /// - Parameter sequence: rises by one each frame.
-    /// - Parameter discontinuity: marks the frame as not following the one before it.
+    /// Does not block, and allocates nothing.
+    ///
+    /// - Parameters:
+    ///   - pts: when the picture was taken, on CLOCK_MONOTONIC; rising.
+    ///   - sequence: rises by one each frame.
+    ///   - discontinuity: marks the frame as not following the one before it.
+    ///   - draw: fills the picture, before this returns.
     /// - Returns: False, without a call of `draw`, when nobody takes frames or when every buffer is
     ///   still held by a consumer: the frame is dropped then.
-    ///
-    /// Does not block, and allocates nothing.
     package func publish(
         pts: Timestamp,
         sequence: UInt64,

@@ -1,0 +1,113 @@
+import Frames
+import Glibc
+import Platform
+import Publish
+import Synchronization
+import TestSupport
+
+/// A node on a thread of its own, which publishes a frame each interval for as long as it streams.
+///
+/// Each picture carries its sequence number in its first and its last eight bytes.
+final class Publisher {
+    /// What became of it so far.
+    struct Record {
+        var events: [Node.Event] = []
+        var id: UInt32?
+        var isStreaming = false
+        var consumers = 0
+        var published = 0
+        var dropped = 0
+    }
+
+    private final class Shared: Sendable {
+        let record = Mutex(Record())
+        let mailbox = Mutex<EventLoop.Mailbox?>(nil)
+        let isEnding = Atomic(false)
+    }
+
+    private let shared = Shared()
+    private let thread: Thread
+    private var isClosed = false
+
+    /// A node in `session`, whose PipeWire need not be there yet.
+    init(
+        in session: PrivateSession,
+        size: Size = Size(width: 1280, height: 720),
+        rate: Int = 30
+    ) throws {
+        let settings = Node.Settings(
+            name: "dualcam",
+            description: "DualCam",
+            size: size,
+            rate: rate,
+            remote: session.socket
+        )
+        let shared = shared
+        thread = try Thread(name: "composite") {
+            do { try Self.run(settings, shared) } catch { print("publisher: \(error)") }
+        }
+        try eventually("the publisher to run") { shared.mailbox.withLock { $0 != nil } }
+    }
+
+    deinit { close() }
+
+    /// What became of it so far.
+    var record: Record { shared.record.withLock { $0 } }
+
+    /// Takes the node away and ends the thread. Harmless when done twice.
+    func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        shared.isEnding.store(true, ordering: .relaxed)
+        shared.mailbox.withLock { $0 }?.post {}
+        thread.join()
+    }
+
+    private static func run(_ settings: Node.Settings, _ shared: Shared) throws {
+        let loop = try EventLoop()
+        let node = try Node(loop: loop, settings: settings) { event in
+            shared.record.withLock { record in
+                record.events.append(event)
+                switch event {
+                case .published(let id): record.id = id
+                case .lost: record.id = nil
+                case .streaming(let isStreaming): record.isStreaming = isStreaming
+                case .consumers(let count): record.consumers = count
+                }
+            }
+        }
+        let interval = Timestamp(nanoseconds: 1_000_000_000 / Int64(settings.rate))
+        let byteCount = settings.size.width * 2 * settings.size.height
+        var due = MonotonicClock.now
+        var sequence: UInt64 = 0
+        var timer: EventLoop.Timer?
+        timer = try loop.timer {
+            defer {
+                due = due + interval
+                timer?.arm(at: due)
+            }
+            guard node.isStreaming else { return }
+            let isPublished = node.publish(
+                pts: due,
+                sequence: sequence,
+                discontinuity: sequence == 0
+            ) { base, stride in
+                precondition(stride == settings.size.width * 2)
+                let bytes = UnsafeMutableRawPointer(base)
+                memset(base, 0x80, byteCount)
+                bytes.storeBytes(of: sequence, as: UInt64.self)
+                bytes.storeBytes(of: sequence, toByteOffset: byteCount - 8, as: UInt64.self)
+            }
+            sequence += isPublished ? 1 : 0
+            shared.record.withLock {
+                $0.published += isPublished ? 1 : 0
+                $0.dropped += isPublished ? 0 : 1
+            }
+        }
+        timer?.arm(at: due)
+        shared.mailbox.withLock { $0 = loop.mailbox }
+        while !shared.isEnding.load(ordering: .relaxed) { loop.runOnce(milliseconds: -1) }
+        node.close()
+        timer = nil
+    }
+}

@@ -1,0 +1,228 @@
+import Frames
+package import Glibc
+package import Platform
+import Synchronization
+
+/// A program run by a test, in a process group of its own, with what it writes kept.
+///
+/// It ends with `end()`, with the release of this object, or with the death of the test's process,
+/// whatever that died of; and with it all that it started and that stayed in its group.
+package final class Child: Sendable {
+    /// How a program ended.
+    package enum Exit: Hashable, Sendable {
+        /// By itself, with this status.
+        case status(CInt)
+        /// By this signal.
+        case signal(CInt)
+    }
+
+    /// The program's name, without its directory.
+    package let name: String
+    /// Its process, and the group of those that it starts.
+    package let id: pid_t
+    private let standardOutput: Descriptor
+    private let standardError: Descriptor
+    private let result = Mutex<Exit?>(nil)
+
+    /// Starts `program`, a path or a name looked up in PATH, with `arguments`, and with
+    /// `environment` as all of its environment; `nil`: the test's own.
+    ///
+    /// Throws ENOENT when there is no such program.
+    package init(
+        _ program: String,
+        _ arguments: [String] = [],
+        environment: [String: String]? = nil
+    ) throws(SystemError) {
+        name = String(
+            program[
+                (program.lastIndex(of: "/").map(program.index(after:)) ?? program.startIndex)...
+            ]
+        )
+        standardOutput = try unnamedFile()
+        standardError = try unnamedFile()
+        let variables = environment?.map { "\($0)=\($1)" } ?? inheritedEnvironment()
+        id = try spawn(
+            program,
+            arguments,
+            environment: variables,
+            input: nil,
+            output: standardOutput.number,
+            errors: standardError.number
+        )
+        Reaper.shared.adopt(id)
+    }
+
+    deinit { end() }
+
+    /// What it has written to its standard output so far.
+    package var output: String { contents(of: standardOutput.number) }
+
+    /// What it has written to its standard error so far.
+    package var errors: String { contents(of: standardError.number) }
+
+    /// How it ended; `nil` while it runs.
+    package var exit: Exit? {
+        result.withLock { result in
+            if let result { return result }
+            var status: CInt = 0
+            guard waitpid(id, &status, WNOHANG) == id else { return nil }
+            result = status & 0x7f == 0 ? .status(status >> 8 & 0xff) : .signal(status & 0x7f)
+            return result
+        }
+    }
+
+    /// Waits for its end; throws `TimedOut`, with what it wrote, when that takes too long.
+    @discardableResult
+    package func wait(within seconds: Double = 10) throws -> Exit {
+        try eventually("\(name) to end; it wrote:\n\(output)\(errors)", within: seconds) { exit }
+    }
+
+    /// Sends `signal` to it and to all in its group.
+    package func signal(_ signal: CInt) { kill(-id, signal) }
+
+    /// Kills it and all in its group, and waits until it is gone. Harmless when it is already.
+    package func end() {
+        // The group may outlive the program, but its number is free once both are gone.
+        let isRunning = exit == nil
+        kill(-id, SIGKILL)
+        if isRunning { while exit == nil { usleep(500) } }
+        Reaper.shared.forget(id)
+    }
+}
+
+/// Kills what the test's process leaves behind when it dies.
+///
+/// A shell reads from a socket whose other end only this process has; when that end closes, for
+/// whatever reason, it kills the groups and removes the directories that it was told of. (A death
+/// signal, PR_SET_PDEATHSIG, would come when the thread that started the child ends.)
+final class Reaper: Sendable {
+    static let shared = Reaper()
+
+    private let socket: CInt
+
+    private init() {
+        var ends: [CInt] = [-1, -1]
+        let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+            preconditionFailure("no socket for the reaper")
+        }
+        socket = ends[0]
+        let script = """
+            trap '' INT TERM HUP
+            groups= directories=
+            while read -r verb subject; do
+                case $verb in
+                adopt) groups="$groups $subject" ;;
+                clean) directories="$directories $subject" ;;
+                forget)
+                    rest=
+                    for group in $groups; do
+                        [ "$group" = "$subject" ] || rest="$rest $group"
+                    done
+                    groups=$rest
+                    ;;
+                esac
+            done
+            for group in $groups; do kill -KILL -- "-$group"; done
+            [ -z "$directories" ] || rm -rf $directories
+            """
+        do {
+            _ = try spawn(
+                "sh",
+                ["-c", script],
+                environment: inheritedEnvironment(),
+                input: ends[1],
+                output: nil,
+                errors: nil
+            )
+        } catch { preconditionFailure("no reaper: \(error)") }
+        close(ends[1])
+    }
+
+    /// Kills the group of `process` when this process dies.
+    func adopt(_ process: pid_t) { tell("adopt \(process)") }
+
+    /// The group of `process` is gone.
+    func forget(_ process: pid_t) { tell("forget \(process)") }
+
+    /// Removes `directory`, whose path has no blanks, when this process dies.
+    func clean(_ directory: String) { tell("clean \(directory)") }
+
+    private func tell(_ line: String) {
+        let bytes = Array("\(line)\n".utf8)
+        send(socket, bytes, bytes.count, CInt(MSG_NOSIGNAL))
+    }
+}
+
+/// Starts a program in a process group of its own, with no signal blocked or ignored; descriptors
+/// that are `nil` become /dev/null.
+private func spawn(
+    _ program: String,
+    _ arguments: [String],
+    environment: [String],
+    input: CInt?,
+    output: CInt?,
+    errors: CInt?
+) throws(SystemError) -> pid_t {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    for (number, source) in [(0, input), (1, output), (2, errors)] as [(CInt, CInt?)] {
+        if let source {
+            posix_spawn_file_actions_adddup2(&actions, source, number)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
+        }
+    }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    var all = sigset_t()
+    sigemptyset(&none)
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setpgroup(&attributes, 0)
+    let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+    posix_spawnattr_setflags(&attributes, Int16(flags))
+
+    var argv = ([program] + arguments).map { strdup($0) } + [nil]
+    var envp = environment.map { strdup($0) } + [nil]
+    defer { for text in argv + envp { free(text) } }
+    var id = pid_t()
+    let error = posix_spawnp(&id, program, &actions, &attributes, &argv, &envp)
+    guard error == 0 else { throw SystemError("posix_spawnp", program, errno: error) }
+    return id
+}
+
+/// This process's environment, as "NAME=value".
+private func inheritedEnvironment() -> [String] {
+    var result: [String] = []
+    var next = environ
+    while let entry = next.pointee {
+        result.append(String(cString: entry))
+        next += 1
+    }
+    return result
+}
+
+/// A file that is gone when its last descriptor is closed.
+private func unnamedFile() throws(SystemError) -> Descriptor {
+    var template = Array("/tmp/dualcam-test-XXXXXX".utf8CString)
+    let number = mkstemp(&template)
+    guard number >= 0 else { throw .last("mkstemp") }
+    unlink(template)
+    _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+    return Descriptor(owning: number)
+}
+
+/// All that is in a file, wherever its descriptor stands.
+private func contents(of number: CInt) -> String {
+    var status = stat()
+    guard fstat(number, &status) == 0, status.st_size > 0 else { return "" }
+    let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in
+        count = max(0, pread(number, buffer.baseAddress, buffer.count, 0))
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}

@@ -1,0 +1,350 @@
+import CPipeWire
+package import Frames
+import Glibc
+import Platform
+import Synchronization
+
+/// A consumer of a test's own: takes frames from a node in a private session, as an application
+/// would, on a thread of its own.
+package final class StreamReader: @unchecked Sendable {
+    // Unchecked: the C objects are made before the thread runs and destroyed after it ended, and
+    // only touched under the thread's lock between; the rest is behind `state`.
+
+    /// A frame that arrived.
+    package struct Frame: Sendable {
+        /// The picture, `stride` × height bytes; empty when the reader does not copy.
+        package var bytes: [UInt8]
+        /// Bytes from one row to the next.
+        package var stride: Int
+        /// When it was taken, by the header; `nil` where there is no header.
+        package var pts: Timestamp?
+        /// Its number, by the header.
+        package var sequence: UInt64
+        /// Whether it is marked as not following the one before it.
+        package var isDiscontinuous: Bool
+        /// The transform that a consumer should apply (0: none); `nil` where there is no such meta.
+        package var transform: UInt32?
+        /// When it arrived here.
+        package var arrival: Timestamp
+    }
+
+    /// What was agreed on.
+    package struct Format: Hashable, Sendable {
+        /// The picture's size.
+        package var size: Size
+        /// Frames per second, as a fraction.
+        package var rate: (numerator: Int, denominator: Int) { (Int(over), Int(under)) }
+        /// The colours; `nil` where they are not said or others than BT.601 and BT.709.
+        package var color: ColorSpace?
+        fileprivate var over: UInt32
+        fileprivate var under: UInt32
+    }
+
+    /// How a reader treats its frames.
+    package enum Manner: Hashable, Sendable {
+        /// Gives each back at once.
+        case prompt
+        /// Takes this many seconds over each.
+        case slow(seconds: Double)
+        /// Takes them and never gives one back.
+        case hoarding
+    }
+
+    private struct State {
+        var frames: [Frame] = []
+        var count = 0
+        var format: Format?
+        var failure: String?
+        var manner: Manner
+        var isStreaming = false
+    }
+
+    private let state: Mutex<State>
+    private let copies: Bool
+    private let thread: OpaquePointer
+    private let context: OpaquePointer
+    private var stream: OpaquePointer?
+    private var core: OpaquePointer?
+    private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
+    private let events = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)
+
+    /// A reader of the node called `target` (or with that serial number), linked by the session's
+    /// WirePlumber as soon as both are there.
+    ///
+    /// `size` is the only one that it accepts; `nil`: any. With `copies` it keeps the bytes of
+    /// frames, not only what is said of them.
+    ///
+    /// Throws when there is no PipeWire to connect to.
+    package init(
+        _ target: String,
+        in session: PrivateSession,
+        size: Size? = nil,
+        manner: Manner = .prompt,
+        copies: Bool = false
+    ) throws {
+        pw_init(nil, nil)
+        state = Mutex(State(manner: manner))
+        self.copies = copies
+        hook.initialize(to: spa_hook())
+        events.initialize(to: pw_stream_events())
+        guard let thread = pw_thread_loop_new("reader", nil),
+            let context = pw_context_new(pw_thread_loop_get_loop(thread), nil, 0)
+        else { preconditionFailure("no memory") }
+        self.thread = thread
+        self.context = context
+        core = pw_context_connect(context, properties([PW_KEY_REMOTE_NAME: session.socket]), 0)
+        guard let core else { throw SystemError.last("pw_context_connect", session.socket) }
+        stream = pw_stream_new(
+            core,
+            "reader",
+            properties([
+                PW_KEY_MEDIA_TYPE: "Video",
+                PW_KEY_MEDIA_CATEGORY: "Capture",
+                PW_KEY_MEDIA_ROLE: "Camera",
+                PW_KEY_TARGET_OBJECT: target,
+            ])
+        )
+        guard let stream else { throw SystemError.last("pw_stream_new") }
+        listen(to: stream)
+        connect(stream, size: size)
+        pw_thread_loop_start(thread)
+    }
+
+    deinit { close() }
+
+    // MARK: What arrived
+
+    /// What was agreed on, once it is.
+    package var format: Format? { state.withLock { $0.format } }
+
+    /// Frames so far, whether taken by `next` or not.
+    package var count: Int { state.withLock { $0.count } }
+
+    /// Why the connection or the link failed; `nil` while it did not.
+    package var failure: String? { state.withLock { $0.failure } }
+
+    /// Whether it is linked and runs.
+    package var isStreaming: Bool { state.withLock { $0.isStreaming } }
+
+    /// The oldest frame not taken yet; waits for one, and throws `TimedOut` when none comes.
+    package func next(within seconds: Double = 5) throws -> Frame {
+        try eventually("a frame\(trouble)", within: seconds) {
+            state.withLock { $0.frames.isEmpty ? nil : $0.frames.removeFirst() }
+        }
+    }
+
+    /// The next `count` frames, in order; throws `TimedOut` when they take too long.
+    package func frames(_ count: Int, within seconds: Double) throws -> [Frame] {
+        try eventually(
+            "\(count) frames, had \(state.withLock { $0.frames.count })\(trouble)",
+            within: seconds
+        ) {
+            state.withLock { state in
+                guard state.frames.count >= count else { return nil }
+                defer { state.frames.removeFirst(count) }
+                return Array(state.frames.prefix(count))
+            }
+        }
+    }
+
+    /// Forgets the frames not taken yet, so that the next one is new.
+    package func flush() { state.withLock { $0.frames = [] } }
+
+    private var trouble: String { failure.map { "; \($0)" } ?? "" }
+
+    // MARK: Behaviour
+
+    /// How it treats the frames to come.
+    package func behave(_ manner: Manner) { state.withLock { $0.manner = manner } }
+
+    /// Stops reading but stays connected, as a muted application does; or goes on.
+    package func setActive(_ isActive: Bool) {
+        pw_thread_loop_lock(thread)
+        if let stream { pw_stream_set_active(stream, isActive) }
+        pw_thread_loop_unlock(thread)
+    }
+
+    /// Disconnects. Harmless when done twice.
+    package func close() {
+        guard let stream, let core else { return }
+        pw_thread_loop_stop(thread)
+        spa_hook_remove(hook)
+        pw_stream_destroy(stream)
+        pw_core_disconnect(core)
+        pw_context_destroy(context)
+        pw_thread_loop_destroy(thread)
+        hook.deallocate()
+        events.deallocate()
+        self.stream = nil
+        self.core = nil
+    }
+
+    // MARK: PipeWire
+
+    private func listen(to stream: OpaquePointer) {
+        events.pointee.version = UInt32(PW_VERSION_STREAM_EVENTS)
+        events.pointee.state_changed = { context, _, new, error in
+            StreamReader.at(context)?.state.withLock { state in
+                state.isStreaming = new == PW_STREAM_STATE_STREAMING
+                if new == PW_STREAM_STATE_ERROR || new == PW_STREAM_STATE_UNCONNECTED {
+                    state.failure = error.map { String(cString: $0) } ?? "disconnected"
+                }
+            }
+        }
+        events.pointee.param_changed = { context, id, parameter in
+            guard id == SPA_PARAM_Format.rawValue, let parameter else { return }
+            StreamReader.at(context)?.formatChanged(parameter)
+        }
+        events.pointee.process = { StreamReader.at($0)?.take() }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        pw_stream_add_listener(stream, hook, events, context)
+    }
+
+    private static func at(_ context: UnsafeMutableRawPointer?) -> StreamReader? {
+        context.map { Unmanaged<StreamReader>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func connect(_ stream: OpaquePointer, size: Size?) {
+        var info = spa_video_info_raw()
+        info.format = SPA_VIDEO_FORMAT_YUY2
+        if let size {
+            info.size = spa_rectangle(width: UInt32(size.width), height: UInt32(size.height))
+        }
+        withPods { builder in
+            let format = spa_format_video_raw_build(builder, SPA_PARAM_EnumFormat.rawValue, &info)
+            var formats: [UnsafePointer<spa_pod>?] = [UnsafePointer(format)]
+            let flags = PW_STREAM_FLAG_AUTOCONNECT.rawValue | PW_STREAM_FLAG_MAP_BUFFERS.rawValue
+            let result = pw_stream_connect(
+                stream,
+                SPA_DIRECTION_INPUT,
+                SPA_ID_INVALID,
+                pw_stream_flags(rawValue: flags),
+                &formats,
+                1
+            )
+            precondition(result >= 0, "a reader that cannot connect")
+        }
+    }
+
+    private func formatChanged(_ parameter: UnsafePointer<spa_pod>) {
+        var info = spa_video_info_raw()
+        spa_format_video_raw_parse(parameter, &info)
+        let format = Format(
+            size: Size(width: Int(info.size.width), height: Int(info.size.height)),
+            color: color(of: info),
+            over: info.framerate.num,
+            under: info.framerate.denom
+        )
+        state.withLock { $0.format = format }
+        withPods { builder in
+            var pods: [UnsafePointer<spa_pod>?] = [
+                meta(builder, SPA_META_Header, MemoryLayout<spa_meta_header>.size),
+                meta(
+                    builder,
+                    SPA_META_VideoTransform,
+                    MemoryLayout<spa_meta_videotransform>.size
+                ),
+            ]
+            pw_stream_update_params(stream, &pods, UInt32(pods.count))
+        }
+    }
+
+    private func take() {
+        guard let stream, let buffer = pw_stream_dequeue_buffer(stream) else { return }
+        let manner = state.withLock { $0.manner }
+        if let content = buffer.pointee.buffer { keep(content) }
+        switch manner {
+        case .prompt: break
+        case .slow(let seconds): usleep(UInt32(seconds * 1_000_000))
+        case .hoarding: return
+        }
+        pw_stream_queue_buffer(stream, buffer)
+    }
+
+    private func keep(_ content: UnsafeMutablePointer<spa_buffer>) {
+        guard let plane = content.pointee.datas, let base = plane.pointee.data,
+            let chunk = plane.pointee.chunk?.pointee
+        else { return }
+        let header = spa_buffer_find_meta_data(
+            content,
+            SPA_META_Header.rawValue,
+            MemoryLayout<spa_meta_header>.size
+        )?.load(as: spa_meta_header.self)
+        let transform = spa_buffer_find_meta_data(
+            content,
+            SPA_META_VideoTransform.rawValue,
+            MemoryLayout<spa_meta_videotransform>.size
+        )?.load(as: spa_meta_videotransform.self)
+        let picture = UnsafeRawBufferPointer(
+            start: base + Int(chunk.offset),
+            count: Int(chunk.size)
+        )
+        let frame = Frame(
+            bytes: copies ? Array(picture) : [],
+            stride: Int(chunk.stride),
+            pts: header.map { Timestamp(nanoseconds: $0.pts) },
+            sequence: header?.seq ?? 0,
+            isDiscontinuous: (header?.flags ?? 0) & UInt32(SPA_META_HEADER_FLAG_DISCONT) != 0,
+            transform: transform?.transform,
+            arrival: MonotonicClock.now
+        )
+        state.withLock {
+            $0.frames.append(frame)
+            $0.count += 1
+        }
+    }
+}
+
+/// Properties in PipeWire's form; who is given them owns them.
+private func properties(_ values: [String: String]) -> UnsafeMutablePointer<pw_properties>? {
+    var empty = spa_dict()
+    let properties = pw_properties_new_dict(&empty)
+    for (key, value) in values { pw_properties_set(properties, key, value) }
+    return properties
+}
+
+/// Lends memory to build parameters in, valid within `body`.
+private func withPods(_ body: (UnsafeMutablePointer<spa_pod_builder>) -> Void) {
+    withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { bytes in
+        var builder = spa_pod_builder()
+        spa_pod_builder_init(&builder, bytes.baseAddress, UInt32(bytes.count))
+        withUnsafeMutablePointer(to: &builder, body)
+    }
+}
+
+/// Asks for what goes with each frame under `type`.
+private func meta(
+    _ builder: UnsafeMutablePointer<spa_pod_builder>,
+    _ type: spa_meta_type,
+    _ size: Int
+) -> UnsafePointer<spa_pod>? {
+    withUnsafeTemporaryAllocation(of: spa_pod_frame.self, capacity: 1) { frame in
+        spa_pod_builder_push_object(
+            builder,
+            frame.baseAddress,
+            UInt32(SPA_TYPE_OBJECT_ParamMeta),
+            SPA_PARAM_Meta.rawValue
+        )
+        spa_pod_builder_prop(builder, SPA_PARAM_META_type.rawValue, 0)
+        spa_pod_builder_id(builder, type.rawValue)
+        spa_pod_builder_prop(builder, SPA_PARAM_META_size.rawValue, 0)
+        spa_pod_builder_int(builder, CInt(size))
+        return spa_pod_builder_pop(builder, frame.baseAddress).map {
+            UnsafePointer($0.assumingMemoryBound(to: spa_pod.self))
+        }
+    }
+}
+
+private func color(of info: spa_video_info_raw) -> ColorSpace? {
+    let range: ColorSpace.Range
+    switch info.color_range {
+    case SPA_VIDEO_COLOR_RANGE_0_255: range = .full
+    case SPA_VIDEO_COLOR_RANGE_16_235: range = .limited
+    default: return nil
+    }
+    switch info.color_matrix {
+    case SPA_VIDEO_COLOR_MATRIX_BT601: return ColorSpace(matrix: .bt601, range: range)
+    case SPA_VIDEO_COLOR_MATRIX_BT709: return ColorSpace(matrix: .bt709, range: range)
+    default: return nil
+    }
+}
