@@ -133,7 +133,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DBusKitTests",
-            dependencies: ["DBusKit", "Platform"],
+            dependencies: ["CDBus", "DBusKit", "Frames", "Platform"],
             swiftSettings: settings
         ),
         .testTarget(

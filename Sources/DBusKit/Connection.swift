@@ -1,0 +1,320 @@
+import CDBus
+package import Platform
+
+/// A private connection to a message bus, driven by an EventLoop.
+///
+/// Nothing is called from within a call of ours: answers, signals and `onDisconnect` come in a
+/// later round of the loop. Losing the bus does not end the program.
+///
+/// - Context: bound to the loop's thread.
+package final class Connection {
+    /// Which bus.
+    package enum Bus: Hashable, Sendable {
+        /// The user's session bus, as the environment names it.
+        case session
+        /// The bus at a D-Bus address: "unix:path=/run/user/1000/bus".
+        case address(String)
+    }
+
+    /// Ends a subscription when it is released.
+    package final class Subscription {
+        fileprivate let rule: MatchRule
+        fileprivate let handler: (Signal) -> Void
+        private weak var connection: Connection?
+
+        fileprivate init(
+            _ rule: MatchRule,
+            _ connection: Connection,
+            handler: @escaping (Signal) -> Void
+        ) {
+            self.rule = rule
+            self.connection = connection
+            self.handler = handler
+        }
+
+        deinit { connection?.unsubscribe(rule) }
+    }
+
+    private struct WeakSubscription {
+        weak var subscription: Subscription?
+    }
+
+    let handle: Handle
+    private let binding: LoopBinding
+    private var subscriptions: [WeakSubscription] = []
+    private var pending: [ObjectIdentifier: PendingCall] = [:]
+    /// Answers method calls; without it they are answered with UnknownMethod.
+    var onCall: ((Message) -> Void)?
+    /// Called at the end of a round of the loop after `soon()`.
+    var onRound: () -> Void = {}
+    /// Called once when the bus is gone; nothing works afterwards.
+    package var onDisconnect: () -> Void = {}
+
+    /// Connects and says hello, which blocks while the bus answers. Throws what libdbus says when
+    /// there is no such bus, or Failed when the process is out of descriptors.
+    package init(to bus: Bus = .session, loop: EventLoop) throws(DBusError) {
+        handle = try Handle(bus)
+        do {
+            binding = try LoopBinding(connection: handle.pointer, loop: loop)
+        } catch {
+            throw .failed(error.description)
+        }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        let isAdded = dbus_connection_add_filter(
+            handle.pointer,
+            Connection.filter,
+            context,
+            nil
+        )
+        guard isAdded != 0 else {
+            binding.detach()
+            throw .noMemory
+        }
+        binding.onRound = { [unowned self] in onRound() }
+    }
+
+    deinit {
+        for call in pending.values { call.cancel() }
+        dbus_connection_remove_filter(
+            handle.pointer,
+            Connection.filter,
+            Unmanaged.passUnretained(self).toOpaque()
+        )
+        binding.detach()
+    }
+
+    /// The name that the bus gave to this connection: ":1.42".
+    package var uniqueName: String {
+        dbus_bus_get_unique_name(handle.pointer).map { String(cString: $0) } ?? ""
+    }
+
+    /// Whether the bus is still there, as far as is known.
+    package var isConnected: Bool { dbus_connection_get_is_connected(handle.pointer) != 0 }
+
+    /// Takes the bus name `name`. Throws org.freedesktop.DBus.Error.AddressInUse when another
+    /// program has it, and what the bus says otherwise. Blocks while the bus answers.
+    package func requestName(_ name: String) throws(DBusError) {
+        let result = try call(
+            .bus("RequestName", [.string(name), .uint32(UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE))])
+        )
+        // 1: primary owner; 4: it was ours already.
+        guard let code = result.first?.integer, code == 1 || code == 4 else {
+            throw DBusError(
+                "org.freedesktop.DBus.Error.AddressInUse",
+                "\(name) belongs to another program"
+            )
+        }
+    }
+
+    /// Waits until everything sent has left the process. For the end of a program.
+    package func flush() { dbus_connection_flush(handle.pointer) }
+
+    // MARK: - Calls
+
+    /// Calls and waits for the answer; its values. Throws the error that was answered, or NoReply
+    /// after the call's timeout. Blocks the thread: for clients, never from a handler.
+    package func call(_ call: MethodCall) throws(DBusError) -> [Value] {
+        let message = try Message(call)
+        var failure = CDBus.DBusError()
+        dbus_error_init(&failure)
+        defer { dbus_error_free(&failure) }
+        let reply = dbus_connection_send_with_reply_and_block(
+            handle.pointer,
+            message.pointer,
+            milliseconds(call.timeout),
+            &failure
+        )
+        guard let reply else { throw DBusError(taking: failure) }
+        return try Message(owning: reply).values()
+    }
+
+    /// Calls; `completion` has the answer's values, or the error that was answered, NoReply after
+    /// the call's timeout. It is called once, later, unless this connection is released before.
+    package func call(
+        _ call: MethodCall,
+        completion: @escaping (Result<[Value], DBusError>) -> Void
+    ) throws(DBusError) {
+        let message = try Message(call)
+        var pointer: OpaquePointer?
+        let isSent = dbus_connection_send_with_reply(
+            handle.pointer,
+            message.pointer,
+            &pointer,
+            milliseconds(call.timeout)
+        )
+        guard isSent != 0 else { throw .noMemory }
+        guard let pointer else { throw .disconnected("the bus is gone") }
+        let call = PendingCall(owning: pointer)
+        let identifier = ObjectIdentifier(call)
+        pending[identifier] = call
+        call.onReply = { [unowned self] reply in
+            pending[identifier] = nil
+            completion(reply)
+        }
+        guard call.start() else {
+            pending[identifier] = nil
+            call.cancel()
+            throw .noMemory
+        }
+    }
+
+    /// dbus takes milliseconds, of which INT_MAX means without end.
+    private func milliseconds(_ seconds: Double) -> CInt {
+        CInt(max(1, min(seconds * 1000, 1e9)))
+    }
+
+    // MARK: - Signals
+
+    /// Calls `handler` for each signal that `rule` takes, until what is returned is released.
+    package func subscribe(
+        _ rule: MatchRule,
+        handler: @escaping (Signal) -> Void
+    ) -> Subscription {
+        let subscription = Subscription(rule, self, handler: handler)
+        subscriptions.append(WeakSubscription(subscription: subscription))
+        // Without an error to fill in it does not wait for the bus, which keeps the order anyway.
+        dbus_bus_add_match(handle.pointer, rule.text, nil)
+        return subscription
+    }
+
+    private func unsubscribe(_ rule: MatchRule) {
+        subscriptions.removeAll { $0.subscription == nil }
+        guard isConnected else { return }
+        dbus_bus_remove_match(handle.pointer, rule.text, nil)
+    }
+
+    // MARK: - Messages
+
+    /// Has the loop call `onRound` soon.
+    func soon() { binding.soon() }
+
+    /// Sends `message`; lost silently when the bus is gone, as `onDisconnect` tells.
+    func send(_ message: Message) {
+        dbus_connection_send(handle.pointer, message.pointer, nil)
+    }
+
+    private static let filter: DBusHandleMessageFunction = { _, message, context in
+        guard let message, let context else { return DBUS_HANDLER_RESULT_NOT_YET_HANDLED }
+        let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+        return connection.receive(Message(retaining: message))
+    }
+
+    private func receive(_ message: Message) -> DBusHandlerResult {
+        switch message.kind {
+        case DBUS_MESSAGE_TYPE_METHOD_CALL:
+            guard let onCall else { return DBUS_HANDLER_RESULT_NOT_YET_HANDLED }
+            onCall(message)
+            return DBUS_HANDLER_RESULT_HANDLED
+        case DBUS_MESSAGE_TYPE_SIGNAL:
+            receive(signal: message)
+            return DBUS_HANDLER_RESULT_HANDLED
+        default:
+            return DBUS_HANDLER_RESULT_NOT_YET_HANDLED
+        }
+    }
+
+    private func receive(signal message: Message) {
+        guard let path = message.path, let interface = message.interface,
+            let member = message.member
+        else { return }
+        // libdbus makes this one itself; the bus lets nobody send it.
+        if interface == "org.freedesktop.DBus.Local", message.sender == nil {
+            if member == "Disconnected" { onDisconnect() }
+            return
+        }
+        // A signal too large to look at is none of those that we wait for.
+        guard let sender = message.sender, !subscriptions.isEmpty,
+            let values = try? message.values()
+        else { return }
+        let signal = Signal(
+            sender: sender,
+            path: path,
+            interface: interface,
+            member: member,
+            arguments: values
+        )
+        for subscription in subscriptions.compactMap(\.subscription)
+        where subscription.rule.matches(signal) {
+            subscription.handler(signal)
+        }
+    }
+}
+
+/// A DBusConnection, owned: private, closed at its end.
+final class Handle {
+    let pointer: OpaquePointer
+
+    init(_ bus: Connection.Bus) throws(DBusError) {
+        dbus_threads_init_default()
+        var failure = CDBus.DBusError()
+        dbus_error_init(&failure)
+        defer { dbus_error_free(&failure) }
+        switch bus {
+        case .session:
+            guard let pointer = dbus_bus_get_private(DBUS_BUS_SESSION, &failure) else {
+                throw DBusError(taking: failure)
+            }
+            self.pointer = pointer
+        case .address(let address):
+            guard !address.utf8.contains(0),
+                let pointer = dbus_connection_open_private(address, &failure)
+            else { throw DBusError(taking: failure) }
+            guard dbus_bus_register(pointer, &failure) != 0 else {
+                dbus_connection_close(pointer)
+                dbus_connection_unref(pointer)
+                throw DBusError(taking: failure)
+            }
+            self.pointer = pointer
+        }
+        dbus_connection_set_exit_on_disconnect(pointer, 0)
+    }
+
+    deinit {
+        dbus_connection_close(pointer)
+        dbus_connection_unref(pointer)
+    }
+}
+
+/// A call under way: a DBusPendingCall, owned.
+final class PendingCall {
+    private let pointer: OpaquePointer
+    var onReply: (Result<[Value], DBusError>) -> Void = { _ in }
+
+    init(owning pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { dbus_pending_call_unref(pointer) }
+
+    /// From now on `onReply` is called, once. False when there is no memory for that.
+    func start() -> Bool {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        return dbus_pending_call_set_notify(
+            pointer,
+            { _, context in
+                guard let context else { return }
+                Unmanaged<PendingCall>.fromOpaque(context).takeUnretainedValue().finish()
+            },
+            context,
+            nil
+        ) != 0
+    }
+
+    /// `onReply` is not called any more.
+    func cancel() { dbus_pending_call_cancel(pointer) }
+
+    private func finish() {
+        guard let stolen = dbus_pending_call_steal_reply(pointer) else { return }
+        let reply = Message(owning: stolen)
+        if let error = reply.error { return onReply(.failure(error)) }
+        do { onReply(.success(try reply.values())) } catch { onReply(.failure(error)) }
+    }
+}
+
+extension DBusError {
+    /// What libdbus filled in.
+    init(taking error: CDBus.DBusError) {
+        self.init(
+            error.name.map { String(cString: $0) } ?? "org.freedesktop.DBus.Error.Failed",
+            error.message.map { String(cString: $0) } ?? ""
+        )
+    }
+}

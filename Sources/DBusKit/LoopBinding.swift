@@ -1,0 +1,205 @@
+import CDBus
+import Glibc
+import Platform
+
+/// Lets an EventLoop drive a DBusConnection: its descriptors, its timeouts and its dispatching.
+///
+/// - Context: bound to the loop's thread; libdbus may ring the bell from another.
+final class LoopBinding {
+    /// The watches on one descriptor. libdbus has one for reading and one for writing on the same
+    /// socket; the loop watches a descriptor once.
+    private struct Entry {
+        var watches: [OpaquePointer] = []
+        var loopWatch: EventLoop.Watch?
+    }
+
+    private let connection: OpaquePointer
+    private let loop: EventLoop
+    private let bell: Bell
+    private var bellWatch: EventLoop.Watch?
+    private var entries: [CInt: Entry] = [:]
+    private var timers: [OpaquePointer: EventLoop.Timer] = [:]
+    /// Called once in each round of the loop that something was wanted `soon`, before messages
+    /// are dispatched.
+    var onRound: () -> Void = {}
+
+    /// Takes over the driving of `connection`, which must outlive it or be left by `detach()`.
+    /// Throws when the process is out of descriptors or memory.
+    init(connection: OpaquePointer, loop: EventLoop) throws(SystemError) {
+        self.connection = connection
+        self.loop = loop
+        bell = try Bell()
+        bellWatch = try loop.watch(bell.descriptor, for: .readable) { [unowned self] _ in
+            round()
+        }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        let isSet =
+            dbus_connection_set_watch_functions(
+                connection,
+                { watch, context in LoopBinding.of(context).map { $0.add(watch: watch) } ?? 0 },
+                { watch, context in LoopBinding.of(context)?.remove(watch: watch) },
+                { watch, context in LoopBinding.of(context)?.toggle(watch: watch) },
+                context,
+                nil
+            ) != 0
+            && dbus_connection_set_timeout_functions(
+                connection,
+                { timeout, context in LoopBinding.of(context).map { $0.add(timeout) } ?? 0 },
+                { timeout, context in LoopBinding.of(context)?.remove(timeout) },
+                { timeout, context in LoopBinding.of(context)?.toggle(timeout) },
+                context,
+                nil
+            ) != 0
+        guard isSet else {
+            detach()
+            throw SystemError("dbus_connection_set_watch_functions", errno: ENOMEM)
+        }
+        // Neither of the two may dispatch by itself: libdbus calls them from within its own work.
+        dbus_connection_set_dispatch_status_function(
+            connection,
+            { _, status, context in
+                guard status != DBUS_DISPATCH_COMPLETE else { return }
+                LoopBinding.of(context)?.soon()
+            },
+            context,
+            nil
+        )
+        dbus_connection_set_wakeup_main_function(
+            connection,
+            { context in LoopBinding.of(context)?.soon() },
+            context,
+            nil
+        )
+        // What came while the connection was made, such as NameAcquired.
+        soon()
+    }
+
+    /// Leaves the connection; called before it is closed.
+    func detach() {
+        dbus_connection_set_dispatch_status_function(connection, nil, nil, nil)
+        dbus_connection_set_wakeup_main_function(connection, nil, nil, nil)
+        dbus_connection_set_timeout_functions(connection, nil, nil, nil, nil, nil)
+        dbus_connection_set_watch_functions(connection, nil, nil, nil, nil, nil)
+        bellWatch?.cancel()
+        bellWatch = nil
+    }
+
+    private static func of(_ context: UnsafeMutableRawPointer?) -> LoopBinding? {
+        context.map { Unmanaged<LoopBinding>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Has the loop come round to `onRound` and to dispatching. Never recursive.
+    func soon() { bell.ring() }
+
+    private func round() {
+        bell.silence()
+        onRound()
+        // A bounded number a round, so that a flood leaves the rest of the loop its turn.
+        for _ in 0..<32 where bellWatch != nil {
+            guard dbus_connection_dispatch(connection) != DBUS_DISPATCH_COMPLETE else { return }
+        }
+        soon()
+    }
+
+    // MARK: - Watches
+
+    private func add(watch: OpaquePointer?) -> dbus_bool_t {
+        guard let watch else { return 0 }
+        let number = dbus_watch_get_unix_fd(watch)
+        entries[number, default: Entry()].watches.append(watch)
+        guard refresh(number) else {
+            remove(watch: watch)
+            return 0
+        }
+        return 1
+    }
+
+    private func remove(watch: OpaquePointer?) {
+        guard let watch else { return }
+        let number = dbus_watch_get_unix_fd(watch)
+        entries[number]?.watches.removeAll { $0 == watch }
+        _ = refresh(number)
+    }
+
+    private func toggle(watch: OpaquePointer?) {
+        guard let watch else { return }
+        _ = refresh(dbus_watch_get_unix_fd(watch))
+    }
+
+    /// Waits on `number` for what its enabled watches want; on nothing when none is, since the
+    /// loop would go round at once for as long as the other side is gone.
+    private func refresh(_ number: CInt) -> Bool {
+        guard let entry = entries[number] else { return true }
+        var flags: UInt32 = 0
+        for watch in entry.watches where dbus_watch_get_enabled(watch) != 0 {
+            flags |= dbus_watch_get_flags(watch)
+        }
+        guard flags != 0 else {
+            entry.loopWatch?.cancel()
+            entries[number] = entry.watches.isEmpty ? nil : Entry(watches: entry.watches)
+            return true
+        }
+        var readiness: EventLoop.Readiness = []
+        if flags & DBUS_WATCH_READABLE.rawValue != 0 { readiness.insert(.readable) }
+        if flags & DBUS_WATCH_WRITABLE.rawValue != 0 { readiness.insert(.writable) }
+        if let loopWatch = entry.loopWatch {
+            loopWatch.wait(for: readiness)
+            return true
+        }
+        let loopWatch = try? loop.watch(number, for: readiness) { [unowned self] readiness in
+            serve(number, readiness)
+        }
+        entries[number]?.loopWatch = loopWatch
+        return loopWatch != nil
+    }
+
+    private func serve(_ number: CInt, _ readiness: EventLoop.Readiness) {
+        var happened: UInt32 = 0
+        if readiness.contains(.readable) { happened |= DBUS_WATCH_READABLE.rawValue }
+        if readiness.contains(.writable) { happened |= DBUS_WATCH_WRITABLE.rawValue }
+        let failures =
+            (readiness.contains(.failed) ? DBUS_WATCH_ERROR.rawValue : 0)
+            | (readiness.contains(.hungUp) ? DBUS_WATCH_HANGUP.rawValue : 0)
+        for watch in entries[number]?.watches ?? [] {
+            // The one before may have removed or disabled it.
+            guard entries[number]?.watches.contains(watch) == true,
+                dbus_watch_get_enabled(watch) != 0
+            else { continue }
+            let flags = happened & dbus_watch_get_flags(watch) | failures
+            if flags != 0 { dbus_watch_handle(watch, flags) }
+        }
+    }
+
+    // MARK: - Timeouts
+
+    private func add(_ timeout: OpaquePointer?) -> dbus_bool_t {
+        guard let timeout else { return 0 }
+        let timer = try? loop.timer { [unowned self] in
+            // It goes off every interval until libdbus disables or removes it.
+            arm(timeout)
+            dbus_timeout_handle(timeout)
+        }
+        guard let timer else { return 0 }
+        timers[timeout] = timer
+        arm(timeout)
+        return 1
+    }
+
+    private func remove(_ timeout: OpaquePointer?) {
+        guard let timeout else { return }
+        timers[timeout] = nil
+    }
+
+    private func toggle(_ timeout: OpaquePointer?) {
+        guard let timeout else { return }
+        arm(timeout)
+    }
+
+    private func arm(_ timeout: OpaquePointer) {
+        if dbus_timeout_get_enabled(timeout) != 0 {
+            timers[timeout]?.arm(after: Double(dbus_timeout_get_interval(timeout)) / 1000)
+        } else {
+            timers[timeout]?.disarm()
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import CDBus
+import Platform
+
+/// A message, owned: the one place that touches DBusMessage.
+///
+/// - Context: bound to the connection's thread.
+final class Message {
+    /// The raw message, valid while this object lives.
+    let pointer: OpaquePointer
+
+    /// Takes ownership of one reference to `pointer`.
+    init(owning pointer: OpaquePointer) { self.pointer = pointer }
+
+    /// Shares `pointer`, as callbacks hand it over.
+    init(retaining pointer: OpaquePointer) { self.pointer = dbus_message_ref(pointer) }
+
+    deinit { dbus_message_unref(pointer) }
+
+    /// A method call without its arguments. Throws InvalidArgs when a name is not valid.
+    convenience init(_ call: MethodCall) throws(DBusError) {
+        guard isValid(call.destination, dbus_validate_bus_name) else {
+            throw .invalidArguments("“\(call.destination)” is not a bus name")
+        }
+        guard isValid(call.interface, dbus_validate_interface) else {
+            throw .invalidArguments("“\(call.interface)” is not an interface name")
+        }
+        guard isValid(call.member, dbus_validate_member) else {
+            throw .invalidArguments("“\(call.member)” is not a member name")
+        }
+        guard
+            let pointer = dbus_message_new_method_call(
+                call.destination,
+                call.path.text,
+                call.interface,
+                call.member
+            )
+        else { throw .noMemory }
+        self.init(owning: pointer)
+        dbus_message_set_auto_start(pointer, call.startsService ? 1 : 0)
+        try append(call.arguments)
+    }
+
+    /// A signal. Throws InvalidArgs when a value cannot be sent.
+    convenience init(
+        signal member: String,
+        of interface: String,
+        at path: ObjectPath,
+        _ values: [Value]
+    ) throws(DBusError) {
+        precondition(isValid(interface, dbus_validate_interface), "not an interface: \(interface)")
+        precondition(isValid(member, dbus_validate_member), "not a member: \(member)")
+        guard let pointer = dbus_message_new_signal(path.text, interface, member) else {
+            throw .noMemory
+        }
+        self.init(owning: pointer)
+        try append(values)
+    }
+
+    /// The answer to `call`. Throws InvalidArgs when a value cannot be sent.
+    convenience init(replyTo call: Message, _ values: [Value]) throws(DBusError) {
+        guard let pointer = dbus_message_new_method_return(call.pointer) else { throw .noMemory }
+        self.init(owning: pointer)
+        try append(values)
+    }
+
+    /// The refusal of `call`.
+    convenience init(_ error: DBusError, replyTo call: Message) throws(DBusError) {
+        precondition(isValid(error.name, dbus_validate_error_name), "not a name: \(error.name)")
+        let text = wireText(String(error.message.unicodeScalars.prefix(1024)))
+        guard let pointer = dbus_message_new_error(call.pointer, error.name, text) else {
+            throw .noMemory
+        }
+        self.init(owning: pointer)
+    }
+
+    /// What kind it is: DBUS_MESSAGE_TYPE_…
+    var kind: CInt { dbus_message_get_type(pointer) }
+    var path: ObjectPath? { text(dbus_message_get_path).flatMap(ObjectPath.init) }
+    var interface: String? { text(dbus_message_get_interface) }
+    var member: String? { text(dbus_message_get_member) }
+    /// The unique name of who sent it, as the bus vouches for.
+    var sender: String? { text(dbus_message_get_sender) }
+    /// What its body holds, as it is written: "sa{sv}".
+    var signature: String { text(dbus_message_get_signature) ?? "" }
+    var wantsReply: Bool { dbus_message_get_no_reply(pointer) == 0 }
+
+    private func text(_ field: (OpaquePointer?) -> UnsafePointer<CChar>?) -> String? {
+        field(pointer).map { String(cString: $0) }
+    }
+
+    /// The error that it carries; nil when it is something else.
+    var error: DBusError? {
+        guard kind == DBUS_MESSAGE_TYPE_ERROR else { return nil }
+        let name = text(dbus_message_get_error_name) ?? "org.freedesktop.DBus.Error.Failed"
+        let message = (try? values())?.first?.string
+        return DBusError(name, message ?? "")
+    }
+
+    /// What it holds. Throws LimitsExceeded above a hundred thousand values, which no caller of
+    /// ours needs and which would take gigabytes at the size that the bus permits.
+    func values() throws(DBusError) -> [Value] {
+        var iterator = DBusMessageIter()
+        guard dbus_message_iter_init(pointer, &iterator) != 0 else { return [] }
+        var reader = MessageReader(remaining: 100_000)
+        return try reader.row(&iterator)
+    }
+
+    /// Adds `values` to the body. Throws InvalidArgs, and leaves a message that must not be sent,
+    /// when they are not consistent or not representable.
+    func append(_ values: [Value]) throws(DBusError) {
+        guard values.allSatisfy(\.isConsistent) else {
+            throw .invalidArguments("a value whose elements are not what it declares, or too deep")
+        }
+        _ = try Signature(parsing: Signature(values.map(\.type)).text)
+        var iterator = DBusMessageIter()
+        dbus_message_iter_init_append(pointer, &iterator)
+        for value in values { try MessageWriter.append(value, to: &iterator) }
+    }
+}
+
+/// `text` as D-Bus can hold it: without U+0000.
+func wireText(_ text: String) -> String {
+    guard text.utf8.contains(0) else { return text }
+    return String(
+        String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\0" ? "\u{FFFD}" : $0 })
+    )
+}
+
+/// DBUS_TYPE_…, which are casts that Swift does not import.
+enum TypeCode {
+    static let byte = CInt(UInt8(ascii: "y"))
+    static let boolean = CInt(UInt8(ascii: "b"))
+    static let int16 = CInt(UInt8(ascii: "n"))
+    static let uint16 = CInt(UInt8(ascii: "q"))
+    static let int32 = CInt(UInt8(ascii: "i"))
+    static let uint32 = CInt(UInt8(ascii: "u"))
+    static let int64 = CInt(UInt8(ascii: "x"))
+    static let uint64 = CInt(UInt8(ascii: "t"))
+    static let double = CInt(UInt8(ascii: "d"))
+    static let string = CInt(UInt8(ascii: "s"))
+    static let objectPath = CInt(UInt8(ascii: "o"))
+    static let signature = CInt(UInt8(ascii: "g"))
+    static let descriptor = CInt(UInt8(ascii: "h"))
+    static let variant = CInt(UInt8(ascii: "v"))
+    static let array = CInt(UInt8(ascii: "a"))
+    static let structure = CInt(UInt8(ascii: "r"))
+    static let entry = CInt(UInt8(ascii: "e"))
+    static let end: CInt = 0
+}

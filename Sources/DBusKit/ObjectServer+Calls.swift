@@ -1,0 +1,186 @@
+import CDBus
+
+// How a call finds its method, and what the standard interfaces answer.
+extension ObjectServer {
+    /// Answers `message`, a method call, or gives it to whoever does.
+    func receive(_ message: Message) {
+        let answer = Answer(to: message, on: connection) { [weak self] in self?.flush() }
+        do throws(DBusError) {
+            guard let path = message.path, let member = message.member else {
+                throw .invalidArguments("a call without a path or a member")
+            }
+            let (interface, method) = try find(member, of: message.interface ?? "", at: path)
+            guard message.signature == method.signature else {
+                throw .invalidArguments(
+                    "\(member) takes (\(method.signature)), not (\(message.signature))"
+                )
+            }
+            let invocation = Invocation(
+                method,
+                of: interface.name,
+                at: path,
+                arguments: try message.values(),
+                answer: answer
+            )
+            if let export = export(interface.name, at: path) {
+                export.onCall(invocation)
+            } else {
+                try answerStandard(invocation, answer)
+            }
+        } catch {
+            answer.give(.failure(error))
+        }
+    }
+
+    // MARK: - Finding
+
+    /// The method that is meant; `name` is empty when the caller left the interface out.
+    private func find(
+        _ member: String,
+        of name: String,
+        at path: ObjectPath
+    ) throws(DBusError) -> (Interface, Interface.Method) {
+        let interfaces = try interfaces(at: path)
+        if !name.isEmpty {
+            guard let interface = interfaces.first(where: { $0.name == name }) else {
+                throw .unknownInterface("there is no interface \(name) at \(path.text)")
+            }
+            guard let method = interface.method(member) else {
+                throw .unknownMethod("\(name) has no method \(member)")
+            }
+            return (interface, method)
+        }
+        let found = interfaces.compactMap { interface in
+            interface.method(member).map { (interface, $0) }
+        }
+        guard let first = found.first else {
+            throw .unknownMethod("there is no method \(member) at \(path.text)")
+        }
+        guard found.count == 1 else {
+            let names = found.map(\.0.name).joined(separator: " and ")
+            throw .unknownMethod("\(names) have a method \(member) each: say which")
+        }
+        return first
+    }
+
+    /// The interfaces at `path`, standard ones included. Throws UnknownObject when nothing is
+    /// there and nothing below.
+    private func interfaces(at path: ObjectPath) throws(DBusError) -> [Interface] {
+        let own = objects[path, default: []].map(\.interface)
+        if !own.isEmpty || path == root {
+            return own + (path == root ? [.objectManager] : [])
+                + [.properties, .introspectable, .peer]
+        }
+        guard path == .root || objects.keys.contains(where: { $0.isBelow(path) }) else {
+            throw .unknownObject("there is no object at \(path.text)")
+        }
+        return [.introspectable, .peer]
+    }
+
+    // MARK: - Answering
+
+    private func answerStandard(_ invocation: Invocation, _ answer: Answer) throws(DBusError) {
+        let path = invocation.path
+        switch invocation.member {
+        case "Introspect": invocation.reply(.string(try introspection(of: path)))
+        case "GetManagedObjects": invocation.reply(managedObjects())
+        case "Ping": invocation.reply()
+        case "GetMachineId":
+            guard let text = dbus_get_local_machine_id() else {
+                throw .failed("this machine has no identity")
+            }
+            defer { dbus_free(text) }
+            invocation.reply(.string(String(cString: text)))
+        case "Get":
+            let (export, property) = try find(invocation.arguments, at: path)
+            guard let value = export.values[property.name] else { throw .noMemory }
+            invocation.reply(.variant(value))
+        case "GetAll": invocation.reply(.named(try all(of: invocation.arguments, at: path)))
+        case "Set": try write(invocation.arguments, at: path, answer)
+        default: throw .unknownMethod("there is no method \(invocation.member)")
+        }
+    }
+
+    private func introspection(of path: ObjectPath) throws(DBusError) -> String {
+        let children = Set(objects.keys.compactMap { path.child(towards: $0) }).sorted()
+        return Introspection.document(interfaces: try interfaces(at: path), children: children)
+    }
+
+    private func managedObjects() -> Value {
+        var entries: [Value: Value] = [:]
+        for (path, exports) in objects {
+            guard let root, path.isBelow(root) else { continue }
+            entries[.objectPath(path)] = ObjectServer.listing(exports)
+        }
+        return .dictionary(entries, key: .objectPath, value: "a{sa{sv}}")
+    }
+
+    /// The exports that an interface argument means: the one, or all when it is empty.
+    private func exports(_ name: String, at path: ObjectPath) throws(DBusError) -> [Export] {
+        let exports = objects[path, default: []]
+        guard !name.isEmpty else { return exports }
+        let found = exports.filter { $0.interface.name == name }
+        // The standard ones are there, and have no properties.
+        let names = try interfaces(at: path).map(\.name)
+        guard names.contains(name) else {
+            throw .unknownInterface("there is no interface \(name) at \(path.text)")
+        }
+        return found
+    }
+
+    /// What Get and Set mean by their first two arguments.
+    private func find(
+        _ arguments: [Value],
+        at path: ObjectPath
+    ) throws(DBusError) -> (Export, Interface.Property) {
+        let interface = arguments[0].string ?? ""
+        let name = arguments[1].string ?? ""
+        let exports = try exports(interface, at: path)
+        let found = exports.compactMap { export in
+            export.interface.property(name).map { (export, $0) }
+        }
+        guard let first = found.first else {
+            let place = interface.isEmpty ? path.text : interface
+            throw .unknownProperty("\(place) has no property \(name)")
+        }
+        guard found.count == 1 else {
+            throw .unknownProperty("several interfaces have a property \(name): say which")
+        }
+        return first
+    }
+
+    private func all(
+        of arguments: [Value],
+        at path: ObjectPath
+    ) throws(DBusError) -> [String: Value] {
+        var values: [String: Value] = [:]
+        for export in try exports(arguments[0].string ?? "", at: path) {
+            values.merge(export.values) { first, _ in first }
+        }
+        return values
+    }
+
+    private func write(
+        _ arguments: [Value],
+        at path: ObjectPath,
+        _ answer: Answer
+    ) throws(DBusError) {
+        let (export, property) = try find(arguments, at: path)
+        guard property.isWritable else {
+            throw .propertyReadOnly("\(property.name) is read-only")
+        }
+        guard case .variant(let value) = arguments[2], value.type == property.type else {
+            let given = if case .variant(let value) = arguments[2] { value.type.code } else { "" }
+            throw .invalidArguments("\(property.name) is a \(property.type.code), not a \(given)")
+        }
+        export.onWrite(
+            PropertyWrite(
+                property.name,
+                of: export.interface.name,
+                at: path,
+                value: value,
+                answer: answer
+            )
+        )
+    }
+}

@@ -1,0 +1,158 @@
+import Platform
+
+/// An open descriptor that travels in a message; closed when its last owner goes.
+package final class SharedDescriptor: Sendable {
+    private let descriptor: Descriptor
+
+    /// Takes ownership of `number`, which is open.
+    package init(owning number: CInt) { descriptor = Descriptor(owning: number) }
+
+    /// The number. Valid while this object lives.
+    package var number: CInt { descriptor.number }
+}
+
+/// A value of any D-Bus type.
+package indirect enum Value: Hashable, Sendable {
+    case byte(UInt8)
+    case boolean(Bool)
+    case int16(Int16)
+    case uint16(UInt16)
+    case int32(Int32)
+    case uint32(UInt32)
+    case int64(Int64)
+    case uint64(UInt64)
+    case double(Double)
+    /// D-Bus strings cannot hold U+0000; it is sent as U+FFFD.
+    case string(String)
+    case objectPath(ObjectPath)
+    case signature(Signature)
+    case descriptor(SharedDescriptor)
+    case variant(Value)
+    /// Every element is `of` that type.
+    case array([Value], of: CompleteType)
+    /// Sent in the order of the keys' text, so that equal values are sent alike.
+    case dictionary([Value: Value], key: CompleteType, value: CompleteType)
+    /// At least one field.
+    case structure([Value])
+
+    /// What it is, as declared by itself; see `isConsistent`.
+    package var type: CompleteType {
+        switch self {
+        case .byte: .byte
+        case .boolean: .boolean
+        case .int16: .int16
+        case .uint16: .uint16
+        case .int32: .int32
+        case .uint32: .uint32
+        case .int64: .int64
+        case .uint64: .uint64
+        case .double: .double
+        case .string: .string
+        case .objectPath: .objectPath
+        case .signature: .signature
+        case .descriptor: .descriptor
+        case .variant: .variant
+        case .array(_, let element): .array(element)
+        case .dictionary(_, let key, let value): .dictionary(key: key, value: value)
+        case .structure(let fields): .structure(fields.map(\.type))
+        }
+    }
+
+    /// Whether elements are what their containers declare, nothing is empty that must not be, and
+    /// nothing is nested deeper than the specification lets it travel (64 containers in all).
+    package var isConsistent: Bool { isConsistent(depth: 0) }
+
+    private func isConsistent(depth: Int) -> Bool {
+        guard depth <= 64 else { return false }
+        switch self {
+        case .variant(let value):
+            return value.isConsistent(depth: depth + 1)
+        case .array(let elements, let type):
+            return elements.allSatisfy { $0.type == type && $0.isConsistent(depth: depth + 1) }
+        case .dictionary(let entries, let key, let value):
+            return key.isBasic
+                && entries.allSatisfy {
+                    $0.type == key && $1.type == value && $1.isConsistent(depth: depth + 2)
+                }
+        case .structure(let fields):
+            return !fields.isEmpty && fields.allSatisfy { $0.isConsistent(depth: depth + 1) }
+        default:
+            return true
+        }
+    }
+}
+
+// MARK: - Making
+
+extension Value {
+    /// An `a{sv}`: options, properties, statistics.
+    package static func named(_ values: [String: Value]) -> Value {
+        var entries: [Value: Value] = [:]
+        for (name, value) in values { entries[.string(name)] = .variant(value) }
+        return .dictionary(entries, key: .string, value: .variant)
+    }
+
+    /// An `as`.
+    package static func strings(_ strings: [String]) -> Value {
+        .array(strings.map { .string($0) }, of: .string)
+    }
+}
+
+// MARK: - Reading
+
+extension Value {
+    /// The text of a string; nil for other types.
+    package var string: String? {
+        if case .string(let string) = self { string } else { nil }
+    }
+    /// The truth of a boolean; nil for other types.
+    package var boolean: Bool? {
+        if case .boolean(let boolean) = self { boolean } else { nil }
+    }
+    /// The number of a double; nil for other types.
+    package var double: Double? {
+        if case .double(let double) = self { double } else { nil }
+    }
+    /// The path of an object path; nil for other types.
+    package var objectPath: ObjectPath? {
+        if case .objectPath(let path) = self { path } else { nil }
+    }
+    /// The number of any of the integer types that fits an Int; nil for others.
+    package var integer: Int? {
+        switch self {
+        case .byte(let number): Int(number)
+        case .int16(let number): Int(number)
+        case .uint16(let number): Int(number)
+        case .int32(let number): Int(number)
+        case .uint32(let number): Int(number)
+        case .int64(let number): Int(number)
+        case .uint64(let number): Int(exactly: number)
+        default: nil
+        }
+    }
+    /// The elements of an array; nil for other types.
+    package var array: [Value]? {
+        if case .array(let elements, _) = self { elements } else { nil }
+    }
+    /// The fields of a structure; nil for other types.
+    package var structure: [Value]? {
+        if case .structure(let fields) = self { fields } else { nil }
+    }
+    /// The entries of an `a{sv}`, without their variants; nil for other types.
+    package var named: [String: Value]? {
+        guard case .dictionary(let entries, .string, .variant) = self else { return nil }
+        var values: [String: Value] = [:]
+        for (key, value) in entries {
+            guard case .string(let name) = key, case .variant(let value) = value else { continue }
+            values[name] = value
+        }
+        return values
+    }
+}
+
+extension SharedDescriptor: Hashable {
+    /// The same open descriptor, not one that refers to the same file.
+    package static func == (a: SharedDescriptor, b: SharedDescriptor) -> Bool { a === b }
+    /// By identity.
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
