@@ -122,7 +122,7 @@ let package = Package(
         .testTarget(
             name: "CaptureTests",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Capture", "Platform", "CTurboJPEG",
+                "Frames", "Imaging", "DualCamCore", "Capture", "Platform", "CTurboJPEG", "CV4L2",
             ],
             swiftSettings: pixelSettings
         ),

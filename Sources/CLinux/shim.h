@@ -12,6 +12,10 @@
 /// from those that Swift's own module has.
 static inline void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-/// ppoll(2). Its declaration is hidden without _GNU_SOURCE, see above.
-extern int ppoll(struct pollfd *descriptors, nfds_t count, const struct timespec *timeout,
-                 const sigset_t *mask);
+/// poll(2) that waits at most `nanoseconds`, by ppoll(2), whose declaration is hidden without
+/// _GNU_SOURCE, see above.
+extern int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
+static inline int clinux_poll(struct pollfd *descriptors, nfds_t count, long long nanoseconds) {
+    struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    return ppoll(descriptors, count, &time, 0);
+}

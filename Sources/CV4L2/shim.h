@@ -1,3 +1,19 @@
 // Video4Linux 2 and libv4lconvert.
 #include <linux/videodev2.h>
 #include <libv4lconvert.h>
+
+// The ioctl numbers: macros of sizeof, which Swift does not import.
+static const unsigned long cv4l2_querycap = VIDIOC_QUERYCAP;
+static const unsigned long cv4l2_enum_fmt = VIDIOC_ENUM_FMT;
+static const unsigned long cv4l2_enum_framesizes = VIDIOC_ENUM_FRAMESIZES;
+static const unsigned long cv4l2_enum_frameintervals = VIDIOC_ENUM_FRAMEINTERVALS;
+static const unsigned long cv4l2_try_fmt = VIDIOC_TRY_FMT;
+static const unsigned long cv4l2_s_fmt = VIDIOC_S_FMT;
+static const unsigned long cv4l2_s_parm = VIDIOC_S_PARM;
+static const unsigned long cv4l2_g_ctrl = VIDIOC_G_CTRL;
+static const unsigned long cv4l2_reqbufs = VIDIOC_REQBUFS;
+static const unsigned long cv4l2_querybuf = VIDIOC_QUERYBUF;
+static const unsigned long cv4l2_qbuf = VIDIOC_QBUF;
+static const unsigned long cv4l2_dqbuf = VIDIOC_DQBUF;
+static const unsigned long cv4l2_streamon = VIDIOC_STREAMON;
+static const unsigned long cv4l2_streamoff = VIDIOC_STREAMOFF;

@@ -24,12 +24,8 @@ func wait(for descriptor: CInt, bell: Bell, until deadline: Timestamp) -> Awaken
     )
     while true {
         let left = max(0, (deadline - MonotonicClock.now).nanoseconds)
-        var time = timespec(
-            tv_sec: Int(left / 1_000_000_000),
-            tv_nsec: Int(left % 1_000_000_000)
-        )
         let count = withUnsafeMutableBytes(of: &watched) {
-            ppoll($0.assumingMemoryBound(to: pollfd.self).baseAddress, 2, &time, nil)
+            clinux_poll($0.assumingMemoryBound(to: pollfd.self).baseAddress, 2, left)
         }
         if count > 0 {
             guard watched.0.revents == 0 else {

@@ -1,0 +1,189 @@
+import DualCamCore
+import Frames
+import Glibc
+
+/// The cameras that are attached to this machine now, from sysfs and the devices themselves.
+package struct CameraDirectory {
+    /// What asking a node for itself brought.
+    struct Answer {
+        var capability: VideoCapability
+        var orientation: CameraDevice.Orientation?
+        var isMonochrome: Bool
+    }
+
+    private let sysfs: String
+    private let dev: String
+    private let ask: (String) throws(CaptureError) -> Answer
+
+    /// This machine's.
+    package init() { self.init(sysfs: "/sys/class/video4linux", dev: "/dev", ask: Self.askNode) }
+
+    /// The nodes named in `sysfs`, whose files are in `dev` and to which `ask` talks.
+    init(sysfs: String, dev: String, ask: @escaping (String) throws(CaptureError) -> Answer) {
+        self.sysfs = sysfs
+        self.dev = dev
+        self.ask = ask
+    }
+
+    private static func askNode(_ path: String) throws(CaptureError) -> Answer {
+        let device = try VideoDevice(path: path)
+        let capability = try device.capability()
+        guard capability.isCamera else {
+            return Answer(capability: capability, orientation: nil, isMonochrome: false)
+        }
+        let formats = try device.formats()
+        let monochrome: [PixelFormat] = [
+            .gray, PixelFormat("Y10 "), PixelFormat("Y12 "), PixelFormat("Y16 "),
+        ]
+        return Answer(
+            capability: capability,
+            orientation: device.orientation(),
+            isMonochrome: !formats.isEmpty && formats.allSatisfy(monochrome.contains)
+        )
+    }
+
+    /// A node, before it has a name that lasts.
+    private struct Node {
+        let path: String
+        let name: String
+        let bus: String
+        let answer: Answer?
+        /// Its interface in sysfs, and with it the USB device.
+        let parent: String?
+        /// By-id and by-path names.
+        var ids: [String] = []
+        var places: [String] = []
+    }
+
+    /// Lists the cameras, in the order of their identities.
+    ///
+    /// Opens each node for a moment, which turns no camera on. A node that may not be opened is
+    /// listed under what sysfs knows, so that opening it can tell why. Takes some milliseconds.
+    package func cameras() -> [CameraDevice] {
+        var nodes = entries(of: sysfs).filter { $0.hasPrefix("video") }.sorted().compactMap(node)
+        let ids = links(in: "\(dev)/v4l/by-id")
+        let places = links(in: "\(dev)/v4l/by-path")
+        for index in nodes.indices {
+            let path = resolve(nodes[index].path)
+            nodes[index].ids = ids.filter { $0.target == path }.map(\.name)
+            nodes[index].places = places.filter { $0.target == path }.map(\.name)
+        }
+        return nodes.map { camera($0, among: nodes) }.sorted { $0.identity < $1.identity }
+    }
+
+    /// What there is under the sysfs name `entry`; `nil` when it is no camera, or our own output.
+    private func node(_ entry: String) -> Node? {
+        let path = "\(dev)/\(entry)"
+        let parent = resolve("\(sysfs)/\(entry)/device")
+        let name = content("\(sysfs)/\(entry)/name") ?? entry
+        do throws(CaptureError) {
+            let answer = try ask(path)
+            guard answer.capability.isCamera, answer.capability.driver != "v4l2 loopback" else {
+                return nil
+            }
+            return Node(
+                path: path,
+                name: answer.capability.card,
+                bus: answer.capability.bus,
+                answer: answer,
+                parent: parent
+            )
+        } catch {
+            // The first node of a device is its camera; later ones are for metadata and the like.
+            // One without a device is no camera that could be plugged in.
+            guard error.code == .denied, let parent, content("\(sysfs)/\(entry)/index") == "0"
+            else {
+                return nil
+            }
+            return Node(path: path, name: name, bus: "", answer: nil, parent: parent)
+        }
+    }
+
+    private func camera(_ node: Node, among all: [Node]) -> CameraDevice {
+        CameraDevice(
+            path: node.path,
+            name: node.name,
+            identity: "v4l2:" + lastingName(of: node, among: all),
+            aliases: Set(
+                node.ids + node.places + node.ids.map { "\(dev)/v4l/by-id/\($0)" }
+                    + node.places.map { "\(dev)/v4l/by-path/\($0)" } + [node.bus, node.path]
+            ),
+            orientation: node.answer?.orientation,
+            isFixed: usbValue("removable", of: node) == "fixed",
+            isMonochrome: node.answer?.isMonochrome ?? false
+        )
+    }
+
+    /// What `node` is called after a restart, too: by its maker, model and serial number where these
+    /// are its own, else by where it is plugged in.
+    private func lastingName(of node: Node, among all: [Node]) -> String {
+        // Two cameras without a serial number, or with the same, fight for one by-id link.
+        if let serial = usbValue("serial", of: node), !serial.isEmpty,
+            let id = node.ids.first(where: { _ in isAlone(node, serial, among: all) })
+        {
+            return id
+        }
+        if !node.bus.isEmpty, all.count(where: { $0.bus == node.bus }) == 1 { return node.bus }
+        if let place = node.places.first { return place }
+        let interface = node.parent?.split(separator: "/").last.map(String.init)
+        return "\(interface ?? node.name)#\(order(of: node, among: all))"
+    }
+
+    /// Whether no other device than that of `node` has its model and serial number.
+    private func isAlone(_ node: Node, _ serial: String, among all: [Node]) -> Bool {
+        !all.contains {
+            usb(of: $0) != usb(of: node) && usbValue("serial", of: $0) == serial
+                && usbValue("idVendor", of: $0) == usbValue("idVendor", of: node)
+                && usbValue("idProduct", of: $0) == usbValue("idProduct", of: node)
+        }
+    }
+
+    /// How many nodes of the same interface come before `node`.
+    private func order(of node: Node, among all: [Node]) -> Int {
+        all.filter { $0.parent == node.parent }.firstIndex { $0.path == node.path } ?? 0
+    }
+
+    /// The USB device whose interface `node` is.
+    private func usb(of node: Node) -> String? { node.parent.flatMap { resolve("\($0)/..") } }
+
+    private func usbValue(_ name: String, of node: Node) -> String? {
+        usb(of: node).flatMap { content("\($0)/\(name)") }
+    }
+
+    private func links(in directory: String) -> [(name: String, target: String)] {
+        entries(of: directory).sorted().compactMap { name in
+            resolve("\(directory)/\(name)").map { (name, $0) }
+        }
+    }
+}
+
+/// The names in the directory `path`; none when it cannot be read.
+private func entries(of path: String) -> [String] {
+    guard let directory = opendir(path) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+}
+
+/// `path` without links and dots; `nil` when there is nothing.
+private func resolve(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+}
+
+/// What the small text file `path` says, without the line's end; `nil` when it cannot be read.
+private func content(_ path: String) -> String? {
+    guard let file = fopen(path, "re") else { return nil }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let count = fread(&bytes, 1, bytes.count, file)
+    let text = String(decoding: bytes[..<count], as: UTF8.self)
+    return String(text.prefix { $0 != "\n" })
+}

@@ -1,0 +1,53 @@
+import DualCamCore
+
+/// A V4L2 camera, found by what it is called each time it is opened.
+package struct V4L2Source: CameraSource {
+    package let name: String
+    package let identity: String
+    /// What it is called in the directory.
+    private let called: String
+
+    /// A camera that is there.
+    package init(_ device: CameraDevice) {
+        name = device.name
+        identity = device.identity
+        called = String(device.identity.dropFirst("v4l2:".count))
+    }
+
+    /// A camera that is not there yet, by its by-id name, bus path or device path.
+    package init(named called: String) {
+        name = called
+        identity = "v4l2:\(called)"
+        self.called = called
+    }
+
+    /// Finds the device, sets the mode that suits `request` and starts it.
+    ///
+    /// Throws `notFound` when no such camera is attached, `unsupported` when it has no mode as
+    /// configured (the error lists those that it has) or none at all, and what its calls mean.
+    package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
+        guard let found = CameraDirectory().cameras().first(where: { $0.isCalled(called) }) else {
+            throw CaptureError(.notFound, "camera", called)
+        }
+        return try Self.stream(VideoDevice(path: found.path), request)
+    }
+
+    /// The stream of `device` in the mode that suits `request`.
+    static func stream(
+        _ device: VideoDevice,
+        _ request: CaptureRequest
+    ) throws(CaptureError) -> any CameraStream {
+        let modes = try device.modes(for: request)
+        guard let mode = chooseMode(modes, for: request) else {
+            throw CaptureError(
+                .unsupported,
+                "capture mode",
+                "\(request.mode) of \(device.path)",
+                detail: modes.isEmpty
+                    ? "the device offers none that can be read"
+                    : "there are \(modes.map(\.description).joined(separator: ", "))"
+            )
+        }
+        return try VideoStream(device, mode)
+    }
+}

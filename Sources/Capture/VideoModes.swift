@@ -1,0 +1,215 @@
+import CV4L2
+import DualCamCore
+import Frames
+import Glibc
+
+extension VideoDevice {
+    /// The modes that the device offers for `request`, in its own order.
+    ///
+    /// Where it takes any size or rate within limits, those are listed that the request or common
+    /// use would ask for. A rate of 0 is one that the device does not tell.
+    func modes(for request: CaptureRequest) throws(CaptureError) -> [CaptureMode] {
+        var modes: [CaptureMode] = []
+        for format in try formats() where !format.isMovie {
+            for size in sizes(of: format, for: request) {
+                for rate in rates(of: format, size: size, for: request) {
+                    modes.append(CaptureMode(size: size, rate: rate, format: format))
+                }
+            }
+        }
+        return modes
+    }
+
+    /// The pixel formats that the device offers (VIDIOC_ENUM_FMT).
+    func formats() throws(CaptureError) -> [PixelFormat] {
+        var formats: [PixelFormat] = []
+        while true {
+            var answer = v4l2_fmtdesc()
+            answer.index = UInt32(formats.count)
+            answer.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+            let error = attempt(cv4l2_enum_fmt, &answer)
+            // The end of the list. A limit, in case that a driver knows none.
+            if error == EINVAL || formats.count == 256 { return formats }
+            guard error == 0 else { throw failure("VIDIOC_ENUM_FMT", error) }
+            formats.append(PixelFormat(rawValue: answer.pixelformat))
+        }
+    }
+
+    /// The sizes in which `format` comes (VIDIOC_ENUM_FRAMESIZES).
+    private func sizes(of format: PixelFormat, for request: CaptureRequest) -> [Size] {
+        var sizes: [Size] = []
+        while sizes.count < 256 {
+            var answer = v4l2_frmsizeenum()
+            answer.index = UInt32(sizes.count)
+            answer.pixel_format = format.rawValue
+            guard attempt(cv4l2_enum_framesizes, &answer) == 0 else { break }
+            guard answer.type == V4L2_FRMSIZE_TYPE_DISCRETE.rawValue else {
+                return steps(answer.stepwise, for: request)
+            }
+            let size = Size(
+                width: Int(answer.discrete.width),
+                height: Int(answer.discrete.height)
+            )
+            // A descriptor may list a size twice.
+            sizes.append(size)
+        }
+        if sizes.isEmpty, let size = nearestSize(of: format, to: request.wantedSize) {
+            sizes = [size]
+        }
+        return sizes.enumerated().filter { !sizes[..<$0.offset].contains($0.element) }
+            .map(\.element)
+    }
+
+    /// The sizes to try where the device takes any within limits: what is asked for, and usual ones.
+    private func steps(_ limits: v4l2_frmsize_stepwise, for request: CaptureRequest) -> [Size] {
+        func snap(_ value: Int, _ low: UInt32, _ high: UInt32, _ step: UInt32) -> Int {
+            let (low, high, step) = (Int(low), max(Int(low), Int(high)), max(1, Int(step)))
+            return low + (min(max(value, low), high) - low) / step * step
+        }
+        let usual = [(640, 360), (640, 480), (1280, 720), (1920, 1080)].map {
+            Size(width: $0.0, height: $0.1)
+        }
+        var sizes: [Size] = []
+        for size in [request.wantedSize] + usual {
+            let snapped = Size(
+                width: snap(size.width, limits.min_width, limits.max_width, limits.step_width),
+                height: snap(size.height, limits.min_height, limits.max_height, limits.step_height)
+            )
+            if !sizes.contains(snapped) { sizes.append(snapped) }
+        }
+        return sizes
+    }
+
+    /// The size that the device would give for `size`, where it lists none (VIDIOC_TRY_FMT).
+    private func nearestSize(of format: PixelFormat, to size: Size) -> Size? {
+        var answer = v4l2_format(capturing: format, size)
+        guard attempt(cv4l2_try_fmt, &answer) == 0,
+            answer.fmt.pix.pixelformat == format.rawValue
+        else { return nil }
+        return answer.size
+    }
+
+    /// The rates at which `format` comes in `size` (VIDIOC_ENUM_FRAMEINTERVALS); 0 alone where it
+    /// does not tell.
+    private func rates(
+        of format: PixelFormat,
+        size: Size,
+        for request: CaptureRequest
+    ) -> [Double] {
+        var rates: [Double] = []
+        while rates.count < 256 {
+            var answer = v4l2_frmivalenum()
+            answer.index = UInt32(rates.count)
+            answer.pixel_format = format.rawValue
+            answer.width = UInt32(size.width)
+            answer.height = UInt32(size.height)
+            guard attempt(cv4l2_enum_frameintervals, &answer) == 0 else { break }
+            guard answer.type == V4L2_FRMIVAL_TYPE_DISCRETE.rawValue else {
+                let fastest = answer.stepwise.min.rate
+                let slowest = answer.stepwise.max.rate
+                return [min(max(request.wantedRate, slowest), fastest)]
+            }
+            rates.append(answer.discrete.rate)
+        }
+        return rates.isEmpty ? [0] : rates
+    }
+
+    /// Sets the device to `mode`; what it really gives may have another size, never another format.
+    ///
+    /// Throws `unsupported` when it has no such format, `busy` when another program has it open.
+    func set(_ mode: CaptureMode) throws(CaptureError) -> v4l2_format {
+        var format = v4l2_format(capturing: mode.format, mode.size)
+        try call(cv4l2_s_fmt, "VIDIOC_S_FMT", &format)
+        guard format.fmt.pix.pixelformat == mode.format.rawValue, format.size.area > 0 else {
+            let given = PixelFormat(rawValue: format.fmt.pix.pixelformat)
+            throw CaptureError(
+                .unsupported,
+                "VIDIOC_S_FMT",
+                path,
+                detail: "\(format.size)/\(given) instead of \(mode)"
+            )
+        }
+        return format
+    }
+
+    /// Asks for `rate` frames per second (VIDIOC_S_PARM); what the device made of it, 0 where it
+    /// does not tell.
+    func setRate(_ rate: Double) throws(CaptureError) -> Double {
+        var answer = v4l2_streamparm()
+        answer.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        // Whole rates as they are, others in USB video's own unit of 100 ns.
+        answer.parm.capture.timeperframe =
+            rate == rate.rounded()
+            ? v4l2_fract(numerator: 1, denominator: UInt32(rate))
+            : v4l2_fract(numerator: UInt32((1e7 / rate).rounded()), denominator: 10_000_000)
+        let error = attempt(cv4l2_s_parm, &answer)
+        // Many devices have one rate and no such call.
+        if error == ENOTTY || error == EINVAL { return 0 }
+        guard error == 0 else { throw failure("VIDIOC_S_PARM", error) }
+        return answer.parm.capture.timeperframe.rate
+    }
+}
+
+extension v4l2_format {
+    /// Pictures of `size` in `format`, in one plane of memory.
+    init(capturing format: PixelFormat, _ size: Size) {
+        self.init()
+        type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        fmt.pix.pixelformat = format.rawValue
+        fmt.pix.width = UInt32(size.width)
+        fmt.pix.height = UInt32(size.height)
+        fmt.pix.field = V4L2_FIELD_ANY.rawValue
+    }
+
+    /// Its extent in pixels.
+    var size: Size { Size(width: Int(fmt.pix.width), height: Int(fmt.pix.height)) }
+
+    /// What its numbers mean, by V4L2's own rules for what a driver leaves open
+    /// (V4L2_MAP_YCBCR_ENC_DEFAULT, V4L2_MAP_QUANTIZATION_DEFAULT).
+    var color: ColorSpace {
+        let space = v4l2_colorspace(rawValue: fmt.pix.colorspace)
+        let matrix: ColorSpace.Matrix =
+            switch v4l2_ycbcr_encoding(rawValue: fmt.pix.ycbcr_enc) {
+            case V4L2_YCBCR_ENC_DEFAULT:
+                space == V4L2_COLORSPACE_REC709 || space == V4L2_COLORSPACE_DCI_P3
+                    ? .bt709 : .bt601
+            case V4L2_YCBCR_ENC_709, V4L2_YCBCR_ENC_XV709: .bt709
+            default: .bt601
+            }
+        let range: ColorSpace.Range =
+            switch v4l2_quantization(rawValue: fmt.pix.quantization) {
+            case V4L2_QUANTIZATION_DEFAULT: space == V4L2_COLORSPACE_JPEG ? .full : .limited
+            case V4L2_QUANTIZATION_FULL_RANGE: .full
+            default: .limited
+            }
+        return ColorSpace(matrix: matrix, range: range)
+    }
+}
+
+extension v4l2_fract {
+    /// Frames per second, where this is the time of one; 0 where it is none.
+    fileprivate var rate: Double {
+        numerator > 0 ? Double(denominator) / Double(numerator) : 0
+    }
+}
+
+extension CaptureRequest {
+    /// The size to look for: the configured one, else what has to be filled.
+    fileprivate var wantedSize: Size {
+        if case .mode(let size, _, _) = mode { size } else { size }
+    }
+    /// The rate to look for: the configured one, else what is of use.
+    fileprivate var wantedRate: Double {
+        if case .mode(_, let rate, _) = mode { rate } else { Double(rate) }
+    }
+}
+
+extension PixelFormat {
+    /// A movie's compression, of which no frame stands alone; neither we nor libv4lconvert read it.
+    fileprivate var isMovie: Bool {
+        let movies: [StaticString] = [
+            "H264", "AVC1", "HEVC", "VP80", "VP90", "AV10", "MPEG", "MPG1", "MPG2", "MPG4", "FWHT",
+        ]
+        return movies.contains { PixelFormat($0) == self }
+    }
+}

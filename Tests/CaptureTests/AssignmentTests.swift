@@ -1,0 +1,134 @@
+import Capture
+import DualCamCore
+import Frames
+import Platform
+import Testing
+
+@Suite struct AssignmentTests {
+    private static let desk = CameraDevice(
+        path: "/dev/video0",
+        name: "Desk",
+        identity: "v4l2:a-desk"
+    )
+    private static let door = CameraDevice(
+        path: "/dev/video2",
+        name: "Door",
+        identity: "v4l2:b-door",
+        aliases: ["usb-2", "/dev/v4l/by-id/b-door"]
+    )
+    private static let lid = CameraDevice(
+        path: "/dev/video4",
+        name: "Lid",
+        identity: "v4l2:0-lid",
+        isFixed: true
+    )
+    private static let face = CameraDevice(
+        path: "/dev/video6",
+        name: "Face",
+        identity: "v4l2:z-face",
+        orientation: .front
+    )
+    private static let rear = CameraDevice(
+        path: "/dev/video8",
+        name: "Rear",
+        identity: "v4l2:z-rear",
+        orientation: .back
+    )
+    private static let infrared = CameraDevice(
+        path: "/dev/video10",
+        name: "IR",
+        identity: "v4l2:0-infrared",
+        isFixed: true,
+        isMonochrome: true
+    )
+
+    struct Row: Sendable {
+        let devices: [CameraDevice]
+        let back: SourceSpecification
+        let front: SourceSpecification
+        let expected: [String?]
+
+        init(
+            _ devices: [CameraDevice],
+            _ back: SourceSpecification = .auto,
+            _ front: SourceSpecification = .auto,
+            _ expected: [String?]
+        ) {
+            self.devices = devices
+            self.back = back
+            self.front = front
+            self.expected = expected
+        }
+    }
+
+    private static let rows: [Row] = [
+        // Nobody, or one alone.
+        Row([], .auto, .auto, [nil, nil]),
+        Row([desk], .auto, .auto, ["Desk", nil]),
+        Row([lid], .auto, .auto, [nil, "Lid"]),
+        Row([face], .auto, .auto, [nil, "Face"]),
+        Row([rear], .auto, .auto, ["Rear", nil]),
+        Row([infrared], .auto, .auto, ["IR", nil]),
+        // Two, in any order.
+        Row([desk, door], .auto, .auto, ["Desk", "Door"]),
+        Row([door, desk], .auto, .auto, ["Desk", "Door"]),
+        Row([desk, lid], .auto, .auto, ["Desk", "Lid"]),
+        Row([rear, face], .auto, .auto, ["Rear", "Face"]),
+        Row([face, desk], .auto, .auto, ["Desk", "Face"]),
+        Row([rear, desk], .auto, .auto, ["Rear", "Desk"]),
+        Row([infrared, lid, desk], .auto, .auto, ["Desk", "Lid"]),
+        // What the driver tells counts for more than where it is fixed.
+        Row([lid, face, desk], .auto, .auto, ["Desk", "Face"]),
+        // One by name.
+        Row([desk, door], .v4l2("b-door"), .auto, ["Door", "Desk"]),
+        Row([desk, door], .auto, .v4l2("a-desk"), ["Door", "Desk"]),
+        Row([desk, door], .v4l2("usb-2"), .auto, ["Door", "Desk"]),
+        Row([desk, door], .v4l2("/dev/video2"), .auto, ["Door", "Desk"]),
+        Row([desk, door], .v4l2("/dev/v4l/by-id/b-door"), .auto, ["Door", "Desk"]),
+        Row([lid, desk], .v4l2("0-lid"), .auto, ["Lid", "Desk"]),
+        Row([desk], .v4l2("nobody"), .auto, [nil, "Desk"]),
+        // Never the same twice.
+        Row([desk, door], .v4l2("a-desk"), .v4l2("/dev/video0"), ["Desk", nil]),
+        Row([desk], .v4l2("a-desk"), .auto, ["Desk", nil]),
+        // A role with a picture of another kind needs no device.
+        Row([desk, lid], .test(nil), .auto, [nil, "Lid"]),
+        Row([desk], .test("bars"), .auto, [nil, "Desk"]),
+        Row([lid], .auto, .file("/x.jpg"), ["Lid", nil]),
+        Row([desk, door], .test(nil), .test(nil), [nil, nil]),
+    ]
+
+    @Test("every device finds its role", arguments: rows)
+    func assignment(row: Row) {
+        let (back, front) = assign(row.devices, back: row.back, front: row.front)
+        #expect([back?.name, front?.name] == row.expected)
+    }
+
+    @Test("a source is made of what the configuration says")
+    func sources() throws {
+        func identity(
+            _ source: SourceSpecification,
+            _ device: CameraDevice? = nil
+        ) throws -> String? {
+            try cameraSource(source, role: .front, device: device)?.identity
+        }
+        #expect(try identity(.auto) == nil)
+        #expect(try identity(.auto, Self.desk) == "v4l2:a-desk")
+        #expect(try identity(.v4l2("usb-2"), Self.door) == "v4l2:b-door")
+        #expect(try identity(.v4l2("usb-2")) == "v4l2:usb-2")
+        #expect(try identity(.test(nil)) == "test:front")
+        #expect(try identity(.test("bars")) == "test:bars")
+        #expect(throws: CaptureError.self) { try identity(.pipewire("node")) }
+        #expect(throws: CaptureError.self) { try identity(.test("bear")) }
+    }
+
+    @Test("a device that is not there is told from one that cannot be used")
+    func absent() throws {
+        let request = CaptureRequest(size: Size(width: 640, height: 480), rate: 30)
+        let error = #expect(throws: CaptureError.self) {
+            try V4L2Source(named: "no-such-camera").open(request)
+        }
+        #expect(error?.code == .notFound)
+        #expect(error?.interruption == .unplugged)
+        #expect(error?.description.contains("no-such-camera") == true)
+    }
+}

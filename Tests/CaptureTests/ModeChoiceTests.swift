@@ -1,0 +1,83 @@
+import DualCamCore
+import Frames
+import Testing
+
+@testable import Capture
+
+@Suite struct ModeChoiceTests {
+    /// What a common USB 2 webcam lists.
+    static let webcam = modes(
+        "640x480@30/YUYV 640x480@15/YUYV 640x360@30/YUYV 1280x720@10/YUYV 1920x1080@5/YUYV "
+            + "640x480@30/MJPG 1280x720@60/MJPG 1280x720@30/MJPG 1920x1080@30/MJPG 1920x1080@15/MJPG"
+    )
+    static let laptop = modes("1280x720@10/YUYV 640x480@30/YUYV 640x360@30/YUYV 320x240@30/YUYV")
+    static let large = modes("1920x1080@30/NV12 3840x2160@30/NV12 1280x720@30/NV12")
+    static let mute = modes("640x480@0/YUYV 1280x720@0/YUYV")
+
+    static func modes(_ words: String) -> [CaptureMode] { words.split(separator: " ").map(mode) }
+
+    static func mode(_ word: Substring) -> CaptureMode {
+        let parts = word.split { "x@/".contains($0) }
+        let code = parts[3].utf8.enumerated().reduce(UInt32(0)) {
+            $0 | UInt32($1.element) << UInt32(8 * $1.offset)
+        }
+        return CaptureMode(
+            size: Size(width: Int(parts[0]) ?? 0, height: Int(parts[1]) ?? 0),
+            rate: Double(parts[2]) ?? 0,
+            format: PixelFormat(rawValue: code)
+        )
+    }
+
+    @Test(
+        "the mode fills the picture without waste",
+        arguments: [
+            (webcam, 1280, 720, 30, "1280x720@30/MJPG"),
+            (webcam, 1280, 720, 60, "1280x720@60/MJPG"),
+            (webcam, 1280, 720, 10, "1280x720@10/YUYV"),
+            (webcam, 1920, 1080, 30, "1920x1080@30/MJPG"),
+            (webcam, 640, 360, 30, "640x360@30/YUYV"),
+            (webcam, 640, 480, 30, "640x480@30/YUYV"),
+            (webcam, 640, 480, 15, "640x480@15/YUYV"),
+            (webcam, 320, 180, 30, "640x360@30/YUYV"),
+            (webcam, 800, 600, 30, "640x480@30/YUYV"),
+            (laptop, 1280, 720, 30, "640x360@30/YUYV"),
+            (laptop, 1280, 720, 10, "1280x720@10/YUYV"),
+            (large, 1280, 720, 30, "1280x720@30/NV12"),
+            (large, 2560, 1440, 30, "3840x2160@30/NV12"),
+            (mute, 1280, 720, 30, "1280x720@0/YUYV"),
+            (modes("640x480@29.97/YUYV 640x480@60/YUYV"), 640, 480, 30, "640x480@29.97/YUYV"),
+            (modes("640x480@30/GREY 640x360@15/YUYV"), 640, 480, 30, "640x360@15/YUYV"),
+            (modes("640x360@30/GREY"), 640, 480, 30, "640x360@30/GREY"),
+            (modes("1280x720@30/BA81 1280x720@30/MJPG"), 1280, 720, 30, "1280x720@30/MJPG"),
+            (modes("1280x720@30/YUYV 1280x720@30/MJPG"), 1280, 720, 30, "1280x720@30/YUYV"),
+        ]
+    )
+    func automatic(modes: [CaptureMode], width: Int, height: Int, rate: Int, expected: String) {
+        let request = CaptureRequest(size: Size(width: width, height: height), rate: rate)
+        #expect(chooseMode(modes, for: request)?.description == expected)
+    }
+
+    @Test(
+        "a configured mode is taken as it is, or not at all",
+        arguments: [
+            ("640x480@30", "640x480@30/YUYV"), ("640x480@30/MJPG", "640x480@30/MJPG"),
+            ("1280x720@60", "1280x720@60/MJPG"), ("1920x1080@5", "1920x1080@5/YUYV"),
+            ("640x480@29.97", "640x480@30/YUYV"), ("640x480@20", nil), ("800x600@30", nil),
+            ("1280x720@30/YUYV", nil), ("640x480@30/NV12", nil),
+        ]
+    )
+    func configured(word: String, expected: String?) throws {
+        let request = CaptureRequest(
+            size: Size(width: 1280, height: 720),
+            rate: 30,
+            mode: try CaptureModePreference(parsing: word)
+        )
+        #expect(chooseMode(Self.webcam, for: request)?.description == expected)
+    }
+
+    @Test("without modes there is none")
+    func none() {
+        let request = CaptureRequest(size: Size(width: 1280, height: 720), rate: 30)
+        #expect(chooseMode([], for: request) == nil)
+    }
+}

@@ -1,0 +1,145 @@
+import CV4L2
+import Frames
+import Glibc
+import Platform
+
+@testable import Capture
+
+/// A video device that answers as a test tells it to.
+///
+/// Unscripted, it is a camera with one mode, YUYV 64x32 at 30 frames per second, that fills each
+/// buffer that it has with the number of the frame.
+final class ScriptedDevice: VideoCalls {
+    /// A frame that the device has to give.
+    struct Delivery {
+        var content: [UInt8]?
+        var length: Int?
+        var flags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
+    }
+
+    /// Errnos to answer with, first come first served, by call; then the call succeeds.
+    var errors: [UInt: [CInt]] = [:]
+    /// What poll says when there is a frame, or always where `isBroken`.
+    var events = CInt(POLLIN)
+    /// poll says so whether there is a frame or not.
+    var isBroken = false
+    /// Calls made, in order.
+    private(set) var log: [UInt] = []
+    /// Frames to give, each into the next buffer that is queued.
+    var deliveries: [Delivery] = []
+    var format = PixelFormat.yuyv
+    var size = Size(width: 64, height: 32)
+    var pix = v4l2_pix_format()
+    /// What QUERYCAP says of the node.
+    var capabilities = UInt32(V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING)
+    /// Buffers that the device has, in the order in which they came.
+    private(set) var queued: [Int] = []
+    private(set) var isStreaming = false
+    private var memory: [Weak] = []
+    private var sequence: UInt32 = 0
+
+    private struct Weak { weak var mapped: MappedMemory? }
+
+    let descriptor: CInt = -1
+    var length: Int { size.area * 2 }
+    /// How many buffers are still mapped.
+    var mappedCount: Int { memory.count { $0.mapped != nil } }
+
+    func ioctl(_ request: UInt, _ argument: UnsafeMutableRawPointer) -> CInt {
+        log.append(request)
+        if let error = errors[request]?.first {
+            errors[request]?.removeFirst()
+            return error
+        }
+        switch request {
+        case cv4l2_querycap:
+            argument.update(v4l2_capability.self) {
+                $0.device_caps = capabilities
+                // The device as a whole captures in any case.
+                $0.capabilities = UInt32(V4L2_CAP_VIDEO_CAPTURE) | V4L2_CAP_DEVICE_CAPS
+            }
+        case cv4l2_enum_fmt:
+            return argument.update(v4l2_fmtdesc.self) {
+                $0.pixelformat = format.rawValue
+                return $0.index == 0 ? 0 : EINVAL
+            }
+        case cv4l2_enum_framesizes:
+            return argument.update(v4l2_frmsizeenum.self) {
+                $0.type = V4L2_FRMSIZE_TYPE_DISCRETE.rawValue
+                $0.discrete.width = UInt32(size.width)
+                $0.discrete.height = UInt32(size.height)
+                return $0.index == 0 ? 0 : EINVAL
+            }
+        case cv4l2_enum_frameintervals:
+            return argument.update(v4l2_frmivalenum.self) {
+                $0.type = V4L2_FRMIVAL_TYPE_DISCRETE.rawValue
+                $0.discrete = v4l2_fract(numerator: 1, denominator: 30)
+                return $0.index == 0 ? 0 : EINVAL
+            }
+        case cv4l2_s_fmt:
+            argument.update(v4l2_format.self) {
+                pix.width = UInt32(size.width)
+                pix.height = UInt32(size.height)
+                pix.pixelformat = $0.fmt.pix.pixelformat
+                $0.fmt.pix = pix
+            }
+        case cv4l2_reqbufs:
+            if argument.assumingMemoryBound(to: v4l2_requestbuffers.self).pointee.count > 0 {
+                memory = []
+            }
+        case cv4l2_querybuf:
+            argument.update(v4l2_buffer.self) {
+                $0.m.offset = $0.index * 0x10000
+                $0.length = UInt32(length)
+            }
+        case cv4l2_qbuf:
+            queued.append(Int(argument.assumingMemoryBound(to: v4l2_buffer.self).pointee.index))
+        case cv4l2_dqbuf:
+            return argument.update(v4l2_buffer.self) { dequeue(&$0) }
+        case cv4l2_streamon: isStreaming = true
+        case cv4l2_streamoff:
+            isStreaming = false
+            queued = []
+        default: break
+        }
+        return 0
+    }
+
+    private func dequeue(_ buffer: inout v4l2_buffer) -> CInt {
+        guard !deliveries.isEmpty, !queued.isEmpty else { return EAGAIN }
+        let delivery = deliveries.removeFirst()
+        let index = queued.removeFirst()
+        guard let bytes = memory[index].mapped?.bytes else { return EFAULT }
+        let content = delivery.content ?? [UInt8](repeating: UInt8(sequence & 0xff), count: length)
+        bytes.copyBytes(from: content.prefix(bytes.count))
+        buffer.index = UInt32(index)
+        buffer.bytesused = UInt32(delivery.length ?? content.count)
+        buffer.flags = delivery.flags
+        buffer.sequence = sequence
+        buffer.timestamp.tv_sec = 100 + Int(sequence)
+        sequence += 1
+        return 0
+    }
+
+    func map(offset: Int, length: Int) throws(SystemError) -> MappedMemory {
+        if let error = errors[0]?.first { throw SystemError("mmap", errno: error) }
+        let start = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let start, start != MAP_FAILED else { throw .last("mmap") }
+        let mapped = MappedMemory(
+            owning: UnsafeMutableRawBufferPointer(start: start, count: length)
+        )
+        memory.append(Weak(mapped: mapped))
+        return mapped
+    }
+
+    func wait(bell: Bell, until deadline: Timestamp) -> Awakening {
+        isBroken || (!deliveries.isEmpty && !queued.isEmpty) ? .ready(events) : .due
+    }
+}
+
+extension UnsafeMutableRawPointer {
+    /// Changes the structure of type `T` that is here.
+    fileprivate func update<T, R>(_ type: T.Type, _ change: (inout T) -> R) -> R {
+        change(&assumingMemoryBound(to: type).pointee)
+    }
+}

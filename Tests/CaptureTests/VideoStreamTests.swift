@@ -1,0 +1,407 @@
+import CTurboJPEG
+import CV4L2
+import DualCamCore
+import Frames
+import Glibc
+import Platform
+import Testing
+
+@testable import Capture
+
+@Suite(.timeLimit(.minutes(1))) struct VideoStreamTests {
+    private let request = CaptureRequest(size: Size(width: 64, height: 32), rate: 30)
+
+    private func open(_ device: ScriptedDevice) throws(CaptureError) -> any CameraStream {
+        try V4L2Source.stream(VideoDevice(path: "/dev/videoX", calls: device), request)
+    }
+
+    private func next(_ stream: any CameraStream) throws -> CapturedEvent {
+        try stream.next(until: .zero, bell: try Bell())
+    }
+
+    struct Fault: Sendable, CustomTestStringConvertible {
+        let request: UInt
+        let name: String
+        let errno: CInt
+        let code: CaptureError.Code
+        let interruption: Interruption
+        var testDescription: String { "\(name) \(errno)" }
+    }
+
+    @Test(
+        "each errno at opening has its code and its name",
+        arguments: [
+            Fault(
+                request: cv4l2_s_fmt,
+                name: "VIDIOC_S_FMT",
+                errno: EBUSY,
+                code: .busy,
+                interruption: .busy
+            ),
+            Fault(
+                request: cv4l2_s_fmt,
+                name: "VIDIOC_S_FMT",
+                errno: EINVAL,
+                code: .unsupported,
+                interruption: .stalled
+            ),
+            Fault(
+                request: cv4l2_s_fmt,
+                name: "VIDIOC_S_FMT",
+                errno: EIO,
+                code: .system,
+                interruption: .stalled
+            ),
+            Fault(
+                request: cv4l2_s_parm,
+                name: "VIDIOC_S_PARM",
+                errno: EBUSY,
+                code: .busy,
+                interruption: .busy
+            ),
+            Fault(
+                request: cv4l2_s_parm,
+                name: "VIDIOC_S_PARM",
+                errno: ENODEV,
+                code: .gone,
+                interruption: .unplugged
+            ),
+            Fault(
+                request: cv4l2_reqbufs,
+                name: "VIDIOC_REQBUFS",
+                errno: EBUSY,
+                code: .busy,
+                interruption: .busy
+            ),
+            Fault(
+                request: cv4l2_reqbufs,
+                name: "VIDIOC_REQBUFS",
+                errno: ENOMEM,
+                code: .system,
+                interruption: .stalled
+            ),
+            Fault(
+                request: cv4l2_querybuf,
+                name: "VIDIOC_QUERYBUF",
+                errno: ENODEV,
+                code: .gone,
+                interruption: .unplugged
+            ),
+            Fault(request: 0, name: "mmap", errno: ENOMEM, code: .system, interruption: .stalled),
+            Fault(
+                request: cv4l2_qbuf,
+                name: "VIDIOC_QBUF",
+                errno: ENODEV,
+                code: .gone,
+                interruption: .unplugged
+            ),
+            Fault(
+                request: cv4l2_enum_fmt,
+                name: "VIDIOC_ENUM_FMT",
+                errno: EACCES,
+                code: .denied,
+                interruption: .denied
+            ),
+            Fault(
+                request: cv4l2_enum_fmt,
+                name: "VIDIOC_ENUM_FMT",
+                errno: ENODEV,
+                code: .gone,
+                interruption: .unplugged
+            ),
+            Fault(
+                request: cv4l2_streamon,
+                name: "VIDIOC_STREAMON",
+                errno: ENOSPC,
+                code: .bandwidth,
+                interruption: .bandwidth
+            ),
+            Fault(
+                request: cv4l2_streamon,
+                name: "VIDIOC_STREAMON",
+                errno: EIO,
+                code: .bandwidth,
+                interruption: .bandwidth
+            ),
+            Fault(
+                request: cv4l2_streamon,
+                name: "VIDIOC_STREAMON",
+                errno: ENODEV,
+                code: .gone,
+                interruption: .unplugged
+            ),
+            Fault(
+                request: cv4l2_streamon,
+                name: "VIDIOC_STREAMON",
+                errno: ETIMEDOUT,
+                code: .timedOut,
+                interruption: .stalled
+            ),
+        ]
+    )
+    func opening(fault: Fault) {
+        let device = ScriptedDevice()
+        device.errors[fault.request] = [fault.errno]
+        let error = #expect(throws: CaptureError.self) { try open(device) }
+        #expect(error?.code == fault.code)
+        #expect(error?.operation == fault.name)
+        #expect(error?.errno == fault.errno)
+        #expect(error?.subject == "/dev/videoX")
+        #expect(error?.interruption == fault.interruption)
+        #expect(device.mappedCount == 0)
+        #expect(!device.isStreaming)
+    }
+
+    @Test("every call that a signal interrupts is made again")
+    func interrupts() throws {
+        let device = ScriptedDevice()
+        for request in [
+            cv4l2_enum_fmt, cv4l2_s_fmt, cv4l2_s_parm, cv4l2_reqbufs, cv4l2_querybuf, cv4l2_qbuf,
+            cv4l2_streamon, cv4l2_dqbuf,
+        ] { device.errors[request] = [EINTR, EINTR] }
+        let stream = try open(device)
+        device.deliveries = [.init()]
+        guard case .frame = try next(stream) else {
+            Issue.record("no frame")
+            return
+        }
+        #expect(device.errors.values.allSatisfy { $0.isEmpty })
+    }
+
+    @Test(
+        "each errno in mid stream has its code",
+        arguments: [
+            (ENODEV, POLLERR | POLLHUP, CInt(0), CaptureError.Code.gone),
+            (ENODEV, POLLIN, 0, .gone), (EINVAL, POLLERR, ENODEV, .gone),
+            (EAGAIN, POLLERR, ENODEV, .gone), (EAGAIN, POLLERR, 0, .system),
+            (EIO, POLLERR, 0, .system), (EIO, POLLIN, 0, .system), (EIO, POLLERR, ENODEV, .gone),
+        ]
+    )
+    func streaming(errno: CInt, events: CInt, capability: CInt, code: CaptureError.Code) throws {
+        let device = ScriptedDevice()
+        let stream = try open(device)
+        device.deliveries = [.init()]
+        guard case .frame = try next(stream) else {
+            Issue.record("no frame")
+            return
+        }
+        device.isBroken = true
+        device.events = events
+        device.errors[cv4l2_dqbuf] = [errno]
+        device.errors[cv4l2_querycap] = capability == 0 ? [] : [capability]
+        let error = #expect(throws: CaptureError.self) { try next(stream) }
+        #expect(error?.code == code)
+        #expect(error?.operation == "VIDIOC_DQBUF")
+    }
+
+    @Test("frames that are no good are dropped, and their buffers used again")
+    func dropping() throws {
+        let device = ScriptedDevice()
+        let stream = try open(device)
+        for delivery: ScriptedDevice.Delivery in [
+            .init(flags: UInt32(V4L2_BUF_FLAG_ERROR)), .init(length: 0), .init(length: 4095),
+        ] {
+            for _ in 0..<20 {
+                device.deliveries = [delivery]
+                guard case .dropped = try next(stream) else {
+                    Issue.record("not dropped: \(delivery)")
+                    return
+                }
+            }
+        }
+        device.deliveries = [.init(length: 4096)]
+        guard case .frame(let frame) = try next(stream) else {
+            Issue.record("no frame")
+            return
+        }
+        #expect(frame.sequence == 60)
+        #expect(frame.timestamp == Timestamp(seconds: 160))
+    }
+
+    @Test(
+        "frames lie in the device's memory; one that is held is not overwritten, and none starves it"
+    )
+    func holding() throws {
+        let device = ScriptedDevice()
+        let stream = try open(device)
+        #expect(device.queued.count == 8)
+        var held: [Frame] = []
+        var dropped = 0
+        for _ in 0..<20 {
+            device.deliveries = [.init()]
+            switch try next(stream) {
+            case .frame(let frame): held.append(frame)
+            case .dropped: dropped += 1
+            case let event: Issue.record("\(event)")
+            }
+            // The one just copied goes back to the device with the next call.
+            #expect(device.queued.count >= 2)
+        }
+        // Five lie in the device's memory, four are copies, and then there is no more room.
+        #expect(held.count == 9)
+        #expect(dropped == 11)
+        for (index, frame) in held.enumerated() {
+            #expect(frame.layout.format == .yuyv)
+            #expect(frame.plane(0).row(31)[127] == UInt8(index))
+        }
+        held.removeAll()
+        device.deliveries = [.init()]
+        guard case .frame(let frame) = try next(stream) else {
+            Issue.record("no frame")
+            return
+        }
+        #expect(frame.plane(0).row(0)[0] == 20)
+        #expect(device.queued.count == 7)
+    }
+
+    @Test("a frame outlives its stream; the device is stopped and its memory given back")
+    func closing() throws {
+        let device = ScriptedDevice()
+        var stream: (any CameraStream)? = try open(device)
+        device.deliveries = [.init(content: [UInt8](repeating: 77, count: 4096))]
+        var held: Frame?
+        if let stream, case .frame(let frame) = try next(stream) { held = frame }
+        stream = nil
+        #expect(device.log.suffix(2) == [cv4l2_streamoff, cv4l2_reqbufs])
+        #expect(device.mappedCount == 1)
+        #expect(held?.plane(0).row(31)[127] == 77)
+        held = nil
+        #expect(device.mappedCount == 0)
+    }
+
+    @Test("JPEGs become planar frames in full range; damaged ones are dropped")
+    func jpeg() throws {
+        let size = Size(width: 64, height: 32)
+        let good = try encode(size)
+        let device = ScriptedDevice()
+        device.format = .mjpg
+        let stream = try open(device)
+        #expect(stream.mode.description == "64x32@30/MJPG")
+        let wrongSize = try encode(Size(width: 32, height: 32))
+        let bad: [[UInt8]] = [
+            Array(good.prefix(good.count / 2)), [0xff, 0xd8, 0xff, 0xd9], [1, 2, 3], wrongSize,
+        ]
+        for content in [good] + bad + [good] {
+            device.deliveries.append(.init(content: content))
+        }
+        var kinds: [String] = []
+        for _ in 0..<6 {
+            switch try next(stream) {
+            case .frame(let frame):
+                kinds.append("frame")
+                #expect(frame.layout.format == .i422)
+                #expect(frame.color == .jpeg)
+                #expect(abs(Int(frame.plane(0).row(16)[40]) - 90) <= 2)
+            case .dropped: kinds.append("dropped")
+            case let event: kinds.append("\(event)")
+            }
+        }
+        #expect(kinds == ["frame", "dropped", "dropped", "dropped", "dropped", "frame"])
+    }
+
+    @Test("packed and half-packed formats become planar ones")
+    func unpacking() throws {
+        for (format, planar) in [(PixelFormat.uyvy, PixelFormat.i422), (.nv12, .i420)] {
+            let device = ScriptedDevice()
+            device.format = format
+            let stream = try open(device)
+            let content: [UInt8] =
+                format == .uyvy
+                ? (0..<4096).map { [10, 20, 30, 40][$0 % 4] }
+                : (0..<3072).map { $0 < 2048 ? 20 : [10, 30][$0 % 2] }
+            device.deliveries = [.init(content: content)]
+            guard case .frame(let frame) = try next(stream) else {
+                Issue.record("no frame of \(format)")
+                continue
+            }
+            #expect(frame.layout.format == planar)
+            #expect(pixel(frame, 62, 31) == [20, 10, 30])
+        }
+    }
+
+    @Test("the colour fields of V4L2 mean what its header says")
+    func colors() {
+        func color(
+            _ space: v4l2_colorspace,
+            _ encoding: UInt32 = 0,
+            _ range: UInt32 = 0
+        ) -> ColorSpace {
+            var format = v4l2_format(capturing: .yuyv, Size(width: 64, height: 32))
+            format.fmt.pix.colorspace = space.rawValue
+            format.fmt.pix.ycbcr_enc = encoding
+            format.fmt.pix.quantization = range
+            return format.color
+        }
+        let hd = ColorSpace(matrix: .bt709, range: .limited)
+        #expect(color(V4L2_COLORSPACE_DEFAULT) == .video)
+        #expect(color(V4L2_COLORSPACE_SRGB) == .video)
+        #expect(color(V4L2_COLORSPACE_SMPTE170M) == .video)
+        #expect(color(V4L2_COLORSPACE_JPEG) == .jpeg)
+        #expect(color(V4L2_COLORSPACE_REC709) == hd)
+        #expect(color(V4L2_COLORSPACE_SRGB, V4L2_YCBCR_ENC_709.rawValue) == hd)
+        #expect(color(V4L2_COLORSPACE_REC709, V4L2_YCBCR_ENC_601.rawValue) == .video)
+        #expect(color(V4L2_COLORSPACE_SRGB, 0, V4L2_QUANTIZATION_FULL_RANGE.rawValue) == .jpeg)
+        #expect(color(V4L2_COLORSPACE_JPEG, 0, V4L2_QUANTIZATION_LIM_RANGE.rawValue) == .video)
+    }
+
+    @Test("a mode that the device has not is refused with those that it has")
+    func refusal() throws {
+        let device = VideoDevice(path: "/dev/videoX", calls: ScriptedDevice())
+        let wanted = CaptureRequest(
+            size: request.size,
+            rate: 30,
+            mode: try CaptureModePreference(parsing: "1280x720@30")
+        )
+        let error = #expect(throws: CaptureError.self) { try V4L2Source.stream(device, wanted) }
+        #expect(error?.code == .unsupported)
+        #expect(error?.description.contains("64x32@30/YUYV") == true)
+        #expect(error?.description.contains("1280x720@30") == true)
+    }
+
+    @Test("only nodes that capture into mapped memory, and do nothing else, are cameras")
+    func capability() throws {
+        let camera = UInt32(V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING)
+        let rows: [(device: UInt32, isCamera: Bool)] = [
+            (camera, true), (UInt32(V4L2_CAP_VIDEO_CAPTURE), false),
+            (UInt32(V4L2_CAP_META_CAPTURE | V4L2_CAP_STREAMING), false),
+            (camera | UInt32(V4L2_CAP_VIDEO_OUTPUT), false),
+            (camera | UInt32(V4L2_CAP_VIDEO_M2M), false),
+        ]
+        for row in rows {
+            let device = ScriptedDevice()
+            device.capabilities = row.device
+            let answer = try VideoDevice(path: "/dev/videoX", calls: device).capability()
+            #expect(answer.isCamera == row.isCamera)
+        }
+    }
+
+    /// A 4:2:2 JPEG of luma 90.
+    private func encode(_ size: Size) throws -> [UInt8] {
+        let compressor = try #require(tjInitCompress())
+        defer { tjDestroy(compressor) }
+        let luma = [UInt8](repeating: 90, count: size.area)
+        let chroma = [UInt8](repeating: 128, count: size.area / 2)
+        var jpeg: UnsafeMutablePointer<UInt8>?
+        var count: UInt = 0
+        luma.withUnsafeBufferPointer { luma in
+            chroma.withUnsafeBufferPointer { chroma in
+                var planes = [luma.baseAddress, chroma.baseAddress, chroma.baseAddress]
+                let result = tjCompressFromYUVPlanes(
+                    compressor,
+                    &planes,
+                    CInt(size.width),
+                    nil,
+                    CInt(size.height),
+                    CInt(TJSAMP_422.rawValue),
+                    &jpeg,
+                    &count,
+                    90,
+                    0
+                )
+                #expect(result == 0)
+            }
+        }
+        defer { tjFree(jpeg) }
+        return Array(UnsafeBufferPointer(start: jpeg, count: Int(count)))
+    }
+}
