@@ -72,6 +72,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "DBusKit", dependencies: ["CDBus", "Platform"], swiftSettings: settings),
+        .target(name: "Control", dependencies: ["DBusKit"], swiftSettings: settings),
         .target(
             name: "Engine",
             dependencies: ["Frames", "Imaging", "DualCamCore", "Capture", "Publish", "Platform"],
@@ -81,7 +82,8 @@ let package = Package(
         .executableTarget(
             name: "dualcamd",
             dependencies: [
-                "Frames", "DualCamCore", "Capture", "Publish", "Engine", "DBusKit", "Platform",
+                "Frames", "DualCamCore", "Capture", "Publish", "Engine", "Control", "DBusKit",
+                "Platform",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -89,7 +91,7 @@ let package = Package(
         .executableTarget(
             name: "dualcamctl",
             dependencies: [
-                "DBusKit", "Platform", "DualCamCore",
+                "Control", "DBusKit", "Platform", "DualCamCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -134,6 +136,11 @@ let package = Package(
         .testTarget(
             name: "DBusKitTests",
             dependencies: ["CDBus", "DBusKit", "Frames", "Platform"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ControlTests",
+            dependencies: ["Control", "DBusKit"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,5 +1,5 @@
 /// What an object offers under one interface name: the Swift form of `dbus/*.xml`.
-package struct Interface: Hashable, Sendable {
+package struct Interface: Hashable, Sendable, CustomStringConvertible {
     /// An argument of a method or signal.
     package struct Argument: Hashable, Sendable {
         package let name: String
@@ -91,6 +91,9 @@ package struct Interface: Hashable, Sendable {
         self.signals = signals
         self.properties = properties
     }
+
+    /// Its name.
+    package var description: String { name }
 
     /// The method called `name`, if there is one.
     package func method(_ name: String) -> Method? { methods.first { $0.name == name } }

@@ -1,0 +1,37 @@
+package import DBusKit
+
+/// Where DualCam stands on the session bus.
+package enum DualCam {
+    /// The bus name of the daemon.
+    package static let busName = "org.dualcam.DualCam1"
+    /// The object with `Stream`, `Scene` and the ObjectManager of the cameras.
+    package static let path: ObjectPath = "/org/dualcam/DualCam1"
+    /// The object that systemd's `systemctl service-log-level` talks to.
+    package static let logPath: ObjectPath = "/org/freedesktop/LogControl1"
+    /// The object of the camera called `back`.
+    package static let backPath: ObjectPath = "/org/dualcam/DualCam1/cameras/back"
+    /// The object of the camera called `front`.
+    package static let frontPath: ObjectPath = "/org/dualcam/DualCam1/cameras/front"
+}
+
+/// What our methods refuse with, beside the standard errors.
+extension DBusError {
+    /// There is no such camera.
+    package static func noCamera(_ message: String) -> DBusError { own("NoCamera", message) }
+    /// Something else has what is needed; it may be free later.
+    package static func busy(_ message: String) -> DBusError { own("Busy", message) }
+    /// The camera or this build cannot do it at all.
+    package static func notSupported(_ message: String) -> DBusError {
+        own("NotSupported", message)
+    }
+    /// A value of the right type that is not among those possible; the message says which are.
+    package static func outOfRange(_ message: String) -> DBusError { own("OutOfRange", message) }
+    /// There is no PipeWire to publish to.
+    package static func pipeWireUnavailable(_ message: String) -> DBusError {
+        own("PipeWireUnavailable", message)
+    }
+
+    private static func own(_ name: String, _ message: String) -> DBusError {
+        DBusError("\(DualCam.busName).Error.\(name)", message)
+    }
+}
