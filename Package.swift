@@ -118,7 +118,9 @@ let package = Package(
         ),
         .testTarget(
             name: "PlatformTests",
-            dependencies: ["Frames", "Platform"],
+            dependencies: [
+                "Frames", "Platform", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,0 +1,206 @@
+import Frames
+import Glibc
+package import Logging
+import Synchronization
+
+/// The daemon's log: one logger for each stage of a frame's way, and one for what controls it.
+///
+/// Write messages that stay the same and put what differs into metadata: repeats are told by the
+/// message. Goes to the journal, with structured fields, when the journal is behind stderr, and else
+/// to stderr in lines for people. From any thread; allocates and may block, so never from a thread
+/// that draws.
+package enum Log {
+    /// Opening cameras and taking frames from them.
+    package static let capture = logger("capture")
+    /// Unpacking frames.
+    package static let decode = logger("decode")
+    /// Turning and mirroring.
+    package static let orient = logger("orient")
+    /// Scaling.
+    package static let scale = logger("scale")
+    /// Composing the picture.
+    package static let composite = logger("composite")
+    /// The PipeWire node.
+    package static let publish = logger("publish")
+    /// Everything that is asked for or set: D-Bus, configuration, state, the service itself.
+    package static let control = logger("control")
+
+    /// Where messages go.
+    package enum Target: String, CaseIterable, Sendable {
+        /// Lines on stderr.
+        case console
+        /// The journal.
+        case journal
+    }
+
+    /// The least level that is written; info at first. From any thread.
+    package static var level: Logger.Level {
+        get { output.level }
+        set { output.level = newValue }
+    }
+
+    /// Where messages go; at first the journal when it is behind stderr. From any thread.
+    package static var target: Target {
+        get { output.target }
+        set { output.target = newValue }
+    }
+
+    private static let output = LogOutput()
+
+    private static func logger(_ category: String) -> Logger {
+        Logger(label: category) { LogStage(category: $0, output: output) }
+    }
+}
+
+extension Logger.Level {
+    /// The level that syslog(3) and org.freedesktop.LogControl1 call `word`; `nil` for no such word.
+    package init?(syslogWord word: String) {
+        switch word {
+        case "emerg", "alert", "crit": self = .critical
+        case "err": self = .error
+        case "warning": self = .warning
+        case "notice": self = .notice
+        case "info": self = .info
+        case "debug": self = .debug
+        default: return nil
+        }
+    }
+
+    /// The word for it in syslog(3) and org.freedesktop.LogControl1.
+    package var syslogWord: String {
+        switch self {
+        case .critical: "crit"
+        case .error: "err"
+        case .warning: "warning"
+        case .notice: "notice"
+        case .info: "info"
+        case .debug, .trace: "debug"
+        }
+    }
+
+    /// Its number in syslog(3), 7 the least urgent.
+    var syslogPriority: Int {
+        switch self {
+        case .critical: 2
+        case .error: 3
+        case .warning: 4
+        case .notice: 5
+        case .info: 6
+        case .debug, .trace: 7
+        }
+    }
+}
+
+/// What swift-log calls with the messages of one category.
+struct LogStage: LogHandler {
+    let category: String
+    let output: LogOutput
+    var metadata: Logger.Metadata = [:]
+
+    /// One level for all, so that it can be changed while the daemon runs.
+    var logLevel: Logger.Level {
+        get { output.level }
+        set { output.level = newValue }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        output.write(LogEntry(event: event, category: category, metadata: metadata))
+    }
+}
+
+/// Writes entries to where they go, and holds back those that repeat.
+final class LogOutput: Sendable {
+    private struct State {
+        var target: Log.Target
+        var level = Logger.Level.info
+        var repeats = RepeatLimit()
+    }
+
+    private let state: Mutex<State>
+    private let isColored: Bool
+
+    init() {
+        state = Mutex(State(target: Self.isJournalBehindStderr ? .journal : .console))
+        let noColor = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
+        isColored = !noColor && isatty(STDERR_FILENO) == 1
+    }
+
+    var level: Logger.Level {
+        get { state.withLock { $0.level } }
+        set { state.withLock { $0.level = newValue } }
+    }
+
+    var target: Log.Target {
+        get { state.withLock { $0.target } }
+        set { state.withLock { $0.target = newValue } }
+    }
+
+    func write(_ entry: LogEntry) {
+        var entry = entry
+        let target = state.withLock { state -> Log.Target? in
+            let key = "\(entry.category) \(entry.level) \(entry.message)"
+            guard let missed = state.repeats.admit(key, at: MonotonicClock.now) else { return nil }
+            if missed > 0 { entry.metadata.append((key: "suppressed", value: "\(missed)")) }
+            return state.target
+        }
+        switch target {
+        case .journal?: Journal.send(entry.journalFields)
+        case .console?:
+            let line = entry.line(at: time(nil), colored: isColored)
+            _ = retryingInterrupts { Glibc.write(STDERR_FILENO, line, line.utf8.count) }
+        case nil: break
+        }
+    }
+
+    /// systemd says in JOURNAL_STREAM which device and inode the journal is behind; stderr may have
+    /// been redirected since.
+    private static var isJournalBehindStderr: Bool {
+        var status = stat()
+        guard let stream = getenv("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {
+            return false
+        }
+        return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
+    }
+}
+
+/// Lets a message through five times in ten seconds, and counts it beyond that.
+struct RepeatLimit {
+    private struct Window {
+        var start: Int64
+        var count = 0
+        var missed = 0
+    }
+
+    private var windows: [String: Window] = [:]
+
+    /// How many messages are remembered.
+    var count: Int { windows.count }
+
+    /// How often the message `key` was held back since it last passed; `nil` to hold it back now.
+    mutating func admit(_ key: String, at time: Timestamp) -> Int? {
+        let span: Int64 = 10_000_000_000
+        if windows.count > 256 {
+            windows = windows.filter { time.nanoseconds - $0.value.start < span }
+            // That many different messages in ten seconds are no repeats, so nothing is lost.
+            if windows.count > 256 { windows = [:] }
+        }
+        var window = windows[key] ?? Window(start: time.nanoseconds)
+        defer { windows[key] = window }
+        var missed = 0
+        if time.nanoseconds - window.start >= span {
+            missed = window.missed
+            window = Window(start: time.nanoseconds)
+        }
+        guard window.count < 5 else {
+            window.missed += 1
+            return nil
+        }
+        window.count += 1
+        return missed
+    }
+}
