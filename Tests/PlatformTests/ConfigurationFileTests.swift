@@ -1,0 +1,64 @@
+import Glibc
+import Platform
+import Testing
+
+/// A new directory, and its path. The process ends soon after.
+private func temporaryDirectory() -> String {
+    var template = Array("/tmp/dualcam-test-XXXXXX".utf8CString)
+    precondition(mkdtemp(&template) != nil)
+    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
+
+private func write(_ bytes: some Collection<UInt8>, to path: String) {
+    let file = fopen(path, "w")
+    precondition(file != nil && fwrite(Array(bytes), 1, bytes.count, file) == bytes.count)
+    fclose(file)
+}
+
+@Suite struct ConfigurationFileTests {
+    @Test func theUsersFileIsFoundWhereXDGSays() async {
+        await #expect(processExitsWith: .success) {
+            let home = temporaryDirectory()
+            setenv("HOME", home, 1)
+            setenv("XDG_CONFIG_HOME", "relative", 1)
+            mkdir(home + "/.config", 0o700)
+            mkdir(home + "/.config/dualcam", 0o700)
+            let path = home + "/.config/dualcam/dualcam.toml"
+            write("# ä".utf8, to: path)
+            let file = try ConfigurationFile.load(override: nil)
+            precondition(file?.path == home + "/.config/dualcam/dualcam.toml")
+            precondition(file?.text == "# ä")
+            setenv("XDG_CONFIG_HOME", home, 1)
+            let other = try ConfigurationFile.load(override: nil)
+            precondition(other?.path != path)
+            let named = try ConfigurationFile.load(override: path)
+            precondition(named == file)
+            unlink(path)
+            rmdir(home + "/.config/dualcam")
+            rmdir(home + "/.config")
+            rmdir(home)
+        }
+    }
+
+    @Test(arguments: [
+        ("/nonexistent/dualcam.toml", ENOENT), ("/tmp", EISDIR), ("/dev/zero", EFBIG),
+    ])
+    func aFileThatWasNamedMustBeReadable(path: String, errno: CInt) throws {
+        let error = try #require(throws: SystemError.self) {
+            try ConfigurationFile.load(override: path)
+        }
+        #expect(error.errno == errno && error.subject == path)
+    }
+
+    @Test func textThatIsNotUTF8IsRefused() throws {
+        let directory = temporaryDirectory()
+        defer { rmdir(directory) }
+        let path = directory + "/x.toml"
+        write([0x61, 0xff, 0x62], to: path)
+        defer { unlink(path) }
+        let error = try #require(throws: SystemError.self) {
+            try ConfigurationFile.load(override: path)
+        }
+        #expect(error.errno == EILSEQ)
+    }
+}
