@@ -14,13 +14,18 @@ package final class Compositor {
     private let back = CameraPicture()
     private let front = CameraPicture()
     private let surfaces: [LayerSurface]
-    private var packer: Packer
+    private var backdrop: Backdrop
+    private var otherBackdrop: Backdrop
+    private var row = Scratch()
+    private let packer: Packer
 
     /// A compositor for a canvas of `canvas`, whose width is even.
     package init(canvas: Size) {
         precondition(canvas.width > 0 && canvas.height > 0 && canvas.width % 2 == 0)
         self.canvas = canvas
         surfaces = (0..<4).map { _ in LayerSurface(canvas: canvas) }
+        backdrop = Backdrop(canvas: canvas)
+        otherBackdrop = Backdrop(canvas: canvas)
         packer = Packer(width: canvas.width)
     }
 
@@ -39,10 +44,10 @@ package final class Compositor {
         var isCovered = false
         for index in 0..<scene.count {
             let layer = scene[index]
-            surfaces[index].prepare(layer, picture: picture(of: layer.role))
+            surfaces[index].prepare(layer, of: camera(layer.role))
             isCovered = isCovered || surfaces[index].interior == PixelRect(canvas)
         }
-        if !isCovered { fill(output, stride: stride) }
+        if !isCovered { drawBackdrop(of: scene, into: output, stride: stride) }
         for index in 0..<scene.count {
             surfaces[index].draw(
                 into: output,
@@ -53,11 +58,11 @@ package final class Compositor {
         }
     }
 
-    private func picture(of role: Role) -> CameraPicture { role == .back ? back : front }
+    private func camera(_ role: Role) -> CameraPicture { role == .back ? back : front }
 
     /// The largest rectangle that the layers above `index` hide whole.
     private func hole(above index: Int, of scene: Scene) -> PixelRect {
-        var hole = PixelRect(x: 0, y: 0, width: 0, height: 0)
+        var hole = PixelRect.none
         for upper in index + 1..<max(scene.count, index + 1) {
             let interior = surfaces[upper].interior
             if interior.size.area > hole.size.area { hole = interior }
@@ -65,7 +70,94 @@ package final class Compositor {
         return hole
     }
 
-    private func fill(_ output: UnsafeMutablePointer<UInt8>, stride: Int) {
-        for y in 0..<canvas.height { Piece.calm(output + y * stride, count: canvas.width) }
+    /// Covers the canvas with the backdrop, without what a layer hides; with calm grey where
+    /// there is none.
+    private func drawBackdrop(
+        of scene: Scene,
+        into output: UnsafeMutablePointer<UInt8>,
+        stride: Int
+    ) {
+        let hole = hole(above: -1, of: scene)
+        if let role = scene.backdrop, scene.backdropMix < 1 {
+            backdrop.prepare(camera(role), scene.transform(of: role))
+        } else {
+            backdrop.clear()
+        }
+        let share = scene.backdrop == nil ? 0 : min(255, Int(scene.backdropMix * 256))
+        if let role = scene.backdrop, share > 0 {
+            otherBackdrop.prepare(
+                camera(role.other),
+                scene.transform(of: role.other)
+            )
+        }
+        let other = row.reserve(2 * canvas.width)
+        for y in 0..<canvas.height {
+            let target = output + y * stride
+            let (left, right) = hole.outside(0..<canvas.width, y: y)
+            backdrop.write(y: y, left, into: target)
+            backdrop.write(y: y, right, into: target)
+            guard share > 0 else { continue }
+            otherBackdrop.write(y: y, left, into: other)
+            otherBackdrop.write(y: y, right, into: other)
+            mix(target, other, fraction: share, count: 2 * left.count, into: target)
+            let start = 2 * right.lowerBound
+            mix(
+                target + start,
+                other + start,
+                fraction: share,
+                count: 2 * right.count,
+                into: target + start
+            )
+        }
+    }
+}
+
+/// A camera's picture, blurred and darkened, over the whole canvas.
+struct Backdrop: ~Copyable {
+    /// Its blur as a fraction of the height, and the light that is left: less than beside a single
+    /// picture, so that framed ones stand out.
+    private static let (blur, brightness) = (30.0 / 720, 0.36)
+
+    private let canvas: Size
+    private var cached = CachedCopy()
+    private var hasPicture = false
+
+    /// A backdrop for a canvas of `canvas`; calm grey at first.
+    init(canvas: Size) { self.canvas = canvas }
+
+    /// Makes it that of the camera's newest picture, turned by `transform`; calm grey where it
+    /// has none.
+    mutating func prepare(_ camera: CameraPicture, _ transform: Transform) {
+        hasPicture = cached.update(
+            camera,
+            recipe: BlurredCopy.Recipe(
+                transform: transform,
+                size: canvas,
+                sigma: Self.blur,
+                brightness: Self.brightness
+            )
+        )
+    }
+
+    /// Makes it calm grey.
+    mutating func clear() { hasPicture = false }
+
+    /// Writes the pixels of `range`, both ends even, of row `y` to their place in `row`.
+    mutating func write(y: Int, _ range: Range<Int>, into row: UnsafeMutablePointer<UInt8>) {
+        guard !range.isEmpty else { return }
+        let (x0, x1) = (range.lowerBound, range.upperBound)
+        if hasPicture {
+            cached.copy.write(y: y, from: x0, to: x1, into: row + 2 * x0)
+        } else {
+            Piece.fill(row + 2 * x0, luma: Piece.calm, count: range.count)
+        }
+    }
+}
+
+extension Scene {
+    /// How the role's picture is turned; as it is where no layer shows it.
+    func transform(of role: Role) -> Transform {
+        for index in 0..<count where self[index].role == role { return self[index].transform }
+        return .identity
     }
 }

@@ -2,31 +2,145 @@ import DualCamCore
 import Frames
 import Imaging
 
-/// One layer on its way to the canvas: its picture scaled and turned, ready to be written.
+/// One layer on its way to the canvas: its picture scaled and turned, its surroundings blurred,
+/// its edges weighed, ready to be written row by row.
 ///
 /// - Context: bound to the composite thread.
 final class LayerSurface {
+    /// What the picture beside its own blurred copy looks like: its blur as a fraction of the
+    /// height and the light that is left. The last picture of a camera that does not deliver, too.
+    private static let (surroundingsBlur, surroundingsBrightness) = (30.0 / 720, 0.6)
+    private static let (veilBlur, veilBrightness) = (24.0 / 720, 0.72)
+
     private let canvas: Size
-    private var scaled = Scratch()
-    private var turned = Scratch()
-    private var layer = Layer(role: .back, rect: Rect(x: 0, y: 0, width: 0, height: 0))
-    private var frameIdentity: FrameIdentity?
-    private var outer = PixelRect(x: 0, y: 0, width: 0, height: 0)
-    private var piece = Piece(rect: PixelRect(x: 0, y: 0, width: 0, height: 0), content: .nothing)
+    private let unit: Double
+    private var first = Scratch()
+    private var second = Scratch()
+    private var rows = Scratch()
+    private var layer = Layer(role: .back, rect: Rect(Size(width: 0, height: 0)))
+    private var outer = PixelRect.none
+    private var isPlain = true
+    private var picture = Piece(rect: .none, content: .nothing)
+    private var scaled: (key: ScaleKey, planes: Planes)?
+    private var surroundings: CachedCopy
+    private var veil: CachedCopy
+    private var hasSurroundings = false
+    private var hasVeil = false
+    private var decoration: Decoration
+    private var icon: SwapIcon
 
     /// What the layer hides whole; even in x.
-    private(set) var interior = PixelRect(x: 0, y: 0, width: 0, height: 0)
+    private(set) var interior = PixelRect.none
 
     init(canvas: Size) {
         self.canvas = canvas
+        unit = Double(canvas.height) / 720
+        surroundings = CachedCopy()
+        veil = CachedCopy()
+        decoration = Decoration(canvas: canvas)
+        icon = SwapIcon(canvas: canvas)
     }
 
-    /// Brings `picture` to the size and turn that `layer` shows it in.
-    func prepare(_ layer: Layer, picture: CameraPicture) {
+    /// Brings the camera's picture to the size and turn that `layer` shows it in.
+    func prepare(_ layer: Layer, of camera: CameraPicture) {
         self.layer = layer
+        let whole = PixelRect(canvas)
         outer = layer.rect.outwards
-        interior = layer.opacity >= 1 ? layer.rect.inwards.intersection(PixelRect(canvas)) : .none
-        piece = Piece(rect: outer, content: content(of: picture))
+        isPlain =
+            layer.opacity >= 1 && layer.cornerRadius <= 0 && layer.borderWidth <= 0
+            && layer.shadowOpacity <= 0 && outer == layer.rect.inwards
+        if isPlain {
+            interior = outer.intersection(whole)
+        } else {
+            decoration.update(shape(of: layer))
+            interior = decoration.interior
+        }
+        if layer.iconOpacity * layer.opacity > 0 {
+            icon.update(in: layer.rect, opacity: layer.iconOpacity * layer.opacity)
+        }
+        compose(camera)
+    }
+
+    private func shape(of layer: Layer) -> Shape {
+        var shape = Shape(rect: layer.rect)
+        shape.cornerRadius = max(0, layer.cornerRadius)
+        shape.borderWidth = max(0, layer.borderWidth)
+        shape.borderOpacity = layer.borderOpacity
+        shape.shadowOpacity = layer.shadowOpacity
+        shape.shadowBlur = 8 * unit
+        shape.shadowDrop = 6 * unit
+        shape.opacity = layer.opacity
+        return shape
+    }
+
+    /// Decides what lies where in the layer, and makes what is not there yet.
+    private func compose(_ camera: CameraPicture) {
+        picture = Piece(rect: outer, content: .nothing)
+        (hasSurroundings, hasVeil) = (false, false)
+        guard let frame = camera.frame, !outer.isEmpty else { return }
+        let upright = layer.transform.apply(to: frame.layout.size)
+        let fitted = layer.rect.fitting(aspect: upright.aspect)
+        // Less than a pixel pair's difference in shape is none.
+        let fits = layer.rect.width - fitted.width < 2 && layer.rect.height - fitted.height < 2
+        if !fits, layer.background != .crop {
+            picture.rect = fitted.nearest
+            hasSurroundings =
+                layer.background == .blur
+                && surroundings.update(
+                    camera,
+                    recipe: BlurredCopy.Recipe(
+                        transform: layer.transform,
+                        size: outer.size,
+                        sigma: Self.surroundingsBlur,
+                        brightness: Self.surroundingsBrightness
+                    )
+                )
+        }
+        if layer.veil > 0 {
+            hasVeil = veil.update(
+                camera,
+                recipe: BlurredCopy.Recipe(
+                    transform: layer.transform,
+                    size: picture.rect.size,
+                    sigma: Self.veilBlur
+                        * (Double(canvas.height) / Double(picture.rect.height)).squareRoot(),
+                    brightness: Self.veilBrightness
+                )
+            )
+        }
+        picture.content = content(
+            of: camera,
+            frame: frame,
+            cut: !fits && layer.background == .crop
+        )
+    }
+
+    private func content(of camera: CameraPicture, frame: Frame, cut: Bool) -> Piece.Content {
+        let size = picture.rect.size
+        let isWhole = layer.transform == .identity && frame.layout.size == size && !cut
+        if isWhole, let packed = camera.packed { return .packed(packed) }
+        guard let planes = camera.planes else { return .nothing }
+        if isWhole, planes.u.rowBytes == size.width / 2 {
+            switch planes.u.rows {
+            case size.height: return .planar(planes, chromaShift: 0, color: frame.color)
+            case (size.height + 1) / 2: return .planar(planes, chromaShift: 1, color: frame.color)
+            default: break
+            }
+        }
+        let key = ScaleKey(frame: frame.identity, transform: layer.transform, size: size, cut: cut)
+        if scaled?.key != key {
+            let source =
+                cut
+                ? planes.cropped(
+                    toAspect: layer.transform.swapsAxes
+                        ? 1 / layer.rect.aspect : layer.rect.aspect
+                ) : planes
+            scaled = (
+                key, source.scaled(to: size, transform: layer.transform, &first, &second)
+            )
+        }
+        guard let scaled else { return .nothing }
+        return .planar(scaled.planes, chromaShift: 0, color: frame.color)
     }
 
     /// Writes the layer to `output`, without what `hole` hides.
@@ -36,80 +150,176 @@ final class LayerSurface {
         hole: PixelRect,
         packer: borrowing Packer
     ) {
-        let visible = outer.intersection(PixelRect(canvas))
-        guard !visible.isEmpty, layer.opacity > 0 else { return }
-        for y in visible.y..<visible.maxY {
+        guard layer.opacity > 0 else { return }
+        let touched = isPlain ? outer.intersection(PixelRect(canvas)) : decoration.bounds
+        let content = rows.reserve(4 * canvas.width)
+        for y in touched.y..<touched.maxY {
             let row = output + y * stride
-            let covered = hole.intersection(
-                PixelRect(x: visible.x, y: y, width: visible.width, height: 1)
+            guard !isPlain else {
+                write(y: y, touched.x..<touched.maxX, hole: hole, row: row, packer: packer)
+                continue
+            }
+            let weights = decoration.row(y)
+            let (left, right) = (weights.opaque.lowerBound, weights.opaque.upperBound)
+            blend(y: y, touched.x..<left, weights.left, content, row: row, packer: packer)
+            write(y: y, weights.opaque, hole: hole, row: row, packer: packer)
+            blend(y: y, right..<touched.maxX, weights.right, content, row: row, packer: packer)
+        }
+        guard layer.iconOpacity * layer.opacity > 0 else { return }
+        for y in icon.rows { icon.apply(y: y, to: output + y * stride) }
+    }
+
+    /// Lays pixels of the layer over the row by their weights; `content` is room for a row.
+    private func blend(
+        y: Int,
+        _ range: Range<Int>,
+        _ weights: WeightRow,
+        _ content: UnsafeMutablePointer<UInt8>,
+        row: UnsafeMutablePointer<UInt8>,
+        packer: borrowing Packer
+    ) {
+        guard !range.isEmpty else { return }
+        if y >= outer.y, y < outer.maxY {
+            let inside = range.clamped(to: outer.x..<max(outer.x, outer.maxX))
+            write(y: y, inside, into: content + 2 * inside.lowerBound, packer: packer)
+        }
+        let offset = 2 * range.lowerBound
+        weights.apply(content + offset, to: row + offset, count: 2 * range.count)
+    }
+
+    /// Writes opaque pixels of the layer to the row, without what `hole` hides.
+    private func write(
+        y: Int,
+        _ range: Range<Int>,
+        hole: PixelRect,
+        row: UnsafeMutablePointer<UInt8>,
+        packer: borrowing Packer
+    ) {
+        let (left, right) = hole.outside(range, y: y)
+        write(y: y, left, into: row + 2 * left.lowerBound, packer: packer)
+        write(y: y, right, into: row + 2 * right.lowerBound, packer: packer)
+    }
+
+    /// Writes pixels of the layer's row `y`, all inside `outer`, to `destination`.
+    private func write(
+        y: Int,
+        _ range: Range<Int>,
+        into destination: UnsafeMutablePointer<UInt8>,
+        packer: borrowing Packer
+    ) {
+        guard !range.isEmpty else { return }
+        var inside = range.upperBound..<range.upperBound
+        if y >= picture.rect.y, y < picture.rect.maxY {
+            let met = range.clamped(to: picture.rect.x..<picture.rect.maxX)
+            if !met.isEmpty { inside = met }
+        }
+        surround(y: y, range.lowerBound..<inside.lowerBound, into: destination)
+        write(
+            y: y,
+            picture: inside,
+            into: destination + 2 * (inside.lowerBound - range.lowerBound),
+            packer: packer
+        )
+        surround(
+            y: y,
+            inside.upperBound..<range.upperBound,
+            into: destination + 2 * (inside.upperBound - range.lowerBound)
+        )
+    }
+
+    private func write(
+        y: Int,
+        picture range: Range<Int>,
+        into destination: UnsafeMutablePointer<UInt8>,
+        packer: borrowing Packer
+    ) {
+        guard !range.isEmpty else { return }
+        let (x0, x1) = (range.lowerBound, range.upperBound)
+        guard hasVeil else {
+            picture.write(y: y, from: x0, to: x1, into: destination, packer: packer)
+            return
+        }
+        let (left, right) = (x0 - picture.rect.x, x1 - picture.rect.x)
+        guard layer.veil < 1 else {
+            veil.copy.write(y: y - picture.rect.y, from: left, to: right, into: destination)
+            return
+        }
+        let veiled = rows.reserve(4 * canvas.width) + 2 * canvas.width
+        veil.copy.write(y: y - picture.rect.y, from: left, to: right, into: veiled)
+        picture.write(y: y, from: x0, to: x1, into: destination, packer: packer)
+        mix(
+            destination,
+            veiled,
+            fraction: min(255, Int(layer.veil * 256)),
+            count: 2 * range.count,
+            into: destination
+        )
+    }
+
+    private func surround(
+        y: Int,
+        _ range: Range<Int>,
+        into destination: UnsafeMutablePointer<UInt8>
+    ) {
+        guard !range.isEmpty else { return }
+        if hasSurroundings {
+            surroundings.copy.write(
+                y: y - outer.y,
+                from: range.lowerBound - outer.x,
+                to: range.upperBound - outer.x,
+                into: destination
             )
-            let (left, right) =
-                covered.isEmpty ? (visible.maxX, visible.maxX) : (covered.x, covered.maxX)
-            piece.write(y: y, from: visible.x, to: left, into: row + 2 * visible.x, packer: packer)
-            piece.write(y: y, from: right, to: visible.maxX, into: row + 2 * right, packer: packer)
+        } else {
+            Piece.fill(destination, luma: 16, count: range.count)
         }
     }
 
-    private func content(of picture: CameraPicture) -> Piece.Content {
-        guard let frame = picture.frame, !outer.isEmpty else { return .nothing }
-        let isWhole = layer.transform == .identity && frame.layout.size == outer.size
-        if isWhole, let packed = picture.packed { return .packed(packed) }
-        guard let planes = picture.planes else { return .nothing }
-        return .planar(
-            isWhole && planes.u.rowBytes == outer.width / 2 && planes.u.rows == outer.height
-                ? planes : scale(planes),
-            chromaShift: 0,
-            color: frame.color
-        )
+    /// What a scaled picture was made from.
+    private struct ScaleKey: Hashable {
+        var frame: FrameIdentity
+        var transform: Transform
+        var size: Size
+        var cut: Bool
     }
+}
 
-    private func scale(_ planes: Planes) -> Planes {
-        let turn = layer.transform
-        let target = FrameLayout(size: outer.size, format: .i422)
-        let upright = FrameLayout(
-            size: turn.inverse.apply(to: outer.size),
-            format: turn.swapsAxes ? .i440 : .i422
-        )
-        let small = Planes(at: scaled.reserve(upright.byteCount), layout: upright)
-        planes.luma.scale(to: small.luma)
-        planes.u.scale(to: small.u)
-        planes.v.scale(to: small.v)
-        if turn == .identity { return small }
-        let result = Planes(at: turned.reserve(target.byteCount), layout: target)
-        small.luma.orient(turn, into: result.luma)
-        small.u.orient(turn, into: result.u)
-        small.v.orient(turn, into: result.v)
-        return result
+/// A blurred copy, and what it was made from.
+struct CachedCopy: ~Copyable {
+    var copy = BlurredCopy()
+    private var recipe: BlurredCopy.Recipe?
+    private var frame: FrameIdentity?
+
+    /// Makes the copy that of the camera's newest picture. False where it has none.
+    mutating func update(
+        _ camera: CameraPicture,
+        recipe: BlurredCopy.Recipe
+    ) -> Bool {
+        guard let frame = camera.frame, let planes = camera.planes else { return false }
+        if frame.identity != self.frame || recipe != self.recipe {
+            copy.update(planes, color: frame.color, recipe: recipe)
+            self.frame = frame.identity
+            self.recipe = recipe
+        }
+        return true
     }
 }
 
 extension PixelRect {
     /// No pixel.
     static let none = PixelRect(x: 0, y: 0, width: 0, height: 0)
+
+    /// What of the pixels `range` of row `y` lies left of the rectangle and what right of it; the
+    /// second is empty where the row does not meet it.
+    func outside(_ range: Range<Int>, y: Int) -> (Range<Int>, Range<Int>) {
+        let end = range.upperBound..<range.upperBound
+        guard !isEmpty, y >= self.y, y < self.maxY else { return (range, end) }
+        let hidden = range.clamped(to: x..<maxX)
+        guard !hidden.isEmpty else { return (range, end) }
+        return (range.lowerBound..<hidden.lowerBound, hidden.upperBound..<range.upperBound)
+    }
 }
 
 extension Rect {
-    /// The smallest rectangle of whole pixel pairs around this one.
-    var outwards: PixelRect {
-        let left = Int((x / 2).rounded(.down)) * 2
-        let top = Int(y.rounded(.down))
-        return PixelRect(
-            x: left,
-            y: top,
-            width: Int((maxX / 2).rounded(.up)) * 2 - left,
-            height: Int(maxY.rounded(.up)) - top
-        )
-    }
-
-    /// The largest rectangle of whole pixel pairs inside this one.
-    var inwards: PixelRect {
-        let left = Int((x / 2).rounded(.up)) * 2
-        let top = Int(y.rounded(.up))
-        return PixelRect(
-            x: left,
-            y: top,
-            width: max(0, Int((maxX / 2).rounded(.down)) * 2 - left),
-            height: max(0, Int(maxY.rounded(.down)) - top)
-        )
-    }
+    /// Width over height; 1 for an empty rectangle.
+    var aspect: Double { height > 0 ? width / height : 1 }
 }

@@ -83,6 +83,9 @@ struct Piece {
         /// Rows that are packed, chroma half as wide as luma and 1 / 2^`chromaShift` as high.
         case planar(Planes, chromaShift: Int, color: ColorSpace)
     }
+    /// The luma of a picture that is not there yet.
+    static let calm: UInt8 = 32
+
     /// Where it lies; x and width are even. May reach beyond the canvas.
     var rect: PixelRect
     var content: Content
@@ -99,7 +102,7 @@ struct Piece {
         guard x1 > x0 else { return }
         let (row, column, count) = (y - rect.y, x0 - rect.x, x1 - x0)
         switch content {
-        case .nothing: Self.calm(destination, count: count)
+        case .nothing: Self.fill(destination, luma: Self.calm, count: count)
         case .packed(let plane):
             destination.update(from: plane.row(row) + 2 * column, count: 2 * count)
         case .planar(let planes, let chromaShift, let color):
@@ -114,10 +117,10 @@ struct Piece {
         }
     }
 
-    /// Writes `count` pixels of dark grey.
-    static func calm(_ destination: UnsafeMutablePointer<UInt8>, count: Int) {
+    /// Writes `count` pixels of one grey.
+    static func fill(_ destination: UnsafeMutablePointer<UInt8>, luma: UInt8, count: Int) {
         for i in 0..<count {
-            destination[2 &* i] = 32
+            destination[2 &* i] = luma
             destination[2 &* i &+ 1] = 128
         }
     }

@@ -34,6 +34,22 @@ package struct Scratch: ~Copyable {
     }
 }
 
+/// As `Scratch`, for numbers.
+struct FloatScratch: ~Copyable {
+    private var scratch = Scratch()
+    private(set) var base: UnsafeMutablePointer<Float>
+
+    init() {
+        base = UnsafeMutableRawPointer(scratch.reserve(64)).assumingMemoryBound(to: Float.self)
+    }
+
+    /// Makes `base` at least `count` numbers long.
+    mutating func grow(to count: Int) {
+        base = UnsafeMutableRawPointer(scratch.reserve(4 * count))
+            .assumingMemoryBound(to: Float.self)
+    }
+}
+
 extension Plane {
     /// A plane of the shape of `other` at `base`, in rows of `stride` bytes.
     init(base: UnsafeMutablePointer<UInt8>, stride: Int, of other: Plane) {
@@ -63,6 +79,44 @@ extension Plane {
     }
 }
 
+extension Rect {
+    /// The smallest rectangle of whole pixel pairs around this one.
+    package var outwards: PixelRect {
+        let left = Int((x / 2).rounded(.down)) * 2
+        let top = Int(y.rounded(.down))
+        return PixelRect(
+            x: left,
+            y: top,
+            width: Int((maxX / 2).rounded(.up)) * 2 - left,
+            height: Int(maxY.rounded(.up)) - top
+        )
+    }
+
+    /// The largest rectangle of whole pixel pairs inside this one; empty where there is none.
+    package var inwards: PixelRect {
+        let left = Int((x / 2).rounded(.up)) * 2
+        let top = Int(y.rounded(.up))
+        return PixelRect(
+            x: left,
+            y: top,
+            width: max(0, Int((maxX / 2).rounded(.down)) * 2 - left),
+            height: max(0, Int(maxY.rounded(.down)) - top)
+        )
+    }
+
+    /// The rectangle with its edges at the nearest whole pixel pairs, at least one pair large.
+    package var nearest: PixelRect {
+        let left = Int((x / 2).rounded()) * 2
+        let top = Int(y.rounded())
+        return PixelRect(
+            x: left,
+            y: top,
+            width: max(2, Int((maxX / 2).rounded()) * 2 - left),
+            height: max(1, Int(maxY.rounded()) - top)
+        )
+    }
+}
+
 /// The three planes of a picture, chroma subsampled in any way.
 ///
 /// A view without ownership, as `Plane` is.
@@ -89,6 +143,31 @@ package struct Planes {
             return Plane(base: base + offset, stride: stride, rowBytes: rowBytes, rows: rows)
         }
         self.init(luma: plane(0), u: plane(1), v: plane(2))
+    }
+
+    /// The middle of the picture, as large as has `aspect` (width over height), to within the
+    /// few pixels that share their chroma. The whole picture where that is nearly its own.
+    package func cropped(toAspect aspect: Double) -> Planes {
+        let part = Rect(size).fitting(aspect: aspect)
+        let width = max(4, Int((part.width / 4).rounded()) * 4)
+        let height = max(4, Int((part.height / 4).rounded()) * 4)
+        let x = max(0, size.width - width) / 8 * 4
+        let y = max(0, size.height - height) / 8 * 4
+        let rect = PixelRect(x: x, y: y, width: width, height: height)
+            .intersection(PixelRect(size))
+        func crop(_ plane: Plane) -> Plane {
+            // How many pixels a byte stands for; gray's single neutral byte stands for all.
+            guard plane.rowBytes > 1 || plane.rows > 1 else { return plane }
+            let across = max(1, (luma.rowBytes + plane.rowBytes / 2) / plane.rowBytes)
+            let down = max(1, (luma.rows + plane.rows / 2) / plane.rows)
+            return plane.cropped(
+                x: rect.x / across,
+                y: rect.y / down,
+                width: min((rect.width + across - 1) / across, plane.rowBytes - rect.x / across),
+                height: min((rect.height + down - 1) / down, plane.rows - rect.y / down)
+            )
+        }
+        return Planes(luma: crop(luma), u: crop(u), v: crop(v))
     }
 
     /// Extent in pixels.

@@ -63,3 +63,72 @@ extension Plane {
         )
     }
 }
+
+extension Planes {
+    /// The picture at `size`, whose width is even, with chroma half as wide as luma and as high,
+    /// turned by `transform`.
+    ///
+    /// It is scaled first where that leaves fewer pixels to turn. The planes lie in `first` or
+    /// `second` and are valid until these are used again.
+    package func scaled(
+        to size: Size,
+        transform: Transform,
+        _ first: inout Scratch,
+        _ second: inout Scratch
+    ) -> Planes {
+        precondition(size.width > 0 && size.height > 0 && size.width % 2 == 0)
+        let final = FrameLayout(size: size, format: .i422)
+        if transform == .identity {
+            let result = Planes(at: first.reserve(final.byteCount), layout: final)
+            scale(to: result)
+            return result
+        }
+        if size.area <= self.size.area {
+            let turned = FrameLayout(
+                size: transform.inverse.apply(to: size),
+                format: transform.swapsAxes ? .i440 : .i422
+            )
+            let scaled = Planes(at: first.reserve(turned.byteCount), layout: turned)
+            scale(to: scaled)
+            let result = Planes(at: second.reserve(final.byteCount), layout: final)
+            scaled.orient(transform, into: result)
+            return result
+        }
+        let turned = oriented(transform, in: &first)
+        let result = Planes(at: second.reserve(final.byteCount), layout: final)
+        turned.scale(to: result)
+        return result
+    }
+
+    /// The picture turned by `transform`, each plane at its own size, in `scratch`.
+    package func oriented(_ transform: Transform, in scratch: inout Scratch) -> Planes {
+        let whole = transform.apply(to: size)
+        let chroma = transform.apply(to: Size(width: u.rowBytes, height: u.rows))
+        let lumaStride = (whole.width + 63) / 64 * 64
+        let chromaStride = (chroma.width + 63) / 64 * 64
+        let base = scratch.reserve(lumaStride * whole.height + 2 * chromaStride * chroma.height)
+        func plane(_ base: UnsafeMutablePointer<UInt8>, _ stride: Int, _ size: Size) -> Plane {
+            Plane(base: base, stride: stride, rowBytes: size.width, rows: size.height)
+        }
+        let chromaBase = base + lumaStride * whole.height
+        let result = Planes(
+            luma: plane(base, lumaStride, whole),
+            u: plane(chromaBase, chromaStride, chroma),
+            v: plane(chromaBase + chromaStride * chroma.height, chromaStride, chroma)
+        )
+        orient(transform, into: result)
+        return result
+    }
+
+    private func scale(to result: Planes) {
+        luma.scale(to: result.luma)
+        u.scale(to: result.u)
+        v.scale(to: result.v)
+    }
+
+    private func orient(_ transform: Transform, into result: Planes) {
+        luma.orient(transform, into: result.luma)
+        u.orient(transform, into: result.u)
+        v.orient(transform, into: result.v)
+    }
+}

@@ -1,0 +1,77 @@
+package import Frames
+
+/// From a camera's colours to the stream's, BT.601 in limited range.
+///
+/// BT.709 counts more green and less red and blue as luma than BT.601 does; what its luma lacks
+/// is in its chroma.
+package struct ColorMatrix {
+    /// What a step of luma gives, and what steps of U and V give to luma, U and V.
+    private let y: Float
+    private let (yu, yv): (Float, Float)
+    private let (uu, uv): (Float, Float)
+    private let (vu, vv): (Float, Float)
+    /// The luma of black.
+    private let black: Float
+
+    /// What brings `color` to the stream's: the product of its matrix to RGB and BT.601's from
+    /// it, in the ranges' steps, of which chroma has 224 in limited range where luma has 219.
+    package init(from color: ColorSpace) {
+        let isFull = color.range == .full
+        let chroma: Float = isFull ? 224 / 255 : 1
+        let cross: Float = isFull ? 219 / 255 : 219 / 224
+        y = isFull ? 219 / 255 : 1
+        black = isFull ? 0 : 16
+        switch color.matrix {
+        case .bt601:
+            (yu, yv) = (0, 0)
+            (uu, uv) = (chroma, 0)
+            (vu, vv) = (0, chroma)
+        case .bt709:
+            (yu, yv) = (0.101579 * cross, 0.196076 * cross)
+            (uu, uv) = (0.989854 * chroma, -0.110653 * chroma)
+            (vu, vv) = (-0.072453 * chroma, 0.983398 * chroma)
+        }
+    }
+
+    /// Converts `count` pixels, an even number, with chroma half as wide as luma.
+    package func convert(
+        _ luma: UnsafePointer<UInt8>,
+        _ u: UnsafePointer<UInt8>,
+        _ v: UnsafePointer<UInt8>,
+        count: Int,
+        into outLuma: UnsafeMutablePointer<UInt8>,
+        _ outU: UnsafeMutablePointer<UInt8>,
+        _ outV: UnsafeMutablePointer<UInt8>
+    ) {
+        for i in 0..<count / 2 {
+            let (du, dv) = (Float(u[i]) - 128, Float(v[i]) - 128)
+            let offset = du * yu + dv * yv + (16 - black * y)
+            outLuma[2 &* i] = byte(clamped(Float(luma[2 &* i]) * y + offset))
+            outLuma[2 &* i &+ 1] = byte(clamped(Float(luma[2 &* i &+ 1]) * y + offset))
+            outU[i] = byte(clamped(du * uu + dv * uv + 128))
+            outV[i] = byte(clamped(du * vu + dv * vv + 128))
+        }
+    }
+
+    /// Converts `count` pixels in place, as above, and leaves `brightness` (0 … 1) of their light.
+    package func convert(
+        _ luma: UnsafeMutablePointer<Float>,
+        _ u: UnsafeMutablePointer<Float>,
+        _ v: UnsafeMutablePointer<Float>,
+        count: Int,
+        brightness: Float
+    ) {
+        for i in 0..<count / 2 {
+            let (du, dv) = ((u[i] - 128) * brightness, (v[i] - 128) * brightness)
+            let offset = du * yu + dv * yv + 16
+            let gain = y * brightness
+            luma[2 &* i] = clamped((luma[2 &* i] - black) * gain + offset)
+            luma[2 &* i &+ 1] = clamped((luma[2 &* i &+ 1] - black) * gain + offset)
+            u[i] = clamped(du * uu + dv * uv + 128)
+            v[i] = clamped(du * vu + dv * vv + 128)
+        }
+    }
+
+    @inline(__always)
+    private func clamped(_ value: Float) -> Float { max(0, min(255, value)) }
+}
