@@ -84,6 +84,7 @@ let package = Package(
             dependencies: [
                 "Frames", "DualCamCore", "Capture", "Publish", "Engine", "Control", "DBusKit",
                 "Platform",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings

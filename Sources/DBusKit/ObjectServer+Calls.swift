@@ -81,6 +81,7 @@ extension ObjectServer {
 
     private func answerStandard(_ invocation: Invocation, _ answer: Answer) throws(DBusError) {
         let path = invocation.path
+        if ["Get", "GetAll", "GetManagedObjects"].contains(invocation.member) { onRead() }
         switch invocation.member {
         case "Introspect": invocation.reply(.string(try introspection(of: path)))
         case "GetManagedObjects": invocation.reply(managedObjects())

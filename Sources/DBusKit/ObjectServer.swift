@@ -45,6 +45,10 @@ package final class ObjectServer {
     private(set) var objects: [ObjectPath: [Export]] = [:]
     private var news: [News] = []
 
+    /// Called before properties are read by a caller, so that those whose changes are not told can
+    /// be `set` first.
+    package var onRead: () -> Void = {}
+
     /// An empty tree. The object at `root` has the ObjectManager of all below it; export
     /// everything, then request the bus name.
     package init(on connection: Connection, managing root: ObjectPath? = nil) {

@@ -43,6 +43,9 @@ package struct SceneStyle: Hashable, Sendable {
     /// How long a swap or another change takes, in seconds.
     package var swapDuration = 0.3
 
+    /// How large an inset may be: `insetSize`.
+    package static let insetSizes = 0.1...0.5
+
     /// The default look.
     package init() {}
 }
@@ -214,7 +217,7 @@ struct Fade: Hashable, Sendable {
 /// All that happens on the way is a function of this and the time.
 package struct SceneState: Hashable, Sendable {
     /// The canvas, in pixels.
-    package let canvas: Size
+    package private(set) var canvas: Size
     /// What was chosen last.
     package private(set) var style: SceneStyle
     /// Front is main. What was asked last, whether or not the change is over.
@@ -284,14 +287,28 @@ package struct SceneState: Hashable, Sendable {
         begin(path, from: before, at: time)
     }
 
+    /// Lies on another canvas from now on, at rest.
+    package mutating func setCanvas(_ canvas: Size) {
+        self.canvas = canvas
+        transition = nil
+    }
+
     /// Changes the look; what moves by it moves eased from `time` on.
-    package mutating func setStyle(_ style: SceneStyle, at time: Timestamp) {
+    package mutating func setStyle(
+        _ style: SceneStyle,
+        at time: Timestamp,
+        instantly: Bool = false
+    ) {
         guard style != self.style else { return }
         settle(at: time)
         let before = arrangement(at: time)
         let restBefore = rest
         self.style = style
-        if rest != restBefore { begin(.straight, from: before, at: time) }
+        if instantly {
+            transition = nil
+        } else if rest != restBefore {
+            begin(.straight, from: before, at: time)
+        }
     }
 
     /// A role's camera came, or went for good.

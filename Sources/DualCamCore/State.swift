@@ -24,6 +24,8 @@ package struct CameraState: Hashable, Sendable {
     package var phase = CameraPhase.unavailable
     /// Why it does not deliver, while it should.
     package var interruption = Interruption.none
+    /// What is wrong with its source, for people; empty when nothing is.
+    package var problem = ""
     /// How it delivers, while it is open.
     package var mode: CaptureMode?
     /// Shown mirrored left to right.
@@ -67,8 +69,10 @@ package struct State: Hashable, Sendable {
     package var cameras: PerRole<CameraState>
     /// Whether the stream is to exist.
     package var isStarted = false
-    /// Whether a stream that was stopped still has its node.
+    /// Whether a stream that was asked to stop still has its node.
     package var isWithdrawing = false
+    /// Whether it has yet to tell that it has stopped: no node, and cameras closed.
+    package var isStopping = false
     /// Whether it was asked to start again meanwhile.
     package var startsAgain = false
     /// Whether DidStart was told since the stream was asked to start.
@@ -107,6 +111,14 @@ package struct State: Hashable, Sendable {
         }
     }
 
+    /// Whether `role`'s device is held open, or tried.
+    package func isOpen(_ role: Role) -> Bool {
+        switch cameras[role].phase {
+        case .opening, .streaming, .interrupted: true
+        case .closed, .unavailable: false
+        }
+    }
+
     /// Whether the stream exists: the node can be picked.
     package var isActive: Bool { isStarted && nodeID != nil }
 
@@ -130,7 +142,7 @@ package enum Event: Hashable, Sendable {
     /// Front is main, or not.
     case setSwapped(Bool, instantly: Bool)
     /// Back to the scene of the start.
-    case resetScene(SceneStyle)
+    case resetScene(SceneStyle, instantly: Bool)
     /// A new look.
     case setStyle(SceneStyle)
     /// Show a camera mirrored or not.
@@ -138,9 +150,16 @@ package enum Event: Hashable, Sendable {
     /// A camera is mounted turned by 0, 90, 180 or 270 degrees clockwise.
     case setRotation(Role, Int)
 
+    /// A role's pictures come from elsewhere.
+    case setSource(Role, SourceSpecification)
+    /// The stream has another size or rate: there is a new node to publish.
+    case setOutput(Size)
+
     // Happened.
     /// A camera was found for the role (its name), or there is none.
     case cameraAssigned(Role, name: String?)
+    /// A role's source cannot be used, and why; empty: it can.
+    case cameraProblem(Role, String)
     /// A camera is being opened.
     case cameraOpening(Role)
     /// A camera is open and delivers in a mode.
@@ -202,9 +221,9 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.scene.setSwapped(!state.scene.isSwapped, at: time, instantly: instantly)
     case .setSwapped(let swapped, let instantly):
         state.scene.setSwapped(swapped, at: time, instantly: instantly)
-    case .resetScene(let style):
-        state.scene.setSwapped(false, at: time)
-        state.scene.setStyle(style, at: time)
+    case .resetScene(let style, let instantly):
+        state.scene.setSwapped(false, at: time, instantly: instantly)
+        state.scene.setStyle(style, at: time, instantly: instantly)
     case .setStyle(let style):
         state.scene.setStyle(style, at: time)
     case .setMirror(let role, let mirror):
@@ -212,6 +231,15 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .setRotation(let role, let degrees):
         precondition([0, 90, 180, 270].contains(degrees))
         state.cameras[role].rotation = degrees
+
+    case .setSource(let role, let source):
+        state.cameras[role].source = source
+    case .setOutput(let canvas):
+        state.scene.setCanvas(canvas)
+        state.nodeID = nil
+        state.isConsumed = false
+        state.consumers = 0
+        if state.isStarted { effects.append(.publishNode) }
 
     case .cameraAssigned(let role, let name?):
         guard state.cameras[role].phase == .unavailable else {
@@ -229,6 +257,8 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.cameras[role].mode = nil
         state.cameras[role].phase = .unavailable
         state.cameras[role].interruption = .none
+    case .cameraProblem(let role, let problem):
+        state.cameras[role].problem = problem
     case .cameraOpening(let role):
         guard state.cameras[role].phase == .closed else { break }
         state.cameras[role].phase = .opening
@@ -264,10 +294,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.isConsumed = false
         state.consumers = 0
     case .nodeWithdrawn:
-        guard state.isWithdrawing else { break }
         state.isWithdrawing = false
-        effects.append(.announce(.didStop))
-        if state.startsAgain { effects += start(&state) }
     case .consumed(let isConsumed):
         state.isConsumed = isConsumed && state.isStarted
     case .consumers(let count):
@@ -286,14 +313,19 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
             effects.append(.startGrace)
         }
     }
+    if state.isStopping, !state.isWithdrawing, !Role.allCases.contains(where: state.isOpen) {
+        state.isStopping = false
+        effects.append(.announce(.didStop))
+        if state.startsAgain { effects += start(&state) }
+    }
     return effects
 }
 
 private func start(_ state: inout State) -> [Effect] {
     guard !state.isStarted else { return [] }
-    // A node on its way out is waited for, so that the signals come in their order.
-    state.startsAgain = state.isWithdrawing
-    guard !state.isWithdrawing else { return [] }
+    // A stop under way is waited for, so that the signals come in their order.
+    state.startsAgain = state.isStopping
+    guard !state.isStopping else { return [] }
     state.isStarted = true
     state.isAnnounced = false
     return [.announce(.willStart), .publishNode]
@@ -304,6 +336,7 @@ private func stop(_ state: inout State) -> [Effect] {
     guard state.isStarted else { return [] }
     state.isStarted = false
     state.isWithdrawing = true
+    state.isStopping = true
     state.nodeID = nil
     state.nodeProblem = ""
     state.isConsumed = false

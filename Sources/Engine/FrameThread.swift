@@ -21,6 +21,9 @@ package final class FrameThread: Sendable {
         package var compositing: Int64 = 0
         /// Nanoseconds that the slowest frame took.
         package var slowest: Int64 = 0
+
+        /// Nothing done yet.
+        package init() {}
     }
 
     /// What other threads ask for.

@@ -1,1 +1,88 @@
-print("dualcamd")
+import ArgumentParser
+import Control
+import DBusKit
+import DualCamCore
+import Glibc
+import Logging
+import Platform
+
+/// What the daemon is told on its command line.
+struct Options: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dualcamd",
+        abstract: "Composes two cameras into one PipeWire camera.",
+        discussion: "It is controlled over the session bus; see dualcamctl.",
+        version: DualCam.version
+    )
+
+    @Option(help: "Read this file instead of the user's or the system's dualcam.toml.")
+    var config: String?
+}
+
+/// Runs the daemon until it is told to end, or the session bus is gone.
+@MainActor
+func run(_ options: Options) throws {
+    // First of all, so that no thread of any library is ever interrupted by one.
+    signal(SIGPIPE, SIG_IGN)
+    let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
+    let loop = try EventLoop()
+
+    let (configuration, problem) = readConfiguration(options.config)
+    let daemon = try Daemon(configuration ?? Configuration(), loop: loop)
+    let connection = try Connection(loop: loop)
+    let service = Service(daemon, on: connection)
+    service.configurationProblem = problem
+    connection.onDisconnect = {
+        Log.control.notice("the session bus is gone")
+        loop.stop()
+    }
+    try connection.requestName(DualCam.busName)
+
+    try loop.watch(signals.descriptor, for: .readable) { _ in
+        while let signal = signals.next() {
+            guard signal == SIGHUP else {
+                loop.stop()
+                return
+            }
+            Supervisor.reloading()
+            let (configuration, problem) = readConfiguration(options.config)
+            service.configurationProblem = problem
+            if let configuration { daemon.reconfigure(configuration) }
+            Supervisor.ready(status: service.status)
+        }
+    }
+    let heart = try Heart(daemon, loop: loop)
+
+    Supervisor.ready(status: service.status)
+    try daemon.start()
+    loop.run()
+
+    Supervisor.stopping(status: "Ending")
+    heart.stop()
+    daemon.end()
+    if connection.isConnected { connection.flush() }
+}
+
+/// The configuration as the file says it, `nil` when it cannot be used; and what is wrong with it.
+func readConfiguration(_ path: String?) -> (Configuration?, problem: String) {
+    do {
+        guard let file = try ConfigurationFile.load(override: path) else {
+            return (Configuration(), "")
+        }
+        let (configuration, warnings) = try Configuration.parse(file.text, file: file.path)
+        for warning in warnings {
+            Log.control.warning("configuration", metadata: ["reason": "\(warning)"])
+        }
+        return (configuration, "")
+    } catch {
+        Log.control.error("configuration", metadata: ["reason": "\(error)"])
+        return (nil, "\(error)")
+    }
+}
+
+do {
+    try run(Options.parseOrExit())
+} catch {
+    Log.control.critical("cannot run", metadata: ["reason": "\(error)"])
+    exit(EXIT_FAILURE)
+}

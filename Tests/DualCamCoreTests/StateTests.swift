@@ -91,14 +91,17 @@ struct StateTests {
         #expect(state.cameras.back.phase == .closed && state.cameras.back.mode == nil)
     }
 
-    @Test mutating func stoppingClosesCameras() {
+    @Test mutating func stoppingIsOverWhenTheCamerasAreClosed() {
         _ = apply(
             .cameraAssigned(.back, name: "Desk"),
             .start,
             .nodePublished(id: 7),
-            .consumed(true)
+            .consumed(true),
+            .cameraOpening(.back)
         )
         #expect(apply(.stop).contains(.closeCamera(.back)))
+        #expect(apply(.nodeWithdrawn) == [])
+        #expect(apply(.cameraClosed(.back)) == [.announce(.didStop)])
     }
 
     @Test mutating func aCameraThatComesWhileNeededIsOpened() {

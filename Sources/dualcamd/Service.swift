@@ -1,0 +1,340 @@
+import Control
+import DBusKit
+import DualCamCore
+import Engine
+import Frames
+import Logging
+import Platform
+
+/// The daemon on the session bus: calls become events, the state becomes properties.
+@MainActor
+final class Service {
+    fileprivate let daemon: Daemon
+    private let server: ObjectServer
+    /// Calls of Start and Stop that are answered when it is done.
+    private var starting: [Invocation] = []
+    private var stopping: [Invocation] = []
+    private var reported = ""
+    /// What is wrong with the configuration, for people; empty when nothing is.
+    var configurationProblem = "" { didSet { refresh() } }
+
+    /// Exports the objects on `connection`; they show the state of `daemon` from then on.
+    init(_ daemon: Daemon, on connection: Connection) {
+        self.daemon = daemon
+        server = ObjectServer(on: connection, managing: DualCam.path)
+        server.export(.stream, at: DualCam.path, properties: streamProperties) {
+            [unowned self] in callStream($0)
+        }
+        server.export(.scene, at: DualCam.path, properties: sceneProperties) {
+            [unowned self] in
+            callScene($0)
+        } onWrite: { [unowned self] in
+            writeScene($0)
+        }
+        for role in Role.allCases {
+            server.export(.camera, at: path(role), properties: cameraProperties(role)) { _ in
+            } onWrite: { [unowned self] in
+                writeCamera(role, $0)
+            }
+        }
+        server.export(.logControl, at: DualCam.logPath, properties: logProperties) { _ in
+        } onWrite: { [unowned self] in
+            writeLog($0)
+        }
+        server.onRead = { [unowned self] in refresh() }
+        daemon.onChange = { [unowned self] in refresh() }
+        daemon.onAnnouncement = { [unowned self] in announce($0) }
+    }
+
+    private func path(_ role: Role) -> ObjectPath {
+        role == .back ? DualCam.backPath : DualCam.frontPath
+    }
+
+    // MARK: Properties
+
+    /// What is wrong, a sentence each.
+    var problems: [String] {
+        var problems = [configurationProblem, daemon.state.nodeProblem].filter { !$0.isEmpty }
+        for role in Role.allCases {
+            let camera = daemon.state.cameras[role]
+            if camera.phase == .interrupted {
+                problems.append("The \(role.rawValue) camera is \(camera.interruption.rawValue).")
+            } else if !camera.problem.isEmpty {
+                problems.append(camera.problem)
+            }
+        }
+        if Role.allCases.allSatisfy({ daemon.state.cameras[$0].phase == .unavailable }) {
+            problems.append("There is no camera.")
+        }
+        return problems
+    }
+
+    private var streamProperties: [String: Value] {
+        let state = daemon.state
+        let output = daemon.configuration.output
+        return [
+            "State": .string(state.streamPhase.rawValue),
+            "Active": .boolean(state.isActive),
+            "Possible": .boolean(state.isPossible),
+            "Problems": .strings(problems),
+            "NodeId": .uint32(state.nodeID ?? .max),
+            "Consumers": .uint32(UInt32(clamping: state.consumers)),
+            "Width": .uint32(UInt32(clamping: output.size.width)),
+            "Height": .uint32(UInt32(clamping: output.size.height)),
+            "FrameRate": .uint32(UInt32(clamping: output.frameRate)),
+            "PixelFormat": .string("YUY2"),
+            "Version": .string(DualCam.version),
+        ]
+    }
+
+    private var sceneProperties: [String: Value] {
+        let scene = daemon.state.scene
+        return [
+            "Swapped": .boolean(scene.isSwapped),
+            "Layout": .string(scene.style.layout.rawValue),
+            "Main": .objectPath(path(scene.main)),
+            "Inset": .objectPath(path(scene.main.other)),
+            "InsetVisible": .boolean(scene.style.insetVisible),
+            "InsetCorner": .string(scene.style.insetCorner.rawValue),
+            "InsetSize": .double(scene.style.insetSize),
+            "SwapIcon": .boolean(scene.style.swapIcon),
+        ]
+    }
+
+    private func cameraProperties(_ role: Role) -> [String: Value] {
+        let camera = daemon.state.cameras[role]
+        let counts = daemon.counts(of: role)
+        let size = camera.mode?.size
+        return [
+            "Role": .string(role.rawValue),
+            "Name": .string(camera.name),
+            "Source": .string(camera.source.description),
+            "State": .string(camera.phase.rawValue),
+            "Interruption": .string(camera.interruption.rawValue),
+            "Width": .uint32(UInt32(clamping: size?.width ?? 0)),
+            "Height": .uint32(UInt32(clamping: size?.height ?? 0)),
+            "FrameRate": .uint32(UInt32(camera.mode?.rate.rounded() ?? 0)),
+            "PixelFormat": .string(camera.mode?.format.description ?? ""),
+            "Mirror": .boolean(camera.mirror),
+            "Rotation": .uint32(UInt32(clamping: camera.rotation)),
+            "FramesCaptured": .uint64(counts.captured),
+            "FramesDropped": .uint64(counts.dropped),
+        ]
+    }
+
+    private var logProperties: [String: Value] {
+        [
+            "LogLevel": .string(Log.level.syslogWord),
+            "LogTarget": .string(Log.target.rawValue),
+            "SyslogIdentifier": .string("dualcamd"),
+        ]
+    }
+
+    /// Shows the state as it is now; the server tells watchers what differs.
+    private func refresh() {
+        server.set(streamProperties, of: .stream, at: DualCam.path)
+        server.set(sceneProperties, of: .scene, at: DualCam.path)
+        for role in Role.allCases {
+            server.set(cameraProperties(role), of: .camera, at: path(role))
+        }
+        answerWaiting()
+        if status != reported {
+            reported = status
+            Supervisor.report(status: status)
+        }
+    }
+
+    // MARK: Signals
+
+    private func announce(_ announcement: Effect.Announcement) {
+        switch announcement {
+        case .willStart: emit("WillStart")
+        case .didStart: emit("DidStart")
+        case .willStop: emit("WillStop")
+        case .didStop: emit("DidStop")
+        case .restoreRequested: emit("RestoreRequested")
+        case .failedToStart(let reason):
+            server.emit("FailedToStart", of: .stream, at: DualCam.path, .string(reason))
+        }
+    }
+
+    private func emit(_ signal: String) { server.emit(signal, of: .stream, at: DualCam.path) }
+
+    // MARK: Calls
+
+    private func callStream(_ call: Invocation) {
+        switch call.member {
+        case "Start": start(call)
+        case "Stop": stop(call, .stop)
+        case "Restore": stop(call, .restore)
+        case "Toggle": daemon.state.isStarted ? stop(call, .stop) : start(call)
+        case "Statistics": call.reply(.named(statistics))
+        default: preconditionFailure("\(call.member) is declared and not answered")
+        }
+    }
+
+    private func start(_ call: Invocation) {
+        starting.append(call)
+        daemon.send(.start)
+    }
+
+    private func stop(_ call: Invocation, _ event: Event) {
+        stopping.append(call)
+        daemon.send(event)
+    }
+
+    /// Answers the calls of Start and Stop that are done, or cannot be.
+    private func answerWaiting() {
+        let state = daemon.state
+        if !starting.isEmpty, state.isActive || !state.nodeProblem.isEmpty || state.isSettled {
+            let calls = starting
+            starting = []
+            for call in calls {
+                if state.isActive {
+                    call.reply()
+                } else if state.isStarted {
+                    call.fail(.pipeWireUnavailable(state.nodeProblem))
+                } else {
+                    call.fail(.failed("The stream was stopped meanwhile."))
+                }
+            }
+        }
+        if !stopping.isEmpty, state.isSettled || state.isStarted {
+            let calls = stopping
+            stopping = []
+            for call in calls { call.reply() }
+        }
+    }
+
+    private var statistics: [String: Value] {
+        let counts = daemon.statistics
+        let frames = Int64(clamping: max(1, counts.published))
+        return [
+            "frames-published": .uint64(counts.published),
+            "frames-unbuffered": .uint64(counts.unbuffered),
+            "frames-repeated": .uint64(counts.repeated),
+            "composite-mean-microseconds": .double(Double(counts.compositing / frames) / 1000),
+            "composite-longest-microseconds": .double(Double(counts.slowest) / 1000),
+        ]
+    }
+
+    private func callScene(_ call: Invocation) {
+        let instantly = call.options["instant"]?.boolean ?? false
+        switch call.member {
+        case "Swap":
+            guard daemon.state.scene.hasBoth else {
+                call.fail(.noCamera("There is no second camera to swap with."))
+                return
+            }
+            daemon.send(.swap(instantly: instantly))
+            call.reply(.boolean(daemon.state.scene.isSwapped))
+        case "Reset":
+            daemon.send(.resetScene(daemon.configuration.scene.style, instantly: instantly))
+            call.reply()
+        default: preconditionFailure("\(call.member) is declared and not answered")
+        }
+    }
+
+    // MARK: Writes
+
+    private func writeScene(_ write: PropertyWrite) {
+        var style = daemon.state.scene.style
+        do throws(DBusError) {
+            switch write.property {
+            case "Swapped":
+                daemon.send(.setSwapped(write.value.boolean ?? false, instantly: false))
+            case "Layout": style.layout = try choice(write)
+            case "InsetVisible": style.insetVisible = write.value.boolean ?? true
+            case "InsetCorner": style.insetCorner = try choice(write)
+            case "InsetSize":
+                let size = write.value.double ?? .nan
+                guard SceneStyle.insetSizes.contains(size) else {
+                    let (least, most) = (
+                        SceneStyle.insetSizes.lowerBound, SceneStyle.insetSizes.upperBound
+                    )
+                    throw .outOfRange("InsetSize is \(size), expected \(least) to \(most)")
+                }
+                style.insetSize = size
+            case "SwapIcon": style.swapIcon = write.value.boolean ?? true
+            default: preconditionFailure("\(write.property) is declared and not written")
+            }
+        } catch {
+            write.refuse(error)
+            return
+        }
+        daemon.send(.setStyle(style))
+        write.accept()
+    }
+
+    private func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ write: PropertyWrite
+    ) throws(DBusError) -> Choice {
+        let word = write.value.string ?? ""
+        guard let choice = Choice(rawValue: word) else {
+            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .outOfRange(
+                "\(write.property) is \"\(word.prefix(64))\", expected one of \(words)"
+            )
+        }
+        return choice
+    }
+
+    private func writeCamera(_ role: Role, _ write: PropertyWrite) {
+        switch write.property {
+        case "Mirror": daemon.send(.setMirror(role, write.value.boolean ?? false))
+        case "Rotation":
+            let degrees = write.value.integer ?? -1
+            guard [0, 90, 180, 270].contains(degrees) else {
+                write.refuse(.outOfRange("Rotation is \(degrees), expected 0, 90, 180 or 270"))
+                return
+            }
+            daemon.send(.setRotation(role, degrees))
+        default: preconditionFailure("\(write.property) is declared and not written")
+        }
+        write.accept()
+    }
+
+    private func writeLog(_ write: PropertyWrite) {
+        let word = write.value.string ?? ""
+        switch write.property {
+        case "LogLevel":
+            guard let level = Logger.Level(syslogWord: word) else {
+                write.refuse(
+                    .invalidArguments(
+                        "LogLevel is \"\(word.prefix(64))\", expected a level of syslog"
+                    )
+                )
+                return
+            }
+            Log.level = level
+        case "LogTarget":
+            guard let target = Log.Target(rawValue: word) else {
+                write.refuse(
+                    .invalidArguments(
+                        "LogTarget is \"\(word.prefix(64))\", expected console or journal"
+                    )
+                )
+                return
+            }
+            Log.target = target
+        default: preconditionFailure("\(write.property) is declared and not written")
+        }
+        server.set(logProperties, of: .logControl, at: DualCam.logPath)
+        write.accept()
+    }
+}
+
+extension State {
+    /// Whether the stream is stopped and all is done that belongs to it.
+    fileprivate var isSettled: Bool { !isStarted && !isStopping }
+}
+
+extension Service {
+    /// How the daemon is, in one line for people: what `systemctl --user status` shows.
+    var status: String {
+        let problem = problems.first.map { " — \($0)" } ?? ""
+        let output = daemon.configuration.output
+        return
+            "\(daemon.state.streamPhase.rawValue), \(output.size) at \(output.frameRate)/s\(problem)"
+    }
+}
