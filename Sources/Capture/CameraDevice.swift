@@ -100,7 +100,7 @@ package func cameraSource(
     case .auto: device.map { V4L2Source($0) }
     case .v4l2(let name): device.map { V4L2Source($0) } ?? V4L2Source(named: name)
     case .test(let name): try TestSource(name, role: role)
-    case .file(let path): throw CaptureError(.unsupported, "camera source", path)
+    case .file(let path): FileSource(path: path)
     case .pipewire(let node):
         throw CaptureError(
             .unsupported,

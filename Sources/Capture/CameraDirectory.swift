@@ -83,7 +83,7 @@ package struct CameraDirectory {
             }
             return Node(
                 path: path,
-                name: answer.capability.card,
+                name: Self.plainName(answer.capability.card),
                 bus: answer.capability.bus,
                 answer: answer,
                 parent: parent
@@ -99,6 +99,14 @@ package struct CameraDirectory {
         }
     }
 
+    /// `card` without what USB video adds to it: "Desk Cam: Desk C" is "Desk Cam", cut to the
+    /// 31 bytes that the field has.
+    static func plainName(_ card: String) -> String {
+        guard let colon = card.firstRange(of: ": ") else { return card }
+        let (name, repeated) = (card[..<colon.lowerBound], card[colon.upperBound...])
+        return name.hasPrefix(repeated) ? String(name) : card
+    }
+
     private func camera(_ node: Node, among all: [Node]) -> CameraDevice {
         CameraDevice(
             path: node.path,
@@ -106,7 +114,8 @@ package struct CameraDirectory {
             identity: "v4l2:" + lastingName(of: node, among: all),
             aliases: Set(
                 node.ids + node.places + node.ids.map { "\(dev)/v4l/by-id/\($0)" }
-                    + node.places.map { "\(dev)/v4l/by-path/\($0)" } + [node.bus, node.path]
+                    + node.places.map { "\(dev)/v4l/by-path/\($0)" }
+                    + [node.bus, node.path].filter { !$0.isEmpty }
             ),
             orientation: node.answer?.orientation,
             isFixed: usbValue("removable", of: node) == "fixed",

@@ -21,18 +21,21 @@ import Testing
     func counters() throws {
         let bell = try Bell()
         let stream = try open("back")
-        let start = MonotonicClock.now
-        var times: [Timestamp] = []
-        for expected in 0..<50 {
+        let first = try stream.frame(bell)
+        var last = first
+        for _ in 0..<50 {
             let frame = try stream.frame(bell)
-            #expect(counter(of: frame) == expected)
-            #expect(frame.sequence == UInt64(expected))
-            times.append(frame.timestamp)
+            let arrival = MonotonicClock.now
+            #expect(counter(of: frame) == Int(frame.sequence))
+            let due = first.timestamp + Timestamp(seconds: Double(last.sequence + 1) / 100)
+            // Frames are lost only when this thread could not run for more than three of them.
+            #expect(frame.sequence == last.sequence + 1 || (arrival - due).seconds > 0.03)
+            let span = Double(frame.sequence - first.sequence) / 100
+            #expect(abs((frame.timestamp - first.timestamp).seconds - span) < 1e-6)
+            #expect(arrival >= frame.timestamp)
+            last = frame
         }
-        #expect((MonotonicClock.now - start).seconds >= 0.48)
-        for (time, next) in zip(times, times.dropFirst()) {
-            #expect(abs((next - time).seconds - 0.01) < 1e-6)
-        }
+        #expect(last.sequence >= 50)
     }
 
     @Test("frames that nobody fetched are counted, and the pace is kept")
@@ -48,7 +51,7 @@ import Testing
         #expect(late.sequence >= 19)
         #expect(counter(of: late) == Int(late.sequence))
         let span = (late.timestamp - first.timestamp).seconds
-        #expect(abs(span - Double(late.sequence) / 100) < 1e-6)
+        #expect(abs(span - Double(late.sequence - first.sequence) / 100) < 1e-6)
     }
 
     @Test("a bell wakes, a deadline ends the wait")
@@ -81,9 +84,11 @@ import Testing
             Issue.record("a seventh frame")
             return
         }
-        #expect(held.map { counter(of: $0) } == Array(0..<6))
+        #expect(held.map { counter(of: $0) } == held.map { Int($0.sequence) })
+        #expect(Set(held.map(\.sequence)).count == 6)
+        let last = held[5].sequence
         held.removeAll()
-        #expect(counter(of: try stream.frame(bell)) == 7)
+        #expect(try stream.frame(bell).sequence >= last + 2)
     }
 
     @Test("what moves leaves nothing behind", arguments: ["back", "front", "portrait"])

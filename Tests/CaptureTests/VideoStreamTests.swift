@@ -1,4 +1,3 @@
-import CTurboJPEG
 import CV4L2
 import DualCamCore
 import Frames
@@ -272,12 +271,12 @@ import Testing
     @Test("JPEGs become planar frames in full range; damaged ones are dropped")
     func jpeg() throws {
         let size = Size(width: 64, height: 32)
-        let good = try encode(size)
+        let good = try encode(size, luma: 90)
         let device = ScriptedDevice()
         device.format = .mjpg
         let stream = try open(device)
         #expect(stream.mode.description == "64x32@30/MJPG")
-        let wrongSize = try encode(Size(width: 32, height: 32))
+        let wrongSize = try encode(Size(width: 32, height: 32), luma: 90)
         let bad: [[UInt8]] = [
             Array(good.prefix(good.count / 2)), [0xff, 0xd8, 0xff, 0xd9], [1, 2, 3], wrongSize,
         ]
@@ -373,35 +372,5 @@ import Testing
             let answer = try VideoDevice(path: "/dev/videoX", calls: device).capability()
             #expect(answer.isCamera == row.isCamera)
         }
-    }
-
-    /// A 4:2:2 JPEG of luma 90.
-    private func encode(_ size: Size) throws -> [UInt8] {
-        let compressor = try #require(tjInitCompress())
-        defer { tjDestroy(compressor) }
-        let luma = [UInt8](repeating: 90, count: size.area)
-        let chroma = [UInt8](repeating: 128, count: size.area / 2)
-        var jpeg: UnsafeMutablePointer<UInt8>?
-        var count: UInt = 0
-        luma.withUnsafeBufferPointer { luma in
-            chroma.withUnsafeBufferPointer { chroma in
-                var planes = [luma.baseAddress, chroma.baseAddress, chroma.baseAddress]
-                let result = tjCompressFromYUVPlanes(
-                    compressor,
-                    &planes,
-                    CInt(size.width),
-                    nil,
-                    CInt(size.height),
-                    CInt(TJSAMP_422.rawValue),
-                    &jpeg,
-                    &count,
-                    90,
-                    0
-                )
-                #expect(result == 0)
-            }
-        }
-        defer { tjFree(jpeg) }
-        return Array(UnsafeBufferPointer(start: jpeg, count: Int(count)))
     }
 }

@@ -1,0 +1,105 @@
+import DualCamCore
+import Frames
+import Glibc
+import Platform
+
+/// A picture, or a movie that is looped, in place of a camera.
+package struct FileSource: CameraSource {
+    private let path: String
+
+    /// The file at `path`; read when it is opened.
+    package init(path: String) { self.path = path }
+
+    package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+    package var identity: String { "file:\(path)" }
+
+    /// Opens it at its own size and rate; a single picture at the rate of the request.
+    ///
+    /// Throws `notFound`, `denied`, `unreadable` or `unsupported`, naming the file and the reason;
+    /// `unsupported` also when another mode is configured than the file has.
+    package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
+        let reader = try MovieReader(path: path)
+        var mode = CaptureMode(size: reader.size, rate: reader.rate, format: reader.format)
+        let isPicture = mode.rate == 0
+        if isPicture { mode.rate = Double(request.rate) }
+        if case .mode(let size, let rate, let format) = request.mode {
+            if isPicture { mode.rate = rate }
+            guard size == mode.size, abs(rate - mode.rate) <= rate / 200,
+                format == nil || format == mode.format
+            else {
+                throw CaptureError(
+                    .unsupported,
+                    "capture mode",
+                    "\(request.mode) of \(path)",
+                    detail: "it has \(mode)"
+                )
+            }
+        }
+        return FileStream(reader, mode, isPicture: isPicture)
+    }
+}
+
+/// A file that is open: each frame is decoded ahead and handed on at its time.
+private final class FileStream: CameraStream {
+    let mode: CaptureMode
+    private let reader: MovieReader
+    private let isPicture: Bool
+    private var pool: FramePool?
+    private var layout: FrameLayout?
+    /// What is due next.
+    private var pending: Pending?
+    private var start = MonotonicClock.now
+    private var sequence: UInt64 = 0
+
+    private enum Pending {
+        case picture(FramePicture)
+        case damaged
+    }
+
+    init(_ reader: MovieReader, _ mode: CaptureMode, isPicture: Bool) {
+        self.reader = reader
+        self.mode = mode
+        self.isPicture = isPicture
+    }
+
+    func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
+        let pending = if let pending { pending } else { try decode() }
+        self.pending = pending
+        let due = start + Timestamp(seconds: Double(sequence) / mode.rate)
+        switch wait(for: -1, bell: bell, until: min(due, deadline)) {
+        case .rang: return .woken
+        case .ready, .due: guard MonotonicClock.now >= due else { return .timedOut }
+        }
+        // Who comes too late does not get what was missed in a rush.
+        let late = MonotonicClock.now - due
+        if late.seconds * mode.rate > 3 { start = start + late }
+        // A single picture stays what it is.
+        if !isPicture { self.pending = nil }
+        let timestamp = start + Timestamp(seconds: Double(sequence) / mode.rate)
+        defer { sequence += 1 }
+        guard case .picture(let picture) = pending, let buffer = picture.buffer else {
+            return .dropped
+        }
+        return .frame(
+            Frame(
+                buffer: buffer,
+                layout: picture.layout,
+                color: picture.color,
+                timestamp: timestamp,
+                sequence: sequence
+            )
+        )
+    }
+
+    private func decode() throws(CaptureError) -> Pending {
+        guard try reader.advance() else { return .damaged }
+        let (layout, color) = reader.layout
+        if layout != self.layout {
+            self.layout = layout
+            pool = FramePool(count: isPicture ? 1 : 6, byteCount: layout.byteCount)
+        }
+        guard let buffer = pool?.draw() else { return .damaged }
+        try reader.copy(into: buffer, layout)
+        return .picture(FramePicture(buffer: buffer, layout: layout, color: color))
+    }
+}

@@ -1,0 +1,307 @@
+import CAV
+import Frames
+import Glibc
+
+/// A picture or movie file, decoded frame by frame by libavformat and libavcodec, from the start
+/// again after the end.
+///
+/// - Context: bound to one thread at a time.
+final class MovieReader {
+    /// Frames per second; 0 for a single picture.
+    let rate: Double
+    /// Extent in pixels.
+    let size: Size
+    /// How its frames are stored: JPEG, or the planar format that the codec gives.
+    let format: PixelFormat
+
+    private let path: String
+    private var container: UnsafeMutablePointer<AVFormatContext>?
+    private var codec: UnsafeMutablePointer<AVCodecContext>?
+    private var packet: UnsafeMutablePointer<AVPacket>?
+    private var picture: UnsafeMutablePointer<AVFrame>?
+    /// Brings formats that no `Frame` has to planar YUV.
+    private var scaler: OpaquePointer?
+    private let stream: CInt
+    /// A frame came since the start: what has none is not read over and over.
+    private var hasFrames = false
+
+    /// Opens the file at `path` and reads what it is.
+    ///
+    /// Throws `notFound`, `denied`, or `unreadable` with libav's reason; `unsupported` when there
+    /// is no picture in it or nothing that decodes it.
+    init(path: String) throws(CaptureError) {
+        self.path = path
+        av_log_set_level(AV_LOG_QUIET)
+        var container: UnsafeMutablePointer<AVFormatContext>?
+        var options: OpaquePointer?
+        // A file is a file: a playlist in it must not reach for the network.
+        av_dict_set(&options, "protocol_whitelist", "file", 0)
+        let opened = avformat_open_input(&container, path, nil, &options)
+        av_dict_free(&options)
+        guard opened == 0, let container else {
+            throw Self.failure("avformat_open_input", path, opened)
+        }
+        var codec: UnsafeMutablePointer<AVCodecContext>?
+        var packet = av_packet_alloc()
+        var picture = av_frame_alloc()
+        do throws(CaptureError) {
+            let found = avformat_find_stream_info(container, nil)
+            guard found >= 0 else { throw Self.failure("avformat_find_stream_info", path, found) }
+            var decoder: UnsafePointer<AVCodec>?
+            stream = av_find_best_stream(container, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0)
+            guard stream >= 0, let track = container.pointee.streams[Int(stream)] else {
+                throw Self.failure("av_find_best_stream", path, stream, .unsupported)
+            }
+            codec = avcodec_alloc_context3(decoder)
+            guard let codec, packet != nil, picture != nil else {
+                throw Self.failure("avcodec_alloc_context3", path, -ENOMEM)
+            }
+            let copied = avcodec_parameters_to_context(codec, track.pointee.codecpar)
+            guard copied >= 0 else {
+                throw Self.failure("avcodec_parameters_to_context", path, copied)
+            }
+            let ready = avcodec_open2(codec, decoder, nil)
+            guard ready == 0 else { throw Self.failure("avcodec_open2", path, ready) }
+            size = Size(width: Int(codec.pointee.width), height: Int(codec.pointee.height))
+            guard (1...16384).contains(size.width), (1...16384).contains(size.height) else {
+                throw CaptureError(
+                    .unreadable,
+                    "avcodec_open2",
+                    path,
+                    detail: "a picture of \(size)"
+                )
+            }
+            format =
+                codec.pointee.codec_id == AV_CODEC_ID_MJPEG
+                ? .mjpg : planarFormat(codec.pointee.pix_fmt) ?? .i420
+            // Demuxers of single pictures claim some rate all the same.
+            let name = container.pointee.iformat.flatMap { $0.pointee.name }.map {
+                String(cString: $0)
+            }
+            let isPicture = name.map { $0 == "image2" || $0.hasSuffix("_pipe") } ?? false
+            let fraction = av_guess_frame_rate(container, track, nil)
+            let told = fraction.den > 0 ? Double(fraction.num) / Double(fraction.den) : 0
+            rate = isPicture ? 0 : told > 0 && told <= 1000 ? told : 25
+        } catch {
+            avcodec_free_context(&codec)
+            av_packet_free(&packet)
+            av_frame_free(&picture)
+            var closing: UnsafeMutablePointer<AVFormatContext>? = container
+            avformat_close_input(&closing)
+            throw error
+        }
+        self.container = container
+        self.codec = codec
+        self.packet = packet
+        self.picture = picture
+    }
+
+    deinit {
+        sws_freeContext(scaler)
+        avcodec_free_context(&codec)
+        av_packet_free(&packet)
+        av_frame_free(&picture)
+        avformat_close_input(&container)
+    }
+
+    private static func failure(
+        _ operation: String,
+        _ path: String,
+        _ result: CInt,
+        _ code: CaptureError.Code = .unreadable
+    ) -> CaptureError {
+        var text = [CChar](repeating: 0, count: 128)
+        av_strerror(result, &text, text.count)
+        let reason = text.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        return switch -result {
+        case ENOENT: CaptureError(.notFound, operation, path, errno: ENOENT)
+        case EACCES, EPERM: CaptureError(.denied, operation, path, errno: -result)
+        case ENOMEM: CaptureError(.system, operation, path, errno: ENOMEM)
+        default: CaptureError(code, operation, path, detail: reason)
+        }
+    }
+
+    /// Decodes the next frame, the first again after the last. `copy(_:)` gets it.
+    ///
+    /// False for a frame that is damaged. Throws `unreadable` when there is no frame at all, or the
+    /// file can no longer be read.
+    func advance() throws(CaptureError) -> Bool {
+        guard let codec, let container, let packet, let picture else { return false }
+        while true {
+            let received = avcodec_receive_frame(codec, picture)
+            if received == 0 {
+                hasFrames = true
+                return true
+            }
+            if received == cav_end_of_file {
+                try rewind()
+                continue
+            }
+            // A packet that does not decode; the ones after it may.
+            guard received == -EAGAIN else { return false }
+            let read = av_read_frame(container, packet)
+            if read == cav_end_of_file {
+                // The decoder gives what it still holds, then says that it is at its end.
+                avcodec_send_packet(codec, nil)
+                continue
+            }
+            guard read == 0 else { throw Self.failure("av_read_frame", path, read) }
+            defer { av_packet_unref(packet) }
+            guard packet.pointee.stream_index == stream else { continue }
+            let sent = avcodec_send_packet(codec, packet)
+            guard sent == 0 || sent == -EAGAIN else { return false }
+        }
+    }
+
+    private func rewind() throws(CaptureError) {
+        guard hasFrames else {
+            throw CaptureError(.unreadable, "avcodec_receive_frame", path, detail: "no frame in it")
+        }
+        hasFrames = false
+        avcodec_flush_buffers(codec)
+        let result = avformat_seek_file(container, -1, .min, 0, .max, 0)
+        guard result < 0 else { return }
+        // Streams without time stamps are found by place.
+        let again = avformat_seek_file(container, -1, 0, 0, 0, AVSEEK_FLAG_BYTE)
+        guard again >= 0 else { throw Self.failure("avformat_seek_file", path, again) }
+    }
+
+    /// The layout that the current frame takes, and what its numbers mean.
+    var layout: (FrameLayout, ColorSpace) {
+        guard let frame = picture?.pointee else { preconditionFailure("no frame") }
+        let size = Size(width: Int(frame.width), height: Int(frame.height))
+        let source = AVPixelFormat(frame.format)
+        return (
+            FrameLayout(size: size, format: planarFormat(source) ?? .i420),
+            color(of: frame, isHD: size.height > 576)
+        )
+    }
+
+    /// What the numbers of `frame` mean, once it is planar; where it does not tell, what players assume.
+    private func color(of frame: AVFrame, isHD: Bool) -> ColorSpace {
+        let source = AVPixelFormat(frame.format)
+        // What is converted from RGB comes out as the scaler makes it.
+        if let details = av_pix_fmt_desc_get(source)?.pointee,
+            details.flags & UInt64(AV_PIX_FMT_FLAG_RGB) != 0
+        {
+            return .video
+        }
+        let isFull = frame.color_range == AVCOL_RANGE_JPEG || fullRange.contains(source.rawValue)
+        let isMovie = format != .mjpg && codec?.pointee.codec_id != AV_CODEC_ID_RAWVIDEO
+        let matrix: ColorSpace.Matrix =
+            switch frame.colorspace {
+            case AVCOL_SPC_BT709: .bt709
+            case AVCOL_SPC_UNSPECIFIED where isHD && isMovie: .bt709
+            default: .bt601
+            }
+        return ColorSpace(matrix: matrix, range: isFull ? .full : .limited)
+    }
+
+    /// Brings the current frame into `buffer`, which is laid out as `layout`.
+    ///
+    /// Throws `unsupported` when libswscale cannot bring it to planar YUV.
+    func copy(into buffer: FrameBuffer, _ layout: FrameLayout) throws(CaptureError) {
+        guard let picture else { return }
+        let source = AVPixelFormat(picture.pointee.format)
+        guard planarFormat(source) == nil else {
+            let data = withUnsafeBytes(of: &picture.pointee.data) {
+                UnsafeRawBufferPointer($0).assumingMemoryBound(
+                    to: UnsafeMutablePointer<UInt8>?.self
+                )
+            }
+            let strides = withUnsafeBytes(of: &picture.pointee.linesize) {
+                UnsafeRawBufferPointer($0).assumingMemoryBound(to: CInt.self)
+            }
+            for index in 0..<layout.planeCount {
+                let plane = buffer.plane(index, of: layout)
+                guard let base = data[index] else { continue }
+                for y in 0..<plane.rows {
+                    plane.row(y).update(from: base + y * Int(strides[index]), count: plane.rowBytes)
+                }
+            }
+            return
+        }
+        try convert(picture, from: source, into: buffer, layout)
+    }
+
+    private func convert(
+        _ picture: UnsafeMutablePointer<AVFrame>,
+        from source: AVPixelFormat,
+        into buffer: FrameBuffer,
+        _ layout: FrameLayout
+    ) throws(CaptureError) {
+        scaler = sws_getCachedContext(
+            scaler,
+            picture.pointee.width,
+            picture.pointee.height,
+            source,
+            picture.pointee.width,
+            picture.pointee.height,
+            AV_PIX_FMT_YUV420P,
+            CInt(SWS_BILINEAR | SWS_ACCURATE_RND),
+            nil,
+            nil,
+            nil
+        )
+        guard let scaler else {
+            throw CaptureError(
+                .unsupported,
+                "sws_getContext",
+                path,
+                detail: "pixel format \(source.rawValue)"
+            )
+        }
+        // BT.601 in limited range of what is RGB; what is YUV keeps its own.
+        let matrix = sws_getCoefficients(SWS_CS_ITU601)
+        let isFull: CInt =
+            layout.format == .i420 && color(of: picture.pointee, isHD: false).range == .full ? 1 : 0
+        let isRGB =
+            (av_pix_fmt_desc_get(source)?.pointee.flags ?? 0) & UInt64(AV_PIX_FMT_FLAG_RGB) != 0
+        sws_setColorspaceDetails(
+            scaler,
+            matrix,
+            isRGB ? 1 : isFull,
+            matrix,
+            isFull,
+            0,
+            1 << 16,
+            1 << 16
+        )
+        var planes: [UnsafeMutablePointer<UInt8>?] = (0..<3).map {
+            buffer.plane($0, of: layout).base
+        }
+        let strides = (0..<3).map { CInt(buffer.plane($0, of: layout).stride) }
+        withUnsafeBytes(of: &picture.pointee.data) { data in
+            withUnsafeBytes(of: &picture.pointee.linesize) { lines in
+                _ = sws_scale(
+                    scaler,
+                    data.assumingMemoryBound(to: UnsafePointer<UInt8>?.self).baseAddress,
+                    lines.assumingMemoryBound(to: CInt.self).baseAddress,
+                    0,
+                    picture.pointee.height,
+                    &planes,
+                    strides
+                )
+            }
+        }
+    }
+}
+
+/// libav's formats whose name says that they are full range.
+private let fullRange = [
+    AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_YUVJ440P,
+    AV_PIX_FMT_YUVJ411P,
+].map(\.rawValue)
+
+/// The planar format that a `Frame` can have of libav's `format`; `nil` when it has to be converted.
+private func planarFormat(_ format: AVPixelFormat) -> PixelFormat? {
+    switch format {
+    case AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P: .i420
+    case AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUVJ422P: .i422
+    case AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUVJ444P: .i444
+    case AV_PIX_FMT_YUV440P, AV_PIX_FMT_YUVJ440P: .i440
+    case AV_PIX_FMT_YUV411P, AV_PIX_FMT_YUVJ411P: .i411
+    case AV_PIX_FMT_GRAY8: .gray
+    default: nil
+    }
+}

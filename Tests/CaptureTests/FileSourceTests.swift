@@ -1,0 +1,202 @@
+import CTurboJPEG
+import DualCamCore
+import Foundation
+import Frames
+import Platform
+import Testing
+
+@testable import Capture
+
+@Suite(.timeLimit(.minutes(1))) struct FileSourceTests {
+    /// A directory of our own, removed with this.
+    private final class Folder {
+        let path = "/tmp/dualcam-test-\(UUID().uuidString)"
+
+        init() throws {
+            try FileManager.default.createDirectory(
+                atPath: path,
+                withIntermediateDirectories: false
+            )
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        /// A file of `content`; its path.
+        func file(_ name: String, _ content: [UInt8]) throws -> String {
+            try Data(content).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
+            return "\(path)/\(name)"
+        }
+    }
+
+    private let request = CaptureRequest(size: Size(width: 1280, height: 720), rate: 100)
+
+    /// A Y4M movie whose frames have the luma levels `levels`; chroma is 100 and 150.
+    private func movie(
+        _ levels: [UInt8],
+        _ sampling: String,
+        chroma: Int,
+        _ rate: String
+    ) -> [UInt8] {
+        var bytes = Array("YUV4MPEG2 W64 H32 F\(rate) Ip A1:1 \(sampling)\n".utf8)
+        for level in levels {
+            bytes += Array("FRAME\n".utf8) + Array(repeating: level, count: 2048)
+            bytes += Array(repeating: 100, count: chroma) + Array(repeating: 150, count: chroma)
+        }
+        return bytes
+    }
+
+    @Test("a movie is looped at its own rate")
+    func looping() throws {
+        let folder = try Folder()
+        let levels: [UInt8] = [20, 60, 100, 140, 180]
+        let path = try folder.file("a.y4m", movie(levels, "C420mpeg2", chroma: 512, "50:1"))
+        let bell = try Bell()
+        let stream = try FileSource(path: path).open(request)
+        #expect(stream.mode.description == "64x32@50/YU12")
+        var last: Timestamp?
+        for index in 0..<17 {
+            let frame = try stream.frame(bell)
+            #expect(pixel(frame, 63, 31) == [Int(levels[index % 5]), 100, 150])
+            #expect(frame.sequence == UInt64(index))
+            #expect(frame.color == .video)
+            if let last { #expect((frame.timestamp - last).seconds > 0.0199) }
+            last = frame.timestamp
+        }
+    }
+
+    @Test("4:2:2 and full range stay what they are")
+    func ranges() throws {
+        let folder = try Folder()
+        let bell = try Bell()
+        let path = try folder.file(
+            "b.y4m",
+            movie([250, 5], "C422 XCOLORRANGE=FULL", chroma: 1024, "100:1")
+        )
+        let frame = try FileSource(path: path).open(request).frame(bell)
+        #expect(frame.layout.format == .i422)
+        #expect(frame.color == .jpeg)
+        #expect(pixel(frame, 63, 31) == [250, 100, 150])
+    }
+
+    @Test("a single JPEG is shown at the rate asked for, decoded once")
+    func still() throws {
+        let folder = try Folder()
+        let bell = try Bell()
+        let path = try folder.file("c.jpg", try encode(Size(width: 64, height: 32), luma: 90))
+        let stream = try FileSource(path: path).open(request)
+        #expect(stream.mode.description == "64x32@100/MJPG")
+        let frames = try (0..<10).map { _ in try stream.frame(bell) }
+        for (index, frame) in frames.enumerated() {
+            #expect(frame.buffer === frames[0].buffer)
+            #expect(frame.layout.format == .i422)
+            #expect(frame.color == .jpeg)
+            #expect(abs(pixel(frame, 40, 16)[0] - 90) <= 2)
+            #expect(frame.sequence == UInt64(index))
+        }
+        #expect((frames[9].timestamp - frames[0].timestamp).seconds > 0.0899)
+    }
+
+    @Test("concatenated JPEGs are a movie; a damaged one in it does not end it")
+    func motionJPEG() throws {
+        let folder = try Folder()
+        let bell = try Bell()
+        let size = Size(width: 64, height: 32)
+        let parts = try [UInt8(50), 90, 130, 170].map { try encode(size, luma: $0) }
+        let path = try folder.file(
+            "d.mjpg",
+            parts[0] + parts[1] + Array(parts[2].prefix(parts[2].count / 2)) + parts[3]
+        )
+        let stream = try FileSource(path: path).open(request)
+        #expect(stream.mode.format == .mjpg)
+        var levels: [Int] = []
+        while levels.count(where: { abs($0 - 170) <= 2 }) < 3 {
+            let far = MonotonicClock.now + Timestamp(seconds: 5)
+            if case .frame(let frame) = try stream.next(until: far, bell: bell) {
+                levels.append(pixel(frame, 10, 4)[0])
+            }
+        }
+        #expect(levels.count { abs($0 - 50) <= 2 } == 3)
+        #expect(levels.count { abs($0 - 90) <= 2 } == 3)
+    }
+
+    @Test("what is no planar YUV is converted: a PPM in primary colours")
+    func converted() throws {
+        let folder = try Folder()
+        let bell = try Bell()
+        var bytes = Array("P6 64 32 255\n".utf8)
+        for _ in 0..<32 { for x in 0..<64 { bytes += x < 32 ? [255, 0, 0] : [255, 255, 255] } }
+        let frame = try FileSource(path: try folder.file("e.ppm", bytes)).open(request).frame(bell)
+        #expect(frame.layout.format == .i420)
+        #expect(frame.color == .video)
+        for (place, color) in [(8, [81, 90, 240]), (56, [235, 128, 128])] {
+            for (value, expected) in zip(pixel(frame, place, 16), color) {
+                #expect(abs(value - expected) <= 2)
+            }
+        }
+    }
+
+    @Test("what cannot be shown is refused, with the file's name and the reason")
+    func refusal() throws {
+        let folder = try Folder()
+        let rows: [(path: String, code: CaptureError.Code)] = [
+            ("\(folder.path)/none.jpg", .notFound),
+            (try folder.file("empty.jpg", []), .unreadable),
+            (try folder.file("text.mp4", Array("not a movie at all\n".utf8)), .unreadable),
+            (
+                try folder.file("header.y4m", movie([], "C420mpeg2", chroma: 512, "50:1")),
+                .unreadable
+            ),
+            (folder.path, .unreadable),
+        ]
+        for row in rows {
+            let error = #expect(throws: CaptureError.self, "\(row.path)") {
+                try FileSource(path: row.path).open(request).frame(try Bell())
+            }
+            #expect(error?.code == row.code, "\(error.map(\.description) ?? "")")
+            #expect(error?.description.contains(row.path) == true)
+        }
+        let path = try folder.file("a.y4m", movie([20], "C420mpeg2", chroma: 512, "50:1"))
+        for (word, isRight) in [
+            ("64x32@50", true), ("64x32@50/YU12", true), ("64x32@30", false), ("64x64@50", false),
+            ("64x32@50/MJPG", false),
+        ] {
+            let wanted = CaptureRequest(
+                size: request.size,
+                rate: 30,
+                mode: try CaptureModePreference(parsing: word)
+            )
+            let opened = try? FileSource(path: path).open(wanted)
+            #expect((opened != nil) == isRight, "\(word)")
+        }
+    }
+}
+
+/// A 4:2:2 JPEG of one luma level, without colour.
+func encode(_ size: Size, luma level: UInt8) throws -> [UInt8] {
+    let compressor = try #require(tjInitCompress())
+    defer { tjDestroy(compressor) }
+    let luma = [UInt8](repeating: level, count: size.area)
+    let chroma = [UInt8](repeating: 128, count: size.area / 2)
+    var jpeg: UnsafeMutablePointer<UInt8>?
+    var count: UInt = 0
+    luma.withUnsafeBufferPointer { luma in
+        chroma.withUnsafeBufferPointer { chroma in
+            var planes = [luma.baseAddress, chroma.baseAddress, chroma.baseAddress]
+            let result = tjCompressFromYUVPlanes(
+                compressor,
+                &planes,
+                CInt(size.width),
+                nil,
+                CInt(size.height),
+                CInt(TJSAMP_422.rawValue),
+                &jpeg,
+                &count,
+                90,
+                0
+            )
+            #expect(result == 0)
+        }
+    }
+    defer { tjFree(jpeg) }
+    return Array(UnsafeBufferPointer(start: jpeg, count: Int(count)))
+}
