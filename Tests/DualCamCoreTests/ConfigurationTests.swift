@@ -1,4 +1,5 @@
 import DualCamCore
+import Foundation
 import Frames
 import Testing
 
@@ -154,6 +155,17 @@ import Testing
             #expect(try parse(text) == configuration, "\(text)")
             #expect(text.split(separator: "\n").allSatisfy { !$0.hasSuffix(" ") })
         }
+    }
+
+    /// What is installed as an example.
+    @Test func theExampleFileIsTheDefaults() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let example = try String(
+            contentsOf: root.appending(path: "docs/dualcam.toml"),
+            encoding: .utf8
+        )
+        #expect(example == Configuration().rendered)
     }
 
     @Test(arguments: [
@@ -378,7 +390,7 @@ import Testing
         var random = SplitMix(state: seed)
         let original = Array(Self.full.utf8)
         let pieces = Self.full.split(separator: "\n").map { Array($0.utf8) + [10] }
-        for _ in 0..<300 {
+        for _ in 0..<150 {
             var bytes = original
             for _ in 0...Int.random(in: 0..<6, using: &random) {
                 let at = Int.random(in: 0..<max(1, bytes.count), using: &random)
