@@ -11,9 +11,7 @@ say() { echo "setup: $*"; }
 fail() { echo "setup: $*" >&2; exit 1; }
 case "${1:-}" in ''|--update) ;; *) sed -n '2,5s/^# //p' "$0"; exit 2 ;; esac
 
-PACKAGES="qemu-system-x86 busybox-static cpio kmod udev systemd systemd-sysv dbus dbus-user-session libpam-systemd
- v4l-utils pipewire pipewire-bin wireplumber gstreamer1.0-pipewire gstreamer1.0-tools gstreamer1.0-plugins-base
- python3 gcc libc6-dev make util-linux"
+PACKAGES=$("$RIG/../../../tools/deps" --list vm)
 
 [ "$(uname -m)" = x86_64 ] || fail "needs an x86_64 machine"
 command -v apt-get >/dev/null || fail "needs Debian (apt-get)"
