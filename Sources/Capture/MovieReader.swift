@@ -31,22 +31,11 @@ final class MovieReader {
     /// is no picture in it or nothing that decodes it.
     init(path: String) throws(CaptureError) {
         self.path = path
-        av_log_set_level(AV_LOG_QUIET)
-        var container: UnsafeMutablePointer<AVFormatContext>?
-        var options: OpaquePointer?
-        // A file is a file: a playlist in it must not reach for the network.
-        av_dict_set(&options, "protocol_whitelist", "file", 0)
-        let opened = avformat_open_input(&container, path, nil, &options)
-        av_dict_free(&options)
-        guard opened == 0, let container else {
-            throw Self.failure("avformat_open_input", path, opened)
-        }
+        let container = try Self.open(path)
         var codec: UnsafeMutablePointer<AVCodecContext>?
         var packet = av_packet_alloc()
         var picture = av_frame_alloc()
         do throws(CaptureError) {
-            let found = avformat_find_stream_info(container, nil)
-            guard found >= 0 else { throw Self.failure("avformat_find_stream_info", path, found) }
             var decoder: UnsafePointer<AVCodec>?
             stream = av_find_best_stream(container, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0)
             guard stream >= 0, let track = container.pointee.streams[Int(stream)] else {
@@ -74,14 +63,9 @@ final class MovieReader {
             format =
                 codec.pointee.codec_id == AV_CODEC_ID_MJPEG
                 ? .mjpg : planarFormat(codec.pointee.pix_fmt) ?? .i420
-            // Demuxers of single pictures claim some rate all the same.
-            let name = container.pointee.iformat.flatMap { $0.pointee.name }.map {
-                String(cString: $0)
-            }
-            let isPicture = name.map { $0 == "image2" || $0.hasSuffix("_pipe") } ?? false
             let fraction = av_guess_frame_rate(container, track, nil)
             let told = fraction.den > 0 ? Double(fraction.num) / Double(fraction.den) : 0
-            rate = isPicture ? 0 : told > 0 && told <= 1000 ? told : 25
+            rate = try Self.isPicture(path, stream) ? 0 : told > 0 && told <= 1000 ? told : 25
         } catch {
             avcodec_free_context(&codec)
             av_packet_free(&packet)
@@ -102,6 +86,49 @@ final class MovieReader {
         av_packet_free(&packet)
         av_frame_free(&picture)
         avformat_close_input(&container)
+    }
+
+    /// The file at `path`, its beginning read to know what streams it has.
+    private static func open(
+        _ path: String
+    ) throws(CaptureError) -> UnsafeMutablePointer<AVFormatContext> {
+        av_log_set_level(AV_LOG_QUIET)
+        var container: UnsafeMutablePointer<AVFormatContext>?
+        var options: OpaquePointer?
+        // A file is a file: a playlist in it must not reach for the network.
+        av_dict_set(&options, "protocol_whitelist", "file", 0)
+        let opened = avformat_open_input(&container, path, nil, &options)
+        av_dict_free(&options)
+        guard opened == 0, let opening = container else {
+            throw failure("avformat_open_input", path, opened)
+        }
+        let found = avformat_find_stream_info(opening, nil)
+        guard found >= 0 else {
+            avformat_close_input(&container)
+            throw failure("avformat_find_stream_info", path, found)
+        }
+        return opening
+    }
+
+    /// Whether stream `stream` of the file at `path` is a single picture.
+    ///
+    /// Pictures and bare sequences of them look alike to libavformat, and it claims some rate for
+    /// both; so they are counted, up to two.
+    private static func isPicture(_ path: String, _ stream: CInt) throws(CaptureError) -> Bool {
+        var container: UnsafeMutablePointer<AVFormatContext>? = try open(path)
+        var packet = av_packet_alloc()
+        defer {
+            av_packet_free(&packet)
+            avformat_close_input(&container)
+        }
+        let name = container?.pointee.iformat.pointee.name.map { String(cString: $0) } ?? ""
+        guard name == "image2" || name.hasSuffix("_pipe"), let packet else { return false }
+        var count = 0
+        while count < 2, av_read_frame(container, packet) == 0 {
+            if packet.pointee.stream_index == stream { count += 1 }
+            av_packet_unref(packet)
+        }
+        return count < 2
     }
 
     private static func failure(

@@ -119,6 +119,20 @@ import Testing
         #expect(levels.count { abs($0 - 90) <= 2 } == 3)
     }
 
+    @Test("large concatenated JPEGs, which libavformat takes for pictures, are a movie, too")
+    func largeMotionJPEG() throws {
+        let folder = try Folder()
+        let bell = try Bell()
+        let size = Size(width: 640, height: 480)
+        let levels: [UInt8] = [50, 90, 130]
+        let path = try folder.file("f.mjpg", try levels.flatMap { try encode(size, luma: $0) })
+        let stream = try FileSource(path: path).open(request)
+        #expect(stream.mode.description == "640x480@25/MJPG")
+        for index in 0..<7 {
+            #expect(abs(pixel(try stream.frame(bell), 10, 4)[0] - Int(levels[index % 3])) <= 2)
+        }
+    }
+
     @Test("what is no planar YUV is converted: a PPM in primary colours")
     func converted() throws {
         let folder = try Folder()
