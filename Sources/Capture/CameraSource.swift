@@ -50,7 +50,8 @@ package protocol CameraStream: AnyObject {
 package enum CapturedEvent: Sendable {
     /// A picture.
     case frame(Frame)
-    /// A picture that was no good, for the stream to count. The one before it stays.
+    /// A picture that was no good, or for which no memory was free. The one before it stays. It has
+    /// its place in the sequence of frames.
     case dropped
     /// None until the deadline.
     case timedOut

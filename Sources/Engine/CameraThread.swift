@@ -148,6 +148,8 @@ package final class CameraThread: Sendable {
                 }
             case .dropped:
                 slot.countDropped()
+                // The camera has counted it, too; it is not lost a second time.
+                sequence = sequence.map { $0 + 1 }
                 if lastFrame + patienceAtFirst < MonotonicClock.now {
                     throw CaptureError(.unreadable, "decode", detail: "damaged frames only")
                 }
