@@ -35,3 +35,16 @@ static inline int cpw_registry_add_listener(struct pw_registry *registry, struct
 static inline bool cpw_is_link(const char *type) {
     return spa_streq(type, PW_TYPE_INTERFACE_Link);
 }
+
+// The count of a buffer's readers lies in memory that other processes change; Swift's atomics
+// cannot be laid over memory that is not theirs.
+
+/// Sets the count of readers to 0 and returns what it was.
+static inline uint32_t cpw_busy_take(struct spa_meta_busy *busy) {
+    return __atomic_exchange_n(&busy->count, 0, __ATOMIC_SEQ_CST);
+}
+
+/// Adds `count` readers, or takes some away when it is negative.
+static inline void cpw_busy_add(struct spa_meta_busy *busy, int64_t count) {
+    __atomic_fetch_add(&busy->count, (uint32_t)count, __ATOMIC_SEQ_CST);
+}

@@ -20,9 +20,22 @@ final class Connection {
     /// Links by their id, with the node at their source: everybody's, since a link may be told of
     /// before our own id is.
     private var links: [UInt32: UInt32] = [:]
-    private var bufferCount = 0
+    /// The stream's buffers, each with the count of those who read it.
+    private var buffers: [Buffer] = []
+    /// Whether others have come or gone since the buffers were made for the first consumer. One
+    /// that goes, as one that crashes, leaves what it was reading marked as read for ever.
+    private var areShared = false
+    /// Where in `buffers` the newest frame is, which counts us among its readers: a consumer may
+    /// have handed it back, but would miss another frame in the same buffer so soon.
+    private var newest: Int?
     /// The clock of the graph that we drive, in memory shared with PipeWire.
     private var clock: UnsafeMutablePointer<spa_io_clock>?
+
+    private struct Buffer {
+        let id: UnsafeMutablePointer<pw_buffer>
+        let busy: UnsafeMutablePointer<spa_meta_busy>?
+        var readers: UInt32 = 0
+    }
 
     private let size: Size
     private let rate: Int
@@ -145,9 +158,15 @@ extension Connection {
         if object == 0, result == -EPIPE { failure = failure ?? message }
     }
 
-    fileprivate func linkCame(_ id: UInt32, from node: UInt32) { links[id] = node }
+    fileprivate func linkCame(_ id: UInt32, from node: UInt32) {
+        links[id] = node
+        if node == nodeID, !buffers.isEmpty { areShared = true }
+    }
 
-    fileprivate func objectWent(_ id: UInt32) { links[id] = nil }
+    fileprivate func objectWent(_ id: UInt32) {
+        guard let node = links.removeValue(forKey: id) else { return }
+        if node == nodeID, !buffers.isEmpty { areShared = true }
+    }
 
     fileprivate func formatChanged(_ format: UnsafePointer<spa_pod>?) {
         // Nothing to take back when there is none: buffers go by themselves. Consumers clear it
@@ -163,9 +182,19 @@ extension Connection {
         clock = fits ? area?.assumingMemoryBound(to: spa_io_clock.self) : nil
     }
 
-    fileprivate func bufferCame() { bufferCount += 1 }
+    fileprivate func bufferCame(_ buffer: UnsafeMutablePointer<pw_buffer>) {
+        let busy: UnsafeMutablePointer<spa_meta_busy>? = buffer.pointee.buffer.flatMap {
+            meta(SPA_META_Busy, of: $0)
+        }
+        buffers.append(Buffer(id: buffer, busy: busy))
+    }
 
-    fileprivate func bufferWent() { bufferCount -= 1 }
+    fileprivate func bufferWent(_ buffer: UnsafeMutablePointer<pw_buffer>) {
+        // They go and come all together.
+        newest = nil
+        areShared = false
+        buffers.removeAll { $0.id == buffer }
+    }
 }
 
 // MARK: - Frames
@@ -207,6 +236,7 @@ extension Connection {
             transform.pointee.transform = SPA_META_TRANSFORMATION_None.rawValue
         }
         guard pw_stream_queue_buffer(stream, buffer) >= 0 else { return false }
+        hold(buffer)
 
         // Another node drives when a consumer is part of its graph too; it then takes the frame in
         // its own time. Before the stream runs, asking crashes PipeWire 1.4: see `isStreaming`.
@@ -217,14 +247,44 @@ extension Connection {
         return true
     }
 
-    /// A free buffer. The one whose turn it is may still be held by a consumer (EBUSY); it then
-    /// goes to the end of the queue, and the next is asked for.
+    /// A free buffer; `nil` where there is none. One consumer alone that holds them all may do so.
     private func dequeue() -> UnsafeMutablePointer<pw_buffer>? {
-        for _ in 0..<max(1, bufferCount) {
+        dequeueAny() ?? (areShared || consumers > 1 ? takeBack() : nil)
+    }
+
+    private func dequeueAny() -> UnsafeMutablePointer<pw_buffer>? {
+        // The buffer whose turn it is may still be read (EBUSY): it goes to the end of the queue.
+        for _ in 0..<buffers.count {
             if let buffer = pw_stream_dequeue_buffer(stream) { return buffer }
             guard errno == EBUSY else { return nil }
         }
         return nil
+    }
+
+    /// The buffer that was published longest ago, whoever still reads it.
+    ///
+    /// All consumers share the buffers. One that hangs takes every frame and gives none back, and
+    /// after eight of them nobody would get another; it rather finds its own overwritten, as with
+    /// any camera (PipeWire's own V4L2 node never asks who reads). PipeWire refuses a buffer that
+    /// has readers, so that all are without any while it is asked; who gives a frame back in that
+    /// moment is counted right, since counts are added and not set.
+    private func takeBack() -> UnsafeMutablePointer<pw_buffer>? {
+        for i in buffers.indices where i != newest {
+            buffers[i].readers = buffers[i].busy.map(cpw_busy_take) ?? 0
+        }
+        defer {
+            for i in buffers.indices where i != newest {
+                buffers[i].busy.map { cpw_busy_add($0, Int64(buffers[i].readers)) }
+            }
+        }
+        return dequeueAny()
+    }
+
+    /// Makes `buffer` the one with the newest frame.
+    private func hold(_ buffer: UnsafeMutablePointer<pw_buffer>) {
+        if let newest { buffers[newest].busy.map { cpw_busy_add($0, -1) } }
+        newest = buffers.firstIndex { $0.id == buffer }
+        if let newest { buffers[newest].busy.map { cpw_busy_add($0, 1) } }
     }
 
     private func meta<Value>(
@@ -310,8 +370,12 @@ private final class Listeners {
             Connection.at(context)?.formatChanged(parameter)
         }
         streamEvents.pointee.io_changed = { Connection.at($0)?.areaChanged($1, $2, $3) }
-        streamEvents.pointee.add_buffer = { context, _ in Connection.at(context)?.bufferCame() }
-        streamEvents.pointee.remove_buffer = { context, _ in Connection.at(context)?.bufferWent() }
+        streamEvents.pointee.add_buffer = { context, buffer in
+            if let buffer { Connection.at(context)?.bufferCame(buffer) }
+        }
+        streamEvents.pointee.remove_buffer = { context, buffer in
+            if let buffer { Connection.at(context)?.bufferWent(buffer) }
+        }
         pw_stream_add_listener(stream, streamHook, streamEvents, context)
     }
 

@@ -17,6 +17,12 @@ final class Publisher {
         var consumers = 0
         var published = 0
         var dropped = 0
+        let start = MonotonicClock.now
+
+        /// How often PipeWire was lost.
+        var losses: Int { events.count { if case .lost = $0 { true } else { false } } }
+        /// Seconds since it began.
+        var age: Double { (MonotonicClock.now - start).seconds }
     }
 
     private final class Shared: Sendable {
@@ -83,7 +89,9 @@ final class Publisher {
         var timer: EventLoop.Timer?
         timer = try loop.timer {
             defer {
-                due = due + interval
+                // A frame that is late by an interval is left out: two at once, and PipeWire's
+                // graph would leave one out itself.
+                repeat { due = due + interval } while due + interval < MonotonicClock.now
                 timer?.arm(at: due)
             }
             guard node.isStreaming else { return }

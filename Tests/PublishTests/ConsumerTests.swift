@@ -1,0 +1,204 @@
+import Foundation
+import Frames
+import Glibc
+import Platform
+import Publish
+import TestSupport
+import Testing
+
+extension NodeTests {
+    @Suite("What consumers get", .timeLimit(.minutes(1)))
+    struct ConsumerTests {
+        @Test func itSaysWhatConsumersLookFor() throws {
+            try PrivateSession.with { session in
+                let publisher = try Publisher(in: session)
+                defer { publisher.close() }
+                let node = try eventually("the node") { try Listed("dualcam", in: session) }
+                #expect(node.id == publisher.record.id)
+                #expect(node.properties["media.class"] == "Video/Source")
+                #expect(node.properties["media.role"] == "Camera")
+                #expect(node.properties["node.description"] == "DualCam")
+                #expect(node.properties["node.nick"] == "DualCam")
+                #expect(Int(node.properties["priority.session"] ?? "").map { $0 > 1000 } == true)
+                #expect(node.properties["node.pause-on-idle"] == nil)
+
+                // Plain values alone: an object or a list would be a choice, which browsers skip.
+                try #require(node.formats.count == 1)
+                let format = node.formats[0]
+                #expect(format["mediaType"] as? String == "video")
+                #expect(format["mediaSubtype"] as? String == "raw")
+                #expect(format["format"] as? String == "YUY2")
+                #expect(format["size"] as? [String: Int] == ["width": 1280, "height": 720])
+                #expect(format["framerate"] as? [String: Int] == ["num": 30, "denom": 1])
+            }
+        }
+
+        @Test func threeHundredFramesArriveInTime() throws {
+            try PrivateSession.with { session in
+                let publisher = try Publisher(in: session)
+                defer { publisher.close() }
+                let reader = try StreamReader("dualcam", in: session)
+                defer { reader.close() }
+                let first = try reader.next()
+                #expect(first.sequence > 0 || first.isDiscontinuous)
+                let format = try #require(reader.format)
+                #expect(format.size == Size(width: 1280, height: 720))
+                #expect(format.rate == (30, 1))
+                #expect(format.color == .video)
+
+                let frames = try expectSteadyFrames(reader, count: 300, tolerance: 0.01)
+                for (earlier, later) in zip(frames, frames.dropFirst()) {
+                    #expect(later.sequence == earlier.sequence + 1)
+                    let (before, after) = (try #require(earlier.pts), try #require(later.pts))
+                    #expect(before < after)
+                }
+                #expect(frames.allSatisfy { $0.stride == 1280 * 2 && $0.transform == 0 })
+                #expect(frames.allSatisfy { !$0.isDiscontinuous })
+                guard frames.count == 300 else { return }
+                let time = (frames[299].arrival - frames[0].arrival).seconds
+                let delays = frames.map { ($0.arrival - ($0.pts ?? .zero)).seconds * 1000 }.sorted()
+                print(
+                    "\(299 / time) frames a second,",
+                    "pts to consumer \(delays[150]) ms, at worst \(delays[299]) ms"
+                )
+            }
+        }
+
+        @Test func noFrameIsTorn() throws {
+            try PrivateSession.with { session in
+                let publisher = try Publisher(in: session)
+                defer { publisher.close() }
+                let reader = try StreamReader("dualcam", in: session, copies: true)
+                defer { reader.close() }
+                for _ in 0..<100 {
+                    let frame = try reader.next()
+                    try #require(frame.bytes.count == 1280 * 720 * 2)
+                    let (first, last) = frame.bytes.withUnsafeBytes { bytes in
+                        (
+                            bytes.load(as: UInt64.self),
+                            bytes.load(fromByteOffset: bytes.count - 8, as: UInt64.self)
+                        )
+                    }
+                    #expect(first == frame.sequence && last == frame.sequence)
+                }
+            }
+        }
+
+        @Test func threeConsumersAtOnceGetEveryFrame() throws {
+            try PrivateSession.with { session in
+                let publisher = try Publisher(in: session)
+                defer { publisher.close() }
+                let readers = try (0..<2).map { _ in try StreamReader("dualcam", in: session) }
+                defer { for reader in readers { reader.close() } }
+                let gstreamer = try session.run(
+                    "gst-launch-1.0",
+                    "pipewiresrc",
+                    "target-object=dualcam",
+                    "num-buffers=75",
+                    "!",
+                    "video/x-raw",
+                    "!",
+                    "fakesink"
+                )
+                try eventually("three consumers", within: 10) { publisher.record.consumers == 3 }
+                for reader in readers { try expectSteadyFrames(reader, count: 30) }
+                #expect(try gstreamer.wait(within: 10) == .status(0))
+                try eventually("two consumers") { publisher.record.consumers == 2 }
+            }
+        }
+
+        @Test func aHundredConsumersComeAndGo() throws {
+            try PrivateSession.with { session in
+                let publisher = try Publisher(in: session, size: Size(width: 320, height: 240))
+                defer { publisher.close() }
+                let id = try eventually("the node") { publisher.record.id }
+                var descriptors = 0
+                for turn in 0..<100 {
+                    let reader = try StreamReader("dualcam", in: session)
+                    defer { reader.close() }
+                    _ = try reader.next()
+                    if turn == 9 { descriptors = openDescriptors() }
+                }
+                try eventually("the last one to be gone") {
+                    !publisher.record.isStreaming && publisher.record.consumers == 0
+                }
+                #expect(publisher.record.id == id)
+                try expectDescriptors(atMost: descriptors)
+            }
+        }
+
+        @Test func aConsumerThatCannotHaveWhatItWantsHarmsNobody() throws {
+            try PrivateSession.with { session in
+                let publisher = try Publisher(in: session)
+                defer { publisher.close() }
+                let reader = try StreamReader("dualcam", in: session)
+                defer { reader.close() }
+                _ = try reader.next()
+                let other = try session.run(
+                    "gst-launch-1.0",
+                    "pipewiresrc",
+                    "target-object=dualcam",
+                    "!",
+                    "video/x-raw,width=640,height=480",
+                    "!",
+                    "fakesink"
+                )
+                #expect(try other.wait() == .status(1))
+                #expect(other.errors.contains("not-negotiated"))
+                #expect(publisher.record.events.contains(.consumers(2)))
+                try expectSteadyFrames(reader)
+                #expect(publisher.record.losses == 0)
+            }
+        }
+
+        @Test(arguments: ["slow", "hoarding", "inactive", "stopped", "killed"])
+        func aConsumerThatDoesNotReadHarmsNobody(how: String) throws {
+            try PrivateSession.with { session in
+                let publisher = try Publisher(in: session)
+                defer { publisher.close() }
+                let reader = try StreamReader("dualcam", in: session)
+                defer { reader.close() }
+                _ = try reader.next()
+
+                var other: StreamReader?
+                defer { other?.close() }
+                if how == "stopped" || how == "killed" {
+                    let gstreamer = try session.run(
+                        "gst-launch-1.0",
+                        "pipewiresrc",
+                        "target-object=dualcam",
+                        "!",
+                        "video/x-raw",
+                        "!",
+                        "fakesink"
+                    )
+                    try eventually("two consumers", within: 10) { publisher.record.consumers == 2 }
+                    gstreamer.signal(how == "stopped" ? SIGSTOP : SIGKILL)
+                } else {
+                    other = try StreamReader("dualcam", in: session)
+                    _ = try other?.next()
+                    switch how {
+                    case "slow": other?.behave(.slow(seconds: 0.2))
+                    case "hoarding": other?.behave(.hoarding)
+                    default: other?.setActive(false)
+                    }
+                }
+                try expectSteadyFrames(reader)
+            }
+        }
+
+        @Test func oneConsumerThatHoldsEverythingLosesFramesButNotTheNode() throws {
+            try PrivateSession.with { session in
+                let publisher = try Publisher(in: session)
+                defer { publisher.close() }
+                let hoarder = try StreamReader("dualcam", in: session, manner: .hoarding)
+                try eventually("dropped frames") { publisher.record.dropped > 10 }
+                hoarder.close()
+                let reader = try StreamReader("dualcam", in: session)
+                defer { reader.close() }
+                try expectSteadyFrames(reader)
+                #expect(publisher.record.losses == 0)
+            }
+        }
+    }
+}
