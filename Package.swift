@@ -138,7 +138,7 @@ let package = Package(
         ),
         .testTarget(
             name: "DBusKitTests",
-            dependencies: ["CDBus", "DBusKit", "Frames", "Platform"],
+            dependencies: ["CDBus", "DBusKit", "Frames", "Platform", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -213,13 +213,24 @@ package final class Connection {
         }
     }
 
+    /// libdbus forgets the calls under way when the bus goes, so they are ended here.
+    private func end() {
+        let calls = pending.values
+        pending = [:]
+        for call in calls {
+            call.cancel()
+            call.onReply(.failure(.disconnected("the bus is gone")))
+        }
+        onDisconnect()
+    }
+
     private func receive(signal message: Message) {
         guard let path = message.path, let interface = message.interface,
             let member = message.member
         else { return }
         // libdbus makes this one itself; the bus lets nobody send it.
         if interface == "org.freedesktop.DBus.Local", message.sender == nil {
-            if member == "Disconnected" { onDisconnect() }
+            if member == "Disconnected" { end() }
             return
         }
         // A signal too large to look at is none of those that we wait for.

@@ -1,15 +1,19 @@
+import CDBus
+import Frames
+import Platform
+import TestSupport
 import Testing
 
 @testable import DBusKit
 
-private let lamp = Interface(
+let lamp = Interface(
     "org.example.Thing1.Lamp",
     methods: [
         Interface.Method("Blink", takes: ["times": "u", "options": "a{sv}"], gives: ["done": "b"]),
         Interface.Method("Forget", takes: ["options": "a{sv}"]),
         Interface.Method("Later", takes: ["options": "a{sv}"]),
-        Interface.Method("Refuse", takes: ["options": "a{sv}"]),
         Interface.Method("Echo", takes: ["value": "v"], gives: ["value": "v"]),
+        Interface.Method("Change", takes: ["options": "a{sv}"]),
     ],
     signals: [Interface.Signal("Blinked", ["times": "u"])],
     properties: [
@@ -20,25 +24,39 @@ private let lamp = Interface(
         Interface.Property("Picture", "ay", change: .invalidates),
     ]
 )
-private let path: ObjectPath = "/org/example/Thing1/lamps/desk"
+let desk: ObjectPath = "/org/example/Thing1/lamps/desk"
 private let properties = "org.freedesktop.DBus.Properties"
 
 extension Stage {
-    fileprivate func exportLamp(
-        at place: ObjectPath = path,
-        onCall: @escaping (Invocation) -> Void = { _ in }
-    ) {
+    /// Exports a lamp that answers as its methods' names say.
+    func exportLamp(at path: ObjectPath = desk, later: @escaping (Invocation) -> Void = { _ in }) {
         server.export(
             lamp,
-            at: place,
+            at: path,
             properties: [
                 "Lit": .boolean(false), "Brightness": .double(0.5), "Hours": .uint64(12),
-                "Maker": .string("Ørsted"), "Picture": .array([], of: .byte),
-            ],
-            onCall: onCall
-        ) { [unowned self] write in
+                "Maker": .string("Acme"), "Picture": .array([], of: .byte),
+            ]
+        ) { [unowned self] invocation in
+            switch invocation.member {
+            case "Blink":
+                guard invocation.arguments[0] != .uint32(0) else {
+                    return invocation.fail(
+                        DBusKit.DBusError("org.example.Error.OutOfRange", "1 or more")
+                    )
+                }
+                invocation.reply(.boolean(invocation.options["quick"]?.boolean ?? false))
+            case "Later": later(invocation)
+            case "Echo": invocation.reply(invocation.arguments[0])
+            case "Change":
+                server.set(["Lit": .boolean(true), "Hours": .uint64(13)], of: lamp, at: path)
+                server.set(["Brightness": .double(1)], of: lamp, at: path)
+                invocation.reply()
+            default: break
+            }
+        } onWrite: { [unowned self] write in
             if write.value.double.map({ !(0...1).contains($0) }) ?? false {
-                return write.refuse(DBusError("org.example.Error.OutOfRange", "0 to 1"))
+                return write.refuse(DBusKit.DBusError("org.example.Error.OutOfRange", "0 to 1"))
             }
             server.set([write.property: write.value], of: lamp, at: write.path)
             write.accept()
@@ -48,22 +66,443 @@ extension Stage {
 
 @Suite("Object server", .timeLimit(.minutes(1)))
 struct ObjectServerTests {
-    @Test func aRealClientCallsAMethod() throws {
+    @Test func realClientsCallAMethod() throws {
         let stage = try Stage()
-        stage.exportLamp { $0.reply(.boolean($0.arguments[0] == .uint32(3))) }
-        let (status, output, errors) = try stage.run(
+        stage.exportLamp()
+        let busctl = try stage.run(
             "busctl",
             "--user",
             "call",
             Stage.name,
-            path.text,
+            desk.text,
             lamp.name,
             "Blink",
             "ua{sv}",
             "3",
-            "0"
+            "1",
+            "quick",
+            "b",
+            "true"
         )
-        #expect(status == 0, "\(errors)")
-        #expect(output == "b true\n")
+        #expect(busctl.output == "b true\n", "\(busctl.errors)")
+        let gdbus = try stage.run(
+            "gdbus",
+            "call",
+            "--session",
+            "--dest",
+            Stage.name,
+            "--object-path",
+            desk.text,
+            "--method",
+            "\(lamp.name).Blink",
+            "3",
+            "{'unknown': <[1, 2]>}"
+        )
+        #expect(gdbus.output == "(false,)\n", "\(gdbus.errors)")
+        let send = try stage.run(
+            "dbus-send",
+            "--session",
+            "--print-reply",
+            "--dest=\(Stage.name)",
+            desk.text,
+            "\(lamp.name).Blink",
+            "uint32:0",
+            "dict:string:string:"
+        )
+        #expect(send.exit == .status(1))
+        // dbus-send cannot write an a{sv}, so it learns what was expected.
+        #expect(
+            send.errors.contains(
+                "org.freedesktop.DBus.Error.InvalidArgs: Blink takes (ua{sv}), not (ua{ss})"
+            ),
+            "\(send.errors)"
+        )
+    }
+
+    @Test func everyPathOfTheTreeIsIntrospectable() throws {
+        let stage = try Stage()
+        stage.exportLamp()
+        stage.exportLamp(at: "/org/example/Thing1")
+        let tree = try stage.run("busctl", "--user", "tree", "--list", Stage.name)
+        #expect(
+            tree.output.split(separator: "\n") == [
+                "/", "/org", "/org/example", "/org/example/Thing1", "/org/example/Thing1/lamps",
+                "/org/example/Thing1/lamps/desk",
+            ],
+            "\(tree.errors)"
+        )
+        let desk = try stage.run("busctl", "--user", "introspect", Stage.name, desk.text)
+        for line in [
+            ".Blink method ua{sv} b -", ".Lit property b false emits-change writable",
+            ".Hours property t 12 -", ".Maker property s \"Acme\" const",
+            ".Picture property ay 0 emits-invalidation", ".Blinked signal u - -",
+            "org.freedesktop.DBus.Properties interface - - -",
+            "org.freedesktop.DBus.Peer interface - - -",
+            "org.freedesktop.DBus.Introspectable interface - - -",
+        ] {
+            let lines = desk.output.split(separator: "\n").map {
+                $0.split(separator: " ").joined(separator: " ")
+            }
+            #expect(lines.contains(line), "\(line)")
+        }
+        #expect(!desk.output.contains("ObjectManager"))
+        let root = try stage.run(
+            "gdbus",
+            "introspect",
+            "--session",
+            "--dest",
+            Stage.name,
+            "--object-path",
+            "/org/example/Thing1"
+        )
+        #expect(root.output.contains("interface org.freedesktop.DBus.ObjectManager"))
+        #expect(root.output.contains("node lamps {"))
+    }
+
+    static let refusals: [(String, String, ObjectPath, [Value], String, String)] = [
+        ("Blink", lamp.name, "/org/example", [], "UnknownInterface", ""),
+        ("Blink", lamp.name, "/nothing", [], "UnknownObject", ""),
+        ("Blink", "org.example.Other", desk, [], "UnknownInterface", ""),
+        ("Burn", lamp.name, desk, [], "UnknownMethod", ""),
+        ("Blink", lamp.name, desk, [], "InvalidArgs", "Blink takes (ua{sv}), not ()"),
+        (
+            "Blink", lamp.name, desk, [.string(String(repeating: "x", count: 1_000_000))],
+            "InvalidArgs", "Blink takes (ua{sv}), not (s)"
+        ),
+        ("Forget", lamp.name, desk, [.named([:])], "Failed", "Forget was not answered"),
+        ("Get", properties, desk, [.string(lamp.name), .string("No")], "UnknownProperty", ""),
+        ("Get", properties, desk, [.string("org.x.I"), .string("Lit")], "UnknownInterface", ""),
+        ("Get", properties, desk, [.string(lamp.name)], "InvalidArgs", "Get takes (ss), not (s)"),
+        ("Get", properties, "/nothing", [.string("a"), .string("b")], "UnknownObject", ""),
+        ("GetAll", properties, desk, [.string("org.x.I")], "UnknownInterface", ""),
+        (
+            "Set", properties, desk, [.string(lamp.name), .string("Hours"), .variant(.uint64(1))],
+            "PropertyReadOnly", ""
+        ),
+        (
+            "Set", properties, desk, [.string(lamp.name), .string("Lit"), .variant(.string("on"))],
+            "InvalidArgs", "Lit is a b, not a s"
+        ),
+        (
+            "Set", properties, desk,
+            [.string(lamp.name), .string("Lit"), .variant(.variant(.boolean(true)))],
+            "InvalidArgs", "Lit is a b, not a v"
+        ),
+        (
+            "Set", properties, desk,
+            [
+                .string(lamp.name), .string(String(repeating: "ö", count: 500_000)),
+                .variant(.byte(1)),
+            ],
+            "UnknownProperty", ""
+        ),
+        (
+            "GetManagedObjects", "org.freedesktop.DBus.ObjectManager", desk, [], "UnknownInterface",
+            ""
+        ),
+    ]
+
+    @Test func whatDoesNotFitIsRefusedByName() throws {
+        let stage = try Stage()
+        stage.exportLamp()
+        let client = try stage.client()
+        for (member, interface, path, arguments, name, message) in Self.refusals {
+            let answer = try stage.call(member, of: interface, at: path, arguments, from: client)
+            guard case .failure(let error) = answer else {
+                Issue.record("\(member) at \(path.text) was done")
+                continue
+            }
+            #expect(error.name == "org.freedesktop.DBus.Error.\(name)", "\(member) \(error)")
+            #expect(message.isEmpty || error.message == message)
+            #expect(error.message.unicodeScalars.count <= 1024)
+        }
+        let blink = try stage.call(
+            "Blink",
+            of: lamp.name,
+            at: desk,
+            [.uint32(0), .named([:])],
+            from: client
+        )
+        #expect(blink == .failure(DBusKit.DBusError("org.example.Error.OutOfRange", "1 or more")))
+    }
+
+    @Test func propertiesAreReadAndWritten() throws {
+        let stage = try Stage()
+        stage.exportLamp()
+        let client = try stage.client()
+        func get(_ name: String, of interface: String = lamp.name) throws -> Value? {
+            try stage.call(
+                "Get",
+                of: properties,
+                at: desk,
+                [.string(interface), .string(name)],
+                from: client
+            ).get().first
+        }
+        func set(_ name: String, _ value: Value) throws -> Result<[Value], DBusKit.DBusError> {
+            try stage.call(
+                "Set",
+                of: properties,
+                at: desk,
+                [.string(lamp.name), .string(name), .variant(value)],
+                from: client
+            )
+        }
+        #expect(try get("Lit") == .variant(.boolean(false)))
+        #expect(try get("Lit", of: "") == .variant(.boolean(false)))
+        #expect(try set("Lit", .boolean(true)) == .success([]))
+        #expect(try get("Lit") == .variant(.boolean(true)))
+        for brightness: Double in [2, -.infinity, .nan] {
+            let answer = try set("Brightness", .double(brightness))
+            #expect(answer == .failure(DBusKit.DBusError("org.example.Error.OutOfRange", "0 to 1")))
+        }
+        let all = try stage.call(
+            "GetAll",
+            of: properties,
+            at: desk,
+            [.string(lamp.name)],
+            from: client
+        )
+        #expect(
+            try all.get().first?.named == [
+                "Lit": .boolean(true), "Brightness": .double(0.5), "Hours": .uint64(12),
+                "Maker": .string("Acme"), "Picture": .array([], of: .byte),
+            ]
+        )
+        let none = try stage.call(
+            "GetAll",
+            of: properties,
+            at: desk,
+            [.string(properties)],
+            from: client
+        )
+        #expect(none == .success([.named([:])]))
+    }
+
+    @Test func oneChangeIsOneSignalBeforeTheAnswer() throws {
+        let stage = try Stage()
+        stage.exportLamp()
+        let client = try stage.client()
+        var order: [String] = []
+        var changes: [[Value]] = []
+        let subscription = client.subscribe(MatchRule(interface: properties)) {
+            order.append($0.member)
+            changes.append($0.arguments)
+        }
+        try stage.settle(client)
+        try client.call(
+            MethodCall("Change", of: lamp.name, at: desk, on: Stage.name, [.named([:])])
+        ) { _ in order.append("answer") }
+        try stage.wait(for: "the answer") { order.contains("answer") }
+        #expect(order == ["PropertiesChanged", "answer"])
+        #expect(
+            changes == [
+                [
+                    .string(lamp.name),
+                    .named(["Lit": .boolean(true), "Brightness": .double(1)]), .strings([]),
+                ]
+            ]
+        )
+
+        // Within a round: there and back is no change, and values as they were are not told.
+        changes = []
+        stage.server.set(["Lit": .boolean(false)], of: lamp, at: desk)
+        stage.server.set(["Lit": .boolean(true), "Hours": .uint64(99)], of: lamp, at: desk)
+        stage.server.set(["Brightness": .double(1)], of: lamp, at: desk)
+        try stage.settle(client)
+        #expect(changes == [])
+        stage.server.set(["Picture": .array([.byte(1)], of: .byte)], of: lamp, at: desk)
+        try stage.settle(client)
+        #expect(changes == [[.string(lamp.name), .named([:]), .strings(["Picture"])]])
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func aChangeIsToldWithoutACall() throws {
+        let stage = try Stage()
+        stage.exportLamp()
+        let client = try stage.client()
+        var lit: Value?
+        let subscription = client.subscribe(MatchRule(interface: properties)) {
+            lit = $0.arguments[1].named?["Lit"]
+        }
+        try stage.settle(client)
+        stage.server.set(["Lit": .boolean(true)], of: lamp, at: desk)
+        try stage.wait(for: "the change") { lit == .boolean(true) }
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func anAnswerMayComeLater() throws {
+        let stage = try Stage()
+        var held: [Invocation] = []
+        stage.exportLamp { held.append($0) }
+        let client = try stage.client()
+        var answers: [Result<[Value], DBusKit.DBusError>] = []
+        let call = MethodCall("Later", of: lamp.name, at: desk, on: Stage.name, [.named([:])])
+        for _ in 0..<3 { try client.call(call) { answers.append($0) } }
+        try stage.wait(for: "the calls") { held.count == 3 }
+        #expect(held.first?.sender == client.uniqueName)
+        held[2].reply()
+        held[0].fail(.failed("no"))
+        held = []
+        try stage.wait(for: "the answers") { answers.count == 3 }
+        // The one released without an answer is answered last.
+        #expect(
+            answers == [
+                .success([]), .failure(.failed("no")), .failure(.failed("Later was not answered")),
+            ]
+        )
+    }
+
+    @Test func whoWantsNoAnswerGetsNone() throws {
+        let stage = try Stage()
+        stage.exportLamp()
+        let watcher = try stage.session.run(
+            "dbus-monitor",
+            ["--session", "type='error'", "type='method_return'"]
+        )
+        try eventually("dbus-monitor") { watcher.output.contains("NameLost") }
+        for member in ["Blink", "Nothing"] {
+            let send = try stage.run(
+                "dbus-send",
+                "--session",
+                "--dest=\(Stage.name)",
+                desk.text,
+                "\(lamp.name).\(member)"
+            )
+            #expect(send.exit == .status(0))
+        }
+        let client = try stage.client()
+        try stage.settle(client)
+        #expect(!watcher.output.contains("error_name"), "\(watcher.output)")
+    }
+
+    @Test func anInterfaceMayBeLeftOut() throws {
+        let stage = try Stage()
+        stage.exportLamp()
+        stage.server.export(
+            Interface("org.example.Thing1.Other", methods: [Interface.Method("Echo")]),
+            at: desk
+        )
+        let client = try stage.client()
+        func send(_ member: String) throws -> Message {
+            let call = try #require(
+                dbus_message_new_method_call(Stage.name, desk.text, nil, member)
+            )
+            defer { dbus_message_unref(call) }
+            var pending: OpaquePointer?
+            dbus_connection_send_with_reply(client.handle.pointer, call, &pending, 5_000)
+            defer { dbus_pending_call_unref(pending) }
+            try stage.wait(for: "an answer") { dbus_pending_call_get_completed(pending) != 0 }
+            return Message(owning: try #require(dbus_pending_call_steal_reply(pending)))
+        }
+        #expect(
+            try send("Introspect").values().first?.string?.contains(lamp.name) == true
+        )
+        let error = "org.freedesktop.DBus.Error"
+        #expect(try send("Blink").error?.name == "\(error).InvalidArgs")
+        #expect(try send("Ping").error == nil)
+        #expect(try send("Echo").error?.name == "\(error).UnknownMethod")
+        #expect(try send("Nothing").error?.name == "\(error).UnknownMethod")
+    }
+
+    @Test func theObjectManagerTellsWhatComesAndGoes() throws {
+        let stage = try Stage()
+        stage.exportLamp(at: "/org/example/Thing1")
+        stage.exportLamp()
+        stage.exportLamp(at: "/org/example/Elsewhere")
+        let client = try stage.client()
+        var news: [(String, Value)] = []
+        let manager = "org.freedesktop.DBus.ObjectManager"
+        let subscription = client.subscribe(MatchRule(interface: manager)) {
+            news.append(($0.member, $0.arguments[0]))
+        }
+        try stage.settle(client)
+        news = []
+        let objects = try stage.call(
+            "GetManagedObjects",
+            of: manager,
+            at: "/org/example/Thing1",
+            from: client
+        ).get()
+        guard case .dictionary(let entries, _, _)? = objects.first else {
+            Issue.record("no dictionary")
+            return
+        }
+        #expect(entries.keys.map(\.objectPath) == [desk])
+
+        stage.exportLamp(at: "/org/example/Thing1/lamps/hall")
+        try stage.settle(client)
+        stage.server.withdraw("/org/example/Thing1/lamps/hall")
+        try stage.settle(client)
+        #expect(news.map(\.0) == ["InterfacesAdded", "InterfacesRemoved"])
+        #expect(
+            news.map(\.1.objectPath) == Array(repeating: "/org/example/Thing1/lamps/hall", count: 2)
+        )
+        let gone = try stage.call(
+            "Later",
+            of: lamp.name,
+            at: "/org/example/Thing1/lamps/hall",
+            from: client
+        )
+        guard case .failure(let error) = gone else { throw TimedOut("a failure", after: 0) }
+        #expect(error.name == "org.freedesktop.DBus.Error.UnknownObject")
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func thePeerAnswers() throws {
+        let stage = try Stage()
+        let ping = try stage.run(
+            "busctl",
+            "--user",
+            "call",
+            Stage.name,
+            "/",
+            "org.freedesktop.DBus.Peer",
+            "Ping"
+        )
+        #expect(ping.exit == .status(0), "\(ping.errors)")
+    }
+
+    @Test func whatIsDeepOrLargeComesBack() throws {
+        let stage = try Stage()
+        stage.exportLamp()
+        let client = try stage.client()
+        let deep = (0..<60).reduce(Value.byte(1)) { value, _ in .variant(value) }
+        let large = Value.variant(.string(String(repeating: "x", count: 1_000_000)))
+        for value in [deep, large, .variant(.named(["a": .double(1)]))] {
+            let answer = try stage.call("Echo", of: lamp.name, at: desk, [value], from: client)
+            #expect(answer == .success([value]))
+        }
+        let many = Value.variant(.array(Array(repeating: .byte(0), count: 200_000), of: .byte))
+        let answer = try stage.call("Echo", of: lamp.name, at: desk, [many], from: client)
+        guard case .failure(let error) = answer else { throw TimedOut("a failure", after: 0) }
+        #expect(error.name == "org.freedesktop.DBus.Error.LimitsExceeded")
+    }
+
+    @Test func aFloodLeavesTheLoopItsTurn() throws {
+        let stage = try Stage()
+        stage.exportLamp()
+        let client = try stage.client()
+        var answers = 0
+        for _ in 0..<5_000 {
+            try client.call(
+                MethodCall(
+                    "Blink",
+                    of: lamp.name,
+                    at: desk,
+                    on: Stage.name,
+                    [.uint32(1), .named([:])]
+                )
+            ) { _ in answers += 1 }
+        }
+        var longest = 0.0
+        var last = MonotonicClock.now
+        try stage.wait(for: "all answers") {
+            longest = max(longest, (MonotonicClock.now - last).seconds)
+            last = MonotonicClock.now
+            return answers == 5_000
+        }
+        // A round serves some dozens of messages, not thousands.
+        #expect(longest < 0.5)
     }
 }

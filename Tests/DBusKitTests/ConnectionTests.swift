@@ -1,0 +1,172 @@
+import Frames
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import DBusKit
+
+@Suite("Connection", .timeLimit(.minutes(1)))
+struct ConnectionTests {
+    @Test func aNameBelongsToOne() throws {
+        let stage = try Stage()
+        try stage.connection.requestName(Stage.name)
+        let other = try stage.client()
+        #expect {
+            try other.requestName(Stage.name)
+        } throws: {
+            ($0 as? DBusError)?.name == "org.freedesktop.DBus.Error.AddressInUse"
+        }
+        #expect(throws: DBusError.self) { try other.requestName("no name") }
+    }
+
+    @Test func aCallWithoutAnAnswerEndsInTime() throws {
+        let stage = try Stage()
+        let client = try stage.client()
+        // It reads nothing while we block, so nobody answers.
+        let start = MonotonicClock.now
+        #expect {
+            try client.call(
+                MethodCall("Ping", of: "org.example.I", at: "/", on: Stage.name, timeout: 0.2)
+            )
+        } throws: {
+            ($0 as? DBusError)?.name == "org.freedesktop.DBus.Error.NoReply"
+        }
+        #expect((0.19...2).contains((MonotonicClock.now - start).seconds))
+
+        var held: [Message] = []
+        stage.server.connection.onCall = { held.append($0) }
+        var answer: Result<[Value], DBusError>?
+        let call = MethodCall("Wait", of: "org.example.I", at: "/", on: Stage.name, timeout: 0.2)
+        try client.call(call) { answer = $0 }
+        try withExtendedLifetime(client) {
+            try stage.wait(for: "the end of the call") { answer != nil }
+        }
+        guard case .failure(let error)? = answer else { throw TimedOut("a failure", after: 0) }
+        #expect(error.name == "org.freedesktop.DBus.Error.NoReply")
+        #expect(held.count == 2)
+    }
+
+    @Test func nobodyThereIsSaidAtOnce() throws {
+        let stage = try Stage()
+        let call = MethodCall("M", of: "org.example.I", at: "/", on: "org.example.Nobody")
+        #expect {
+            try stage.connection.call(call)
+        } throws: {
+            ($0 as? DBusError)?.name == "org.freedesktop.DBus.Error.ServiceUnknown"
+        }
+    }
+
+    @Test(arguments: [
+        ("not a name", "org.example.I", "M"), ("org.example.Thing1", "I", "M"),
+        ("org.example.Thing1", "org.example.I", "M.M"), ("", "", ""), ("a\0b", "org.e", "M"),
+    ])
+    func aCallWithInvalidNamesIsNotSent(_ names: (String, String, String)) throws {
+        let stage = try Stage()
+        let call = MethodCall(names.2, of: names.1, at: "/", on: names.0)
+        #expect {
+            try stage.connection.call(call)
+        } throws: {
+            ($0 as? DBusError)?.name == "org.freedesktop.DBus.Error.InvalidArgs"
+        }
+    }
+
+    @Test func theEndOfTheBusIsTold() throws {
+        let stage = try Stage()
+        var ends = 0
+        var answer: Result<[Value], DBusError>?
+        stage.connection.onDisconnect = { ends += 1 }
+        stage.server.connection.onCall = { _ in }
+        let client = try stage.client()
+        try client.call(MethodCall("M", of: "org.example.I", at: "/", on: Stage.name)) {
+            answer = $0
+        }
+        stage.session.kill(.bus)
+        try stage.wait(for: "the end") { ends > 0 }
+        try withExtendedLifetime(client) {
+            try stage.wait(for: "the end of the call") { answer != nil }
+        }
+        #expect(!stage.connection.isConnected)
+        #expect(throws: DBusError.self) {
+            try stage.connection.call(MethodCall("M", of: "org.example.I", at: "/", on: "org.e.E"))
+        }
+        // Nothing more comes, and the loop is at rest: it waits as long as it may.
+        let start = MonotonicClock.now
+        for _ in 0..<3 { stage.loop.runOnce(milliseconds: 50) }
+        #expect(ends == 1)
+        #expect((MonotonicClock.now - start).seconds > 0.09)
+    }
+
+    @Test func aConnectionMayGoFromWithinItsOwnCallback() throws {
+        let stage = try Stage()
+        var client: Connection? = try stage.client()
+        var isCalled = false
+        try client?.call(
+            MethodCall("Ping", of: "org.freedesktop.DBus.Peer", at: "/", on: Stage.name)
+        ) { _ in
+            isCalled = true
+            client = nil
+        }
+        try stage.wait(for: "the answer") { isCalled }
+        for _ in 0..<5 { stage.loop.runOnce(milliseconds: 1) }
+
+        var second: Connection? = try stage.client()
+        let name = second?.uniqueName
+        var isGone = false
+        let subscription = stage.connection.subscribe(.owner(of: try #require(name))) { _ in
+            isGone = true
+        }
+        try stage.settle(stage.connection)
+        second?.onDisconnect = { second = nil }
+        second = nil
+        try stage.wait(for: "its name to go") { isGone }
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func signalsReachThoseWhoWantThem() throws {
+        let stage = try Stage()
+        let client = try stage.client()
+        let thing = Interface("org.example.I", signals: [Interface.Signal("S", ["n": "u"])])
+        stage.server.export(thing, at: "/org/example/Thing1")
+        stage.server.export(thing, at: "/org/example/Thing10")
+        var all: [Value] = []
+        var below: [Value] = []
+        var others: [Value] = []
+        var subscriptions = [
+            client.subscribe(MatchRule(interface: "org.example.I")) { all += $0.arguments },
+            client.subscribe(MatchRule(pathNamespace: "/org/example/Thing1", member: "S")) {
+                below += $0.arguments
+            },
+            client.subscribe(MatchRule(sender: ":9.99", interface: "org.example.I")) {
+                others += $0.arguments
+            },
+        ]
+        try stage.settle(client)
+        stage.server.emit("S", of: thing, at: "/org/example/Thing1", .uint32(1))
+        stage.server.emit("S", of: thing, at: "/org/example/Thing10", .uint32(2))
+        try stage.settle(client)
+        subscriptions.removeFirst()
+        stage.server.emit("S", of: thing, at: "/org/example/Thing1", .uint32(3))
+        try stage.settle(client)
+        #expect(all == [.uint32(1), .uint32(2)])
+        #expect(below == [.uint32(1), .uint32(3)])
+        #expect(others == [])
+    }
+
+    @Test func nothingIsLeftOpen() throws {
+        func openDescriptors() -> Int {
+            var count = 0
+            for number in 0..<1024 where fcntl(CInt(number), F_GETFD) >= 0 { count += 1 }
+            return count
+        }
+        let stage = try Stage()
+        let before = openDescriptors()
+        for _ in 0..<200 {
+            let client = try stage.client()
+            _ = try stage.call("Ping", of: "org.freedesktop.DBus.Peer", at: "/", from: client)
+        }
+        for _ in 0..<5 { stage.loop.runOnce(milliseconds: 1) }
+        // Other tests open some too; a leak would be hundreds.
+        #expect(openDescriptors() < before + 100)
+    }
+}

@@ -1,0 +1,75 @@
+import DBusKit
+import Frames
+import Platform
+import TestSupport
+import Testing
+
+/// A bus of its own, a loop, and a connection that serves objects.
+final class Stage {
+    static let name = "org.example.Thing1"
+    let session: PrivateSession
+    let loop: EventLoop
+    let connection: Connection
+    let server: ObjectServer
+
+    init() throws {
+        session = try PrivateSession([.bus])
+        loop = try EventLoop()
+        connection = try Connection(to: Stage.address(session), loop: loop)
+        server = ObjectServer(on: connection, managing: "/org/example/Thing1")
+        try connection.requestName(Stage.name)
+    }
+
+    static func address(_ session: PrivateSession) -> Connection.Bus {
+        .address(session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? "")
+    }
+
+    /// Another connection on the same loop.
+    func client() throws -> Connection {
+        try Connection(to: Stage.address(session), loop: loop)
+    }
+
+    /// Goes round until `condition` holds; throws after ten seconds.
+    func wait(for what: String, until condition: () -> Bool) throws {
+        let deadline = MonotonicClock.now + Timestamp(seconds: 10)
+        while !condition() {
+            guard MonotonicClock.now < deadline else { throw TimedOut(what, after: 10) }
+            loop.runOnce(milliseconds: 20)
+        }
+    }
+
+    /// Calls from `client`, and goes round until the answer is there.
+    func call(
+        _ member: String,
+        of interface: String,
+        at path: ObjectPath,
+        _ arguments: [Value] = [],
+        from client: Connection
+    ) throws -> Result<[Value], DBusError> {
+        var answer: Result<[Value], DBusError>?
+        let call = MethodCall(member, of: interface, at: path, on: Stage.name, arguments)
+        try client.call(call) { answer = $0 }
+        try wait(for: "the answer of \(member)") { answer != nil }
+        return try #require(answer)
+    }
+
+    /// Goes round until all that was sent so far has arrived everywhere.
+    func settle(_ client: Connection) throws {
+        for connection in [connection, client] {
+            _ = try call("Ping", of: "org.freedesktop.DBus.Peer", at: "/", from: connection)
+        }
+        for _ in 0..<5 { loop.runOnce(milliseconds: 1) }
+    }
+
+    /// Runs a program on the bus to its end while the loop goes round; what it wrote.
+    func run(
+        _ program: String,
+        _ arguments: String...
+    ) throws -> (
+        exit: Child.Exit?, output: String, errors: String
+    ) {
+        let child = try session.run(program, arguments)
+        try wait(for: program) { child.exit != nil }
+        return (child.exit, child.output, child.errors)
+    }
+}
