@@ -21,6 +21,33 @@ package enum Background: String, CaseIterable, Hashable, Sendable {
     case crop
 }
 
+/// What is written over a picture that is not live.
+package enum Notice: String, CaseIterable, Hashable, Sendable {
+    /// The camera is being opened.
+    case waiting
+    // The others are the interruptions.
+    case unplugged, busy, denied, bandwidth, stalled, asleep, locked, privacy
+
+    /// The notice of an interruption; `nil` for none.
+    package init?(_ interruption: Interruption) { self.init(rawValue: interruption.rawValue) }
+
+    /// What a person would say.
+    package func text(for role: Role) -> String {
+        let camera = role == .back ? "Back camera" : "Front camera"
+        return switch self {
+        case .waiting: "Waiting for the camera"
+        case .unplugged: "\(camera) unplugged"
+        case .busy: "In use by another program"
+        case .denied: "No permission for the camera"
+        case .bandwidth: "Too little USB bandwidth"
+        case .stalled: "\(camera) does not respond"
+        case .asleep: "Camera asleep"
+        case .locked: "Camera paused while locked"
+        case .privacy: "Camera turned off"
+        }
+    }
+}
+
 /// One picture on the canvas: what the scene asks the compositor to draw, bottom layer first.
 package struct Layer: Hashable, Sendable {
     /// Whose picture.
@@ -45,6 +72,8 @@ package struct Layer: Hashable, Sendable {
     package var transform: Transform = .identity
     /// How far the picture is blurred and darkened because the camera does not deliver, 0 … 1.
     package var veil: Double = 0
+    /// Why it does not, to be written over it as clearly as the veil is thick.
+    package var notice: Notice?
 
     /// An opaque layer without decoration.
     package init(role: Role, rect: Rect) {

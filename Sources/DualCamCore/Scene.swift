@@ -203,9 +203,10 @@ struct Fade: Hashable, Sendable {
         Easing.inOut(phase(at: time, duration: duration))
     }
 
+    /// Goes up or down from `time` on, within `duration` seconds; 0: at once.
     mutating func turn(up: Bool, at time: Timestamp, duration: Double) {
         guard up != isRising else { return }
-        from = phase(at: time, duration: duration)
+        from = duration > 0 ? phase(at: time, duration: duration) : up ? 1 : 0
         anchor = time
         isRising = up
     }
@@ -227,6 +228,7 @@ package struct SceneState: Hashable, Sendable {
     /// How each role's picture is turned and mirrored.
     package var transforms = PerRole(back: Transform.identity, front: Transform.identity)
     private var transition: Transition?
+    private var notices = PerRole<Notice?>(back: nil, front: nil)
     private var veils = PerRole(back: Fade(), front: Fade())
     /// How long a picture takes to blur when its camera stops delivering, and back, in seconds.
     private static let veilDuration = 0.3
@@ -321,9 +323,21 @@ package struct SceneState: Hashable, Sendable {
         begin(main == mainBefore ? .straight : .dissolve, from: before, at: time)
     }
 
-    /// A role's camera stopped delivering, or delivers again: its last picture blurs, or clears.
-    package mutating func setVeiled(_ role: Role, _ isVeiled: Bool, at time: Timestamp) {
-        veils[role].turn(up: isVeiled, at: time, duration: Self.veilDuration)
+    /// A role's camera does not deliver, for the reason of `notice`, or does again (`nil`): its last
+    /// picture blurs, or clears; at once when `instantly`.
+    package mutating func setNotice(
+        _ notice: Notice?,
+        of role: Role,
+        at time: Timestamp,
+        instantly: Bool = false
+    ) {
+        // A reason stays while its veil lifts.
+        if let notice { notices[role] = notice }
+        veils[role].turn(
+            up: notice != nil,
+            at: time,
+            duration: instantly ? 0 : Self.veilDuration
+        )
     }
 
     private mutating func settle(at time: Timestamp) {
@@ -439,6 +453,7 @@ package struct SceneState: Hashable, Sendable {
         layer.borderOpacity = place.borderOpacity
         layer.shadowOpacity = place.shadowOpacity
         layer.veil = veils[role].value(at: time, duration: Self.veilDuration)
+        layer.notice = layer.veil > 0 ? notices[role] : nil
         // The icon is for a picture; what is veiled carries its reason instead.
         layer.iconOpacity = place.iconOpacity * (1 - layer.veil)
         layer.background = style.background

@@ -16,28 +16,60 @@ package enum CameraPhase: String, Hashable, Sendable {
 
 /// What is known of one role's camera.
 package struct CameraState: Hashable, Sendable {
-    /// The configured source, as `SourceSpecification` prints it.
+    /// What came of opening it.
+    enum Delivery: Hashable, Sendable {
+        case none
+        case streaming(CaptureMode)
+        case failed(Interruption)
+    }
+
+    /// The configured source.
     package var source: SourceSpecification
     /// The camera's name for people; empty where there is none.
     package var name = ""
-    /// What it is doing.
-    package var phase = CameraPhase.unavailable
-    /// Why it does not deliver, while it should.
-    package var interruption = Interruption.none
     /// What is wrong with its source, for people; empty when nothing is.
     package var problem = ""
-    /// How it delivers, while it is open.
-    package var mode: CaptureMode?
     /// Shown mirrored left to right.
     package var mirror: Bool
     /// How the camera is mounted, in degrees clockwise: 0, 90, 180 or 270.
     package var rotation: Int
+    /// Whether there is a camera for the role.
+    var isAssigned = false
+    /// Whether its thread was asked to have it open.
+    var isAsked = false
+    /// Whether its thread has it open, or tries.
+    package var isOpen = false
+    var delivery = Delivery.none
+    /// Why it is kept closed though it is needed.
+    var suspension: Interruption?
 
     /// A camera not found yet.
     package init(source: SourceSpecification, mirror: Bool, rotation: Int) {
         self.source = source
         self.mirror = mirror
         self.rotation = rotation
+    }
+
+    /// What it is doing.
+    package var phase: CameraPhase {
+        if !isAssigned && !isOpen { return .unavailable }
+        if suspension != nil { return .interrupted }
+        return switch delivery {
+        case .streaming: .streaming
+        case .failed: .interrupted
+        case .none: isOpen || isAsked ? .opening : .closed
+        }
+    }
+
+    /// Why it does not deliver, while it should.
+    package var interruption: Interruption {
+        if let suspension { return suspension }
+        return if case .failed(let why) = delivery { why } else { .none }
+    }
+
+    /// How it delivers, while it does.
+    package var mode: CaptureMode? {
+        if case .streaming(let mode) = delivery, suspension == nil { mode } else { nil }
     }
 
     /// What makes its picture stand upright, and mirrored where that is wanted.
@@ -85,8 +117,12 @@ package struct State: Hashable, Sendable {
     package var isConsumed = false
     /// How many consumers are linked.
     package var consumers = 0
-    /// Whether cameras are wanted open.
-    package var wantsCameras = false
+    /// Whether cameras are needed: somebody looks, or did until a moment ago.
+    package var needsCameras = false
+    /// When cameras began to be needed.
+    package var neededSince = Timestamp.zero
+    /// Why cameras are kept closed even when they are needed.
+    package var suspensions: Set<Suspension> = []
 
     /// Nothing started; cameras as configured, none found yet.
     package init(canvas: Size, style: SceneStyle, cameras: PerRole<CameraState>) {
@@ -111,20 +147,31 @@ package struct State: Hashable, Sendable {
         }
     }
 
-    /// Whether `role`'s device is held open, or tried.
-    package func isOpen(_ role: Role) -> Bool {
-        switch cameras[role].phase {
-        case .opening, .streaming, .interrupted: true
-        case .closed, .unavailable: false
-        }
-    }
-
     /// Whether the stream exists: the node can be picked.
     package var isActive: Bool { isStarted && nodeID != nil }
 
     /// Whether it could carry pictures: PipeWire answers and there is a camera.
     package var isPossible: Bool {
         nodeProblem.isEmpty && Role.allCases.contains { cameras[$0].phase != .unavailable }
+    }
+}
+
+/// Why no camera may be open, whoever looks; the first of them is what is shown.
+package enum Suspension: Int, CaseIterable, Hashable, Sendable {
+    /// The user asked for it.
+    case privacy
+    /// The session is locked, or another one is in front.
+    case locked
+    /// The machine is going to sleep.
+    case asleep
+
+    /// What the cameras' state calls it.
+    var interruption: Interruption {
+        switch self {
+        case .privacy: .privacy
+        case .locked: .locked
+        case .asleep: .asleep
+        }
     }
 }
 
@@ -150,6 +197,8 @@ package enum Event: Hashable, Sendable {
     /// A camera is mounted turned by 0, 90, 180 or 270 degrees clockwise.
     case setRotation(Role, Int)
 
+    /// Keep cameras closed for a reason, or no longer.
+    case suspend(Suspension, Bool)
     /// A role's pictures come from elsewhere.
     case setSource(Role, SourceSpecification)
     /// The stream has another size or rate: there is a new node to publish.
@@ -195,8 +244,8 @@ package enum Effect: Hashable, Sendable {
     case withdrawNode
     /// Open this role's camera, and see that it delivers.
     case openCamera(Role)
-    /// Close it.
-    case closeCamera(Role)
+    /// Close it. Its last picture stays in sight, veiled, when `keepsPicture`.
+    case closeCamera(Role, keepsPicture: Bool)
     /// Send `graceOver` when nobody looks for a while.
     case startGrace
     /// Do not.
@@ -232,6 +281,8 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         precondition([0, 90, 180, 270].contains(degrees))
         state.cameras[role].rotation = degrees
 
+    case .suspend(let why, let isOn):
+        if isOn { state.suspensions.insert(why) } else { state.suspensions.remove(why) }
     case .setSource(let role, let source):
         state.cameras[role].source = source
     case .setOutput(let canvas):
@@ -241,42 +292,20 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.consumers = 0
         if state.isStarted { effects.append(.publishNode) }
 
-    case .cameraAssigned(let role, let name?):
-        guard state.cameras[role].phase == .unavailable else {
-            state.cameras[role].name = name
-            break
-        }
-        state.cameras[role].name = name
-        state.cameras[role].phase = .closed
-        state.cameras[role].interruption = .none
-        if state.wantsCameras { effects.append(.openCamera(role)) }
-    case .cameraAssigned(let role, nil):
-        guard state.cameras[role].phase != .unavailable else { break }
-        if state.wantsCameras { effects.append(.closeCamera(role)) }
-        state.cameras[role].name = ""
-        state.cameras[role].mode = nil
-        state.cameras[role].phase = .unavailable
-        state.cameras[role].interruption = .none
+    case .cameraAssigned(let role, let name):
+        state.cameras[role].name = name ?? ""
+        state.cameras[role].isAssigned = name != nil
     case .cameraProblem(let role, let problem):
         state.cameras[role].problem = problem
     case .cameraOpening(let role):
-        guard state.cameras[role].phase == .closed else { break }
-        state.cameras[role].phase = .opening
+        state.cameras[role].isOpen = true
     case .cameraStreaming(let role, let mode):
-        guard state.cameras[role].phase != .unavailable else { break }
-        state.cameras[role].phase = .streaming
-        state.cameras[role].mode = mode
-        state.cameras[role].interruption = .none
+        state.cameras[role].delivery = .streaming(mode)
     case .cameraInterrupted(let role, let why):
-        guard state.cameras[role].phase != .unavailable else { break }
-        state.cameras[role].phase = .interrupted
-        state.cameras[role].mode = nil
-        state.cameras[role].interruption = why
+        state.cameras[role].delivery = .failed(why)
     case .cameraClosed(let role):
-        guard state.cameras[role].phase != .unavailable else { break }
-        state.cameras[role].phase = .closed
-        state.cameras[role].mode = nil
-        state.cameras[role].interruption = .none
+        state.cameras[role].isOpen = false
+        state.cameras[role].delivery = .none
 
     case .nodePublished(let id):
         guard state.isStarted else { break }
@@ -300,20 +329,23 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .consumers(let count):
         state.consumers = state.isStarted ? count : 0
     case .graceOver:
-        if !state.isConsumed { effects += closeCameras(&state) }
+        if !state.isConsumed { state.needsCameras = false }
     }
 
-    for role in Role.allCases { state.scene.transforms[role] = state.cameras[role].transform }
-    showCameras(&state, before, at: time)
     if state.isConsumed != before.isConsumed {
         if state.isConsumed {
             effects.append(.endGrace)
-            effects += openCameras(&state)
-        } else if state.wantsCameras {
+            if !state.needsCameras { state.neededSince = time }
+            state.needsCameras = true
+        } else if state.needsCameras {
             effects.append(.startGrace)
         }
     }
-    if state.isStopping, !state.isWithdrawing, !Role.allCases.contains(where: state.isOpen) {
+    effects += keepCameras(&state)
+    showCameras(&state, before, at: time)
+    if state.isStopping, !state.isWithdrawing, !state.cameras.back.isOpen,
+        !state.cameras.front.isOpen
+    {
         state.isStopping = false
         effects.append(.announce(.didStop))
         if state.startsAgain { effects += start(&state) }
@@ -341,28 +373,45 @@ private func stop(_ state: inout State) -> [Effect] {
     state.nodeProblem = ""
     state.isConsumed = false
     state.consumers = 0
-    return [.announce(.willStop), .endGrace, .withdrawNode] + closeCameras(&state)
+    state.needsCameras = false
+    return [.announce(.willStop), .endGrace, .withdrawNode]
 }
 
-private func openCameras(_ state: inout State) -> [Effect] {
-    guard !state.wantsCameras else { return [] }
-    state.wantsCameras = true
-    return Role.allCases.filter { state.cameras[$0].phase != .unavailable }.map { .openCamera($0) }
-}
-
-private func closeCameras(_ state: inout State) -> [Effect] {
-    guard state.wantsCameras else { return [] }
-    state.wantsCameras = false
-    return Role.allCases.filter { state.cameras[$0].phase != .unavailable }.map { .closeCamera($0) }
+/// Asks for what is needed and may be open, and for no more.
+private func keepCameras(_ state: inout State) -> [Effect] {
+    let suspension = state.suspensions.min { $0.rawValue < $1.rawValue }?.interruption
+    var effects: [Effect] = []
+    for role in Role.allCases {
+        let camera = state.cameras[role]
+        let isNeeded = state.needsCameras && camera.isAssigned
+        state.cameras[role].suspension = isNeeded ? suspension : nil
+        let isWanted = isNeeded && suspension == nil
+        guard isWanted != camera.isAsked else { continue }
+        state.cameras[role].isAsked = isWanted
+        effects.append(
+            isWanted ? .openCamera(role) : .closeCamera(role, keepsPicture: isNeeded)
+        )
+    }
+    return effects
 }
 
 /// Tells the scene which cameras there are and which of them deliver.
 private func showCameras(_ state: inout State, _ before: State, at time: Timestamp) {
+    /// How soon a camera has to deliver for its start not to be shown.
+    let swift = 0.5
     for role in Role.allCases {
-        let phase = state.cameras[role].phase
-        if phase != before.cameras[role].phase {
-            state.scene.setPresent(role, phase != .unavailable, at: time)
+        let camera = state.cameras[role]
+        state.scene.transforms[role] = camera.transform
+        if camera.phase != before.cameras[role].phase {
+            state.scene.setPresent(role, camera.phase != .unavailable, at: time)
         }
-        state.scene.setVeiled(role, phase == .interrupted, at: time)
+        let isStart = (time - state.neededSince).seconds < swift && camera.suspension == nil
+        switch camera.phase {
+        case .closed, .unavailable: state.scene.setNotice(nil, of: role, at: time, instantly: true)
+        case .streaming: state.scene.setNotice(nil, of: role, at: time, instantly: isStart)
+        case .opening: state.scene.setNotice(.waiting, of: role, at: time)
+        case .interrupted:
+            state.scene.setNotice(Notice(camera.interruption), of: role, at: time)
+        }
     }
 }

@@ -25,6 +25,8 @@ package final class CameraThread: Sendable {
     private struct Wish {
         var source: (any CameraSource)?
         var request: CaptureRequest
+        /// Whether the slot keeps its frame while no camera is wanted.
+        var keepsPicture = false
         var isOver = false
         /// Rises with each wish, so that the thread sees that it changed.
         var number = 0
@@ -67,10 +69,11 @@ package final class CameraThread: Sendable {
         bell.ring()
     }
 
-    /// Wants no camera.
-    package func close() {
+    /// Wants no camera. What was seen last is forgotten unless `keepingPicture`.
+    package func close(keepingPicture: Bool) {
         wish.withLock {
             $0.source = nil
+            $0.keepsPicture = keepingPicture
             $0.number += 1
         }
         bell.ring()
@@ -101,7 +104,7 @@ package final class CameraThread: Sendable {
             if wanted.number != seen { delay = Self.retryDelay.lowerBound }
             seen = wanted.number
             guard !wanted.isOver, let source = wanted.source else {
-                slot.clear()
+                if !wanted.keepsPicture { slot.clear() }
                 if isOpen { report(.closed) }
                 isOpen = false
                 if wanted.isOver { return }

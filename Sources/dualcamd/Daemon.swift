@@ -102,7 +102,8 @@ final class Daemon {
         case .openCamera(let role):
             guard let source = sources[role] else { return }
             cameras?[role].open(source, request(for: role))
-        case .closeCamera(let role): cameras?[role].close()
+        case .closeCamera(let role, let keepsPicture):
+            cameras?[role].close(keepingPicture: keepsPicture)
         case .startGrace: grace?.arm(after: Self.graceDuration)
         case .endGrace: grace?.disarm()
         case .announce(let announcement): onAnnouncement(announcement)

@@ -176,13 +176,13 @@ struct SceneTests {
 
     @Test func aVeilRisesAndFallsIn300Milliseconds() {
         var state = state()
-        state.setVeiled(.front, true, at: at(0))
+        state.setNotice(.busy, of: .front, at: at(0))
         #expect(layers(state.scene(at: at(0)))[1].veil == 0)
         #expect(abs(layers(state.scene(at: at(0.15)))[1].veil - 0.5) < 0.01)
         let veiled = layers(state.scene(at: at(0.3)))[1]
-        #expect(veiled.veil == 1 && veiled.iconOpacity == 0)
+        #expect(veiled.veil == 1 && veiled.iconOpacity == 0 && veiled.notice == .busy)
         #expect(layers(state.scene(at: at(0.3)))[0].veil == 0)
-        state.setVeiled(.front, false, at: at(1))
+        state.setNotice(nil, of: .front, at: at(1))
         #expect(layers(state.scene(at: at(1.3)))[1].veil == 0)
     }
 

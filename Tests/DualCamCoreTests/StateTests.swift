@@ -84,7 +84,8 @@ struct StateTests {
         #expect(apply(.graceOver) == [], "too late")
         #expect(
             apply(.consumed(false), .graceOver) == [
-                .startGrace, .closeCamera(.back), .closeCamera(.front),
+                .startGrace, .closeCamera(.back, keepsPicture: false),
+                .closeCamera(.front, keepsPicture: false),
             ]
         )
         _ = apply(.cameraClosed(.back))
@@ -99,7 +100,7 @@ struct StateTests {
             .consumed(true),
             .cameraOpening(.back)
         )
-        #expect(apply(.stop).contains(.closeCamera(.back)))
+        #expect(apply(.stop).contains(.closeCamera(.back, keepsPicture: false)))
         #expect(apply(.nodeWithdrawn) == [])
         #expect(apply(.cameraClosed(.back)) == [.announce(.didStop)])
     }
@@ -108,7 +109,9 @@ struct StateTests {
         _ = apply(.start, .nodePublished(id: 7), .consumed(true))
         #expect(apply(.cameraAssigned(.front, name: "Face")) == [.openCamera(.front)])
         #expect(state.scene.main == .front)
-        #expect(apply(.cameraAssigned(.front, name: nil)) == [.closeCamera(.front)])
+        #expect(
+            apply(.cameraAssigned(.front, name: nil)) == [.closeCamera(.front, keepsPicture: false)]
+        )
         #expect(state.cameras.front.phase == .unavailable)
     }
 
@@ -127,6 +130,47 @@ struct StateTests {
         #expect(state.cameras.back.phase == .interrupted, "a new try is no end of it")
         _ = apply(.cameraStreaming(.back, mode))
         #expect(state.cameras.back.interruption == .none && state.streamPhase == .streaming)
+    }
+
+    @Test(arguments: Suspension.allCases)
+    mutating func aSuspensionClosesCamerasAndKeepsTheirPicturesVeiled(_ why: Suspension) {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .start,
+            .nodePublished(id: 7),
+            .consumed(true),
+            .cameraOpening(.back),
+            .cameraStreaming(.back, mode)
+        )
+        #expect(apply(.suspend(why, true)) == [.closeCamera(.back, keepsPicture: true)])
+        _ = apply(.cameraClosed(.back))
+        #expect(state.cameras.back.phase == .interrupted)
+        #expect(
+            state.scene.scene(at: Timestamp(seconds: 9))[0].notice?.rawValue
+                == state.cameras.back.interruption.rawValue
+        )
+        #expect(
+            apply(.consumed(false), .graceOver, .consumed(true)).filter {
+                $0 == .openCamera(.back)
+            }.isEmpty,
+            "not even for a new consumer"
+        )
+        #expect(apply(.suspend(why, false)) == [.openCamera(.back)])
+        #expect(state.cameras.back.phase == .opening)
+    }
+
+    @Test mutating func cameraStaysClosedUntilTheLastReasonIsGone() {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .start,
+            .nodePublished(id: 7),
+            .consumed(true)
+        )
+        _ = apply(.suspend(.asleep, true), .suspend(.privacy, true))
+        #expect(state.cameras.back.interruption == .privacy, "the user's own wish is told first")
+        #expect(apply(.suspend(.privacy, false)) == [])
+        #expect(state.cameras.back.interruption == .asleep)
+        #expect(apply(.suspend(.asleep, false)) == [.openCamera(.back)])
     }
 
     @Test(arguments: [

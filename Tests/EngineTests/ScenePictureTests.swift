@@ -38,8 +38,8 @@ struct ScenePictureTests {
             .save("rest-portrait-\(layout.rawValue)")
         }
         var veiled = Self.state()
-        veiled.setVeiled(.front, true, at: .zero)
-        veiled.setVeiled(.back, true, at: .zero)
+        veiled.setNotice(.busy, of: .front, at: .zero)
+        veiled.setNotice(.unplugged, of: .back, at: .zero)
         for step in 0...3 {
             let scene = veiled.scene(at: Timestamp(seconds: 0.1 * Double(step)))
             try Picture(
