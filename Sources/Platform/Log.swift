@@ -168,7 +168,7 @@ final class LogOutput: Sendable {
     }
 }
 
-/// Lets a message through five times in ten seconds, and counts it beyond that.
+/// Lets a message through twenty times in ten seconds, and counts it beyond that.
 struct RepeatLimit {
     private struct Window {
         var start: Int64
@@ -196,7 +196,7 @@ struct RepeatLimit {
             missed = window.missed
             window = Window(start: time.nanoseconds)
         }
-        guard window.count < 5 else {
+        guard window.count < 20 else {
             window.missed += 1
             return nil
         }

@@ -30,10 +30,11 @@ struct LogEntry {
         function = event.function
     }
 
-    /// As systemd.journal-fields(7) has it, "NAME=value" each; our own begin with DUALCAM_.
+    /// As systemd.journal-fields(7) has it, "NAME=value" each; our own begin with DUALCAM_. The
+    /// message has the metadata in it once more, since journalctl shows nothing else.
     var journalFields: [String] {
         var fields = [
-            "MESSAGE=\(message)",
+            "MESSAGE=\(text)",
             "PRIORITY=\(level.syslogPriority)",
             "CODE_FILE=\(file)",
             "CODE_LINE=\(line)",
@@ -62,9 +63,12 @@ struct LogEntry {
             case .debug, .trace: "\u{1b}[2m"
             }
         let (begin, end) = colored && !color.isEmpty ? (color, "\u{1b}[0m") : ("", "")
-        let details = metadata.map { " \($0.key)=\(Self.word($0.value))" }.joined()
-        let text = Self.printable("\(level) \(category): \(message)\(details)")
-        return "\(clock) \(begin)\(text)\(end)\n"
+        return "\(clock) \(begin)\(level) \(category): \(Self.printable(text))\(end)\n"
+    }
+
+    /// The message and its metadata for people: "the node is gone node=42".
+    private var text: String {
+        message + metadata.map { " \($0.key)=\(Self.word($0.value))" }.joined()
     }
 
     /// Capital letters, digits and underscores, 64 at most: all that the journal takes.
