@@ -14,7 +14,7 @@ enum NodeTests {}
 @discardableResult
 func expectSteadyFrames(
     _ reader: StreamReader,
-    count: Int = 90,
+    count: Int = 45,
     tolerance: Double = 0.02
 ) throws -> [StreamReader.Frame] {
     var seen: [String] = []

@@ -24,6 +24,8 @@ package final class StreamReader: @unchecked Sendable {
         package var isDiscontinuous: Bool
         /// The transform that a consumer should apply (0: none); `nil` where there is no such meta.
         package var transform: UInt32?
+        /// The time that the graph's clock showed for it.
+        package var clock: Timestamp
         /// When it arrived here.
         package var arrival: Timestamp
     }
@@ -262,6 +264,8 @@ package final class StreamReader: @unchecked Sendable {
     }
 
     private func keep(_ content: UnsafeMutablePointer<spa_buffer>) {
+        var time = pw_time()
+        pw_stream_get_time_n(stream, &time, MemoryLayout<pw_time>.size)
         guard let plane = content.pointee.datas, let base = plane.pointee.data,
             let chunk = plane.pointee.chunk?.pointee
         else { return }
@@ -286,6 +290,7 @@ package final class StreamReader: @unchecked Sendable {
             sequence: header?.seq ?? 0,
             isDiscontinuous: (header?.flags ?? 0) & UInt32(SPA_META_HEADER_FLAG_DISCONT) != 0,
             transform: transform?.transform,
+            clock: Timestamp(nanoseconds: time.now),
             arrival: MonotonicClock.now
         )
         state.withLock {
