@@ -35,6 +35,7 @@ let package = Package(
         .systemLibrary(name: "CPipeWire", pkgConfig: "libpipewire-0.3"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg"),
+        .systemLibrary(name: "CUdev", pkgConfig: "libudev"),
         .systemLibrary(name: "CV4L2", pkgConfig: "libv4lconvert"),
         .systemLibrary(name: "CYUV"),
 
@@ -62,7 +63,7 @@ let package = Package(
         .target(
             name: "Capture",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Platform", "CLinux", "CV4L2", "CAV",
+                "Frames", "Imaging", "DualCamCore", "Platform", "CLinux", "CUdev", "CV4L2", "CAV",
             ],
             swiftSettings: pixelSettings
         ),

@@ -53,14 +53,16 @@ package struct CameraDevice: Hashable, Sendable {
 
 /// Which of `devices` is for which role, where the roles' sources ask for a device at all.
 ///
-/// Those that are asked for by name come first. Then, for `auto`: one that looks that way; for the
-/// front one that is fixed to the machine, for the back one that is not; else the first free one by
-/// identity, for the back before the front. Infrared cameras are taken last. No device is given
-/// twice, and a role for which none is left gets none.
+/// Those that are asked for by name come first. Then, for `auto`: the one whose identity the role
+/// has been `holding`, so that none changes its role because another one comes or goes; one that
+/// looks that way; for the front one that is fixed to the machine, for the back one that is not;
+/// else the first free one by identity, for the back before the front. Infrared cameras are taken
+/// last. No device is given twice, and a role for which none is left gets none.
 package func assign(
     _ devices: [CameraDevice],
     back: SourceSpecification,
-    front: SourceSpecification
+    front: SourceSpecification,
+    holding: PerRole<String?> = PerRole(back: nil, front: nil)
 ) -> (back: CameraDevice?, front: CameraDevice?) {
     var free = devices.sorted {
         ($0.isMonochrome ? 1 : 0, $0.identity) < ($1.isMonochrome ? 1 : 0, $1.identity)
@@ -75,6 +77,7 @@ package func assign(
         if case .v4l2(let name) = source { take(role) { $0.isCalled(name) } }
     }
     let automatic = wanted.filter { $0.source == .auto }.map(\.role)
+    for role in automatic { take(role) { $0.identity == holding[role] } }
     for role in automatic {
         take(role) { $0.orientation == (role == .back ? .back : .front) && !$0.isMonochrome }
     }

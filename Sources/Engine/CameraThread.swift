@@ -79,6 +79,9 @@ package final class CameraThread: Sendable {
         bell.ring()
     }
 
+    /// Has a camera that failed tried again now: it may be there again.
+    package func retry() { bell.ring() }
+
     /// Closes the camera, ends the thread and waits for it. Once.
     package func end() {
         wish.withLock {

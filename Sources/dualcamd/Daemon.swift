@@ -28,6 +28,7 @@ final class Daemon {
     private var cameras: PerRole<CameraThread>?
     private var frames: FrameThread?
     private var grace: EventLoop.Timer?
+    private var monitor: DeviceMonitor?
 
     /// How long cameras stay open after the last consumer left, since some come back at once.
     private static let graceDuration = 0.6
@@ -46,6 +47,7 @@ final class Daemon {
     func start() throws(SystemError) {
         cameras = PerRole(back: try cameraThread(.back), front: try cameraThread(.front))
         frames = try frameThread()
+        monitor = DeviceMonitor(loop: loop) { [unowned self] in camerasChanged() }
         findCameras()
         send(.start)
     }
@@ -57,6 +59,7 @@ final class Daemon {
         frames?.end()
         cameras = nil
         frames = nil
+        monitor = nil
     }
 
     private func cameraThread(_ role: Role) throws(SystemError) -> CameraThread {
@@ -85,6 +88,8 @@ final class Daemon {
         let effects = reduce(&state, event, at: MonotonicClock.now)
         if state.scene != before.scene { frames?.show(state.scene) }
         for effect in effects { carryOut(effect) }
+        // A camera that went while it was looked at has lost its role now.
+        if before.needsCameras && !state.needsCameras { findCameras() }
         if state.streamPhase != before.streamPhase {
             Log.control.notice("stream", metadata: ["state": "\(state.streamPhase.rawValue)"])
         }
@@ -161,35 +166,51 @@ final class Daemon {
 
     /// Looks which cameras there are now and gives each role its own.
     private func findCameras() {
-        let wanted = PerRole(
-            back: configuration.cameras.back.source,
-            front: configuration.cameras.front.source
+        let cameras = configuration.cameras
+        let found = assign(
+            directory.cameras(),
+            back: cameras.back.source,
+            front: cameras.front.source,
+            holding: PerRole(back: sources.back?.identity, front: sources.front?.identity)
         )
-        let found = assign(directory.cameras(), back: wanted.back, front: wanted.front)
-        for role in Role.allCases {
-            let device = role == .back ? found.back : found.front
-            do throws(CaptureError) {
-                let source = try cameraSource(wanted[role], role: role, device: device)
-                if source?.identity != sources[role]?.identity {
-                    Log.capture.notice(
-                        "camera found",
-                        metadata: [
-                            "camera": "\(role.rawValue)", "name": "\(source?.name ?? "none")",
-                        ]
-                    )
-                    if sources[role] != nil { send(.cameraAssigned(role, name: nil)) }
-                }
-                sources[role] = source
-                send(.cameraProblem(role, ""))
-            } catch {
-                let problem = "The \(role.rawValue) camera's source: \(error)"
-                if state.cameras[role].problem != problem {
-                    Log.capture.error("\(problem)", metadata: ["camera": "\(role.rawValue)"])
-                }
-                sources[role] = nil
-                send(.cameraProblem(role, problem))
+        for role in Role.allCases { give(role, role == .back ? found.back : found.front) }
+    }
+
+    /// Makes `device` the camera of `role`, where its source asks for a device.
+    private func give(_ role: Role, _ device: CameraDevice?) {
+        let specification = configuration.cameras[role].source
+        // A camera that was pulled out while it is looked at keeps its role: it may come back.
+        if specification == .auto, device == nil, state.needsCameras, sources[role] != nil {
+            return
+        }
+        do throws(CaptureError) {
+            let source = try cameraSource(specification, role: role, device: device)
+            if source?.identity != sources[role]?.identity {
+                Log.capture.notice(
+                    "camera",
+                    metadata: ["camera": "\(role.rawValue)", "name": "\(source?.name ?? "none")"]
+                )
+                // What another camera showed is not to be taken for this one's picture.
+                if sources[role] != nil { send(.cameraAssigned(role, name: nil)) }
             }
-            send(.cameraAssigned(role, name: sources[role]?.name))
+            sources[role] = source
+            send(.cameraProblem(role, ""))
+        } catch {
+            let problem = "The \(role.rawValue) camera's source: \(error)"
+            if state.cameras[role].problem != problem {
+                Log.capture.error("\(problem)", metadata: ["camera": "\(role.rawValue)"])
+            }
+            sources[role] = nil
+            send(.cameraProblem(role, problem))
+        }
+        send(.cameraAssigned(role, name: sources[role]?.name))
+    }
+
+    /// Cameras came or went.
+    private func camerasChanged() {
+        findCameras()
+        for role in Role.allCases where state.cameras[role].interruption != .none {
+            cameras?[role].retry()
         }
     }
 

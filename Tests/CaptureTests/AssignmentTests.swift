@@ -103,6 +103,27 @@ import Testing
         #expect([back?.name, front?.name] == row.expected)
     }
 
+    @Test("no camera changes its role because another one comes or goes")
+    func holding() {
+        func names(
+            _ devices: [CameraDevice],
+            _ back: CameraDevice?,
+            _ front: CameraDevice?
+        )
+            -> [String?]
+        {
+            let holding = PerRole(back: back?.identity, front: front?.identity)
+            let found = assign(devices, back: .auto, front: .auto, holding: holding)
+            return [found.back?.name, found.front?.name]
+        }
+        #expect(names([Self.desk, Self.door], nil, nil) == ["Desk", "Door"])
+        #expect(names([Self.door], Self.desk, Self.door) == [nil, "Door"], "Desk was pulled out")
+        #expect(names([Self.desk, Self.door], Self.desk, Self.door) == ["Desk", "Door"])
+        #expect(names([Self.desk, Self.door], Self.door, Self.desk) == ["Door", "Desk"])
+        let lens = CameraDevice(path: "/dev/video8", name: "Lens", identity: "v4l2:c-lens")
+        #expect(names([Self.door, lens], Self.desk, Self.door) == ["Lens", "Door"], "a new one")
+    }
+
     @Test("a source is made of what the configuration says")
     func sources() throws {
         func identity(
