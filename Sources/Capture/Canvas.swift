@@ -41,12 +41,58 @@ struct Canvas {
         }
     }
 
+    /// Covers an ellipse with `paint`.
+    @inline(__always)
+    mutating func fillEllipse(
+        _ centre: Point,
+        _ radii: Point,
+        softness: Float = 0,
+        opacity: Float = 1,
+        _ paint: (Point) -> Paint
+    ) {
+        let reach = radii + softness + 2 / Float(size.height)
+        fill(paint, softness: softness, opacity: opacity, within: Bounds(centre, reach)) {
+            ellipse($0, centre, radii)
+        }
+    }
+
+    /// Covers a rectangle about `centre` with corners of radius `corner` with `paint`.
+    @inline(__always)
+    mutating func fillBox(
+        _ centre: Point,
+        _ half: Point,
+        corner: Float,
+        softness: Float = 0,
+        _ paint: (Point) -> Paint
+    ) {
+        let reach = half + softness + 2 / Float(size.height)
+        fill(paint, softness: softness, within: Bounds(centre, reach)) {
+            roundedBox($0, centre, half, corner: corner)
+        }
+    }
+
+    /// Draws a line that is 2 × `radius` wide.
+    @inline(__always)
+    mutating func draw(
+        from start: Point,
+        to end: Point,
+        _ radius: Float,
+        softness: Float = 0,
+        _ paint: Paint
+    ) {
+        let half = pointwiseMax(start, end) - (start + end) / 2
+        let reach = half + radius + softness + 2 / Float(size.height)
+        fill({ _ in paint }, softness: softness, within: Bounds((start + end) / 2, reach)) {
+            stroke($0, from: start, to: end, radius)
+        }
+    }
+
     /// Adds light of `paint` that falls off around `centre` and is gone `radius` away.
     mutating func glow(at centre: Point, radius: Float, _ paint: Paint) {
-        update(within: Bounds(around: centre, radius)) { point, old in
+        update(within: Bounds(centre, Point(radius, radius))) { point, old in
             let fall = max(0, 1 - length(point - centre) / radius)
             // Screened, so that it brightens without burning out.
-            let light = paint * (fall * fall)
+            let light = paint * (fall * fall * fall)
             return old + light - old * light
         }
     }
@@ -101,10 +147,10 @@ struct Bounds {
         self.y = y
     }
 
-    /// The square that reaches `radius` from `centre` in each direction.
-    init(around centre: Point, _ radius: Float) {
-        x = centre.x - radius...centre.x + radius
-        y = centre.y - radius...centre.y + radius
+    /// The rectangle that reaches `half` from `centre` in each direction.
+    init(_ centre: Point, _ half: Point) {
+        x = centre.x - half.x...centre.x + half.x
+        y = centre.y - half.y...centre.y + half.y
     }
 
     /// The pixels that it touches, grown to even edges so that chroma can follow, within `size`.

@@ -62,7 +62,8 @@ enum TestPicture: String, CaseIterable {
             return .balloon(centre)
         case .front, .portrait:
             let pivot = Point(aspect * (self == .front ? 0.80 : 0.82), -0.02)
-            return .lamp(pivot, angle: 0.26 * sin(angle(every: 3.2)))
+            let swing = 0.26 * sin(angle(every: 3.2))
+            return .lamp(pivot, cord: Point(sin(swing), cos(swing)))
         case .bars, .ramp: return nil
         }
     }

@@ -1,12 +1,11 @@
 import Frames
-import Glibc
 
 /// The one thing that moves on a test picture.
 enum Sprite {
     /// A hot-air balloon whose envelope is about a point.
     case balloon(Point)
-    /// A lamp that hangs from a point, `angle` radians from the plumb line.
-    case lamp(Point, angle: Float)
+    /// A lamp that hangs from a point, along the unit vector `cord`.
+    case lamp(Point, cord: Point)
 
     /// What it covers.
     var bounds: Bounds {
@@ -16,8 +15,8 @@ enum Sprite {
                 x: centre.x - 0.09...centre.x + 0.09,
                 y: centre.y - 0.10...centre.y + 0.17
             )
-        case .lamp(let pivot, let angle):
-            let shade = pivot + Point(sin(angle), cos(angle)) * 0.30
+        case .lamp(let pivot, let cord):
+            let shade = pivot + cord * 0.30
             return Bounds(
                 x: min(pivot.x, shade.x - 0.11)...max(pivot.x, shade.x + 0.11),
                 y: pivot.y...shade.y + 0.09
@@ -36,40 +35,46 @@ enum Sprite {
             let offset = point - centre
             let below = offset.y > 0
             // Round above, drawn in below, like the real ones.
-            let envelope = ellipse(
-                offset,
-                .zero,
-                Point(0.082 - (below ? offset.y * 0.38 : 0), below ? 0.110 : 0.088)
-            )
+            let radii = Point(below ? 0.082 - offset.y * 0.38 : 0.082, below ? 0.110 : 0.088)
+            let envelope = ellipse(offset, .zero, radii)
+            if envelope < edge {
+                // Stripes that follow the curve: an odd or an even number of seams to the left.
+                let height = offset.y / 0.115
+                let reach = max(0.01, (1 - height * height).squareRoot() * 0.082)
+                let across = offset.x / reach
+                let seams: InlineArray<5, Float> = [-0.97, -0.65, -0.08, 0.52, 0.92]
+                var isRed = false
+                for index in 0..<5 where across > seams[index] {
+                    isRed.toggle()
+                }
+                let light = min(max(0.80 + 3.1 * offset.x - 0.9 * offset.y, 0.5), 1.05)
+                let paint = isRed ? Paint(0.90, 0.27, 0.22) : Paint(0.99, 0.90, 0.74)
+                return (paint * light, cover(envelope))
+            }
+            guard offset.y > 0.09 else { return (.zero, 0) }
             let basket = roundedBox(offset, Point(0, 0.148), Point(0.014, 0.012), corner: 0.004)
             let ropes = min(
                 stroke(offset, from: Point(-0.022, 0.098), to: Point(-0.011, 0.138), 0.0012),
                 stroke(offset, from: Point(0.022, 0.098), to: Point(0.011, 0.138), 0.0012)
             )
-            if envelope < edge {
-                // Gores: stripes that follow the curve.
-                let reach = max(0.01, (1 - pow(offset.y / 0.115, 2)).squareRoot() * 0.082)
-                let turn = asin(min(max(offset.x / reach, -1), 1))
-                let stripe = sin(turn * 5 + 0.4) > 0
-                let light = 0.80 + 0.25 * offset.x / 0.08 - 0.9 * offset.y
-                let paint = stripe ? Paint(0.90, 0.27, 0.22) : Paint(0.99, 0.90, 0.74)
-                return (paint * min(max(light, 0.5), 1.05), cover(envelope))
-            }
             return (Paint(0.23, 0.14, 0.11), cover(min(basket, ropes)))
-        case .lamp(let pivot, let angle):
-            let (s, c) = (sin(angle), cos(angle))
+        case .lamp(let pivot, let cord):
             let offset = point - pivot
-            let hung = Point(offset.x * c - offset.y * s, offset.x * s + offset.y * c)
-            let cord = stroke(hung, from: .zero, to: Point(0, 0.25), 0.0028)
+            // Turned so that it hangs straight down.
+            let hung = Point(
+                offset.x * cord.y - offset.y * cord.x,
+                offset.x * cord.x + offset.y * cord.y
+            )
+            let wire = max(abs(hung.x) - 0.0028, hung.y - 0.25)
             let down = (hung.y - 0.235) / 0.095
             let shade = max(abs(hung.x) - (0.022 + 0.070 * down), max(-down, down - 1) * 0.095)
-            let bulb = max(ellipse(hung, Point(0, 0.330), Point(0.036, 0.036)), 0.329 - hung.y)
-            if bulb < shade, bulb < cord { return (Paint(1, 0.95, 0.78), cover(bulb)) }
-            if shade < cord {
-                let paint = mix(Paint(0.98, 0.72, 0.34), Paint(0.75, 0.30, 0.18), 0.5 - hung.x * 5)
-                return (paint, cover(shade))
+            if hung.y < 0.2 || (shade > wire && wire < edge) {
+                return (Paint(0.10, 0.12, 0.13), cover(wire))
             }
-            return (Paint(0.10, 0.12, 0.13), cover(cord))
+            let bulb = max(ellipse(hung, Point(0, 0.330), Point(0.036, 0.036)), 0.329 - hung.y)
+            if bulb < shade { return (Paint(1, 0.95, 0.78), cover(bulb)) }
+            let paint = mix(Paint(0.98, 0.72, 0.34), Paint(0.75, 0.30, 0.18), 0.5 - hung.x * 5)
+            return (paint, cover(shade))
         }
     }
 
