@@ -1,1 +1,4 @@
-print("dualcamctl")
+import ArgumentParser
+import Glibc
+
+exit(Tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)

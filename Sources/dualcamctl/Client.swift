@@ -1,0 +1,162 @@
+import Control
+import DBusKit
+import Platform
+
+/// The daemon, as commands talk to it.
+final class Client {
+    /// How long a command waits for an answer, in seconds.
+    static let patience = 5.0
+
+    let loop: EventLoop
+    let connection: Connection
+
+    /// Connects to the session bus. Throws when there is none.
+    init() throws(Failure) {
+        do throws(SystemError) {
+            loop = try EventLoop()
+        } catch {
+            throw Failure(status: .failed, message: "\(error)")
+        }
+        do throws(DBusError) {
+            connection = try Connection(loop: loop)
+        } catch {
+            throw Failure(status: .notRunning, message: "there is no session bus: \(error.message)")
+        }
+    }
+
+    /// Calls a method of ours that acts, which starts the daemon where it is not running; what it
+    /// gives.
+    @discardableResult
+    func call(
+        _ member: String,
+        of interface: Interface,
+        options: [String: Value] = [:]
+    ) throws(Failure) -> [Value] {
+        try send(MethodCall(member, of: interface.name, at: DualCam.path, [.named(options)]))
+    }
+
+    /// The value of a property.
+    func get(
+        _ property: String,
+        of interface: Interface,
+        at path: ObjectPath = DualCam.path,
+        startsService: Bool = true
+    ) throws(Failure) -> Value {
+        let arguments: [Value] = [.string(interface.name), .string(property)]
+        let values = try send(
+            MethodCall(
+                "Get",
+                of: "org.freedesktop.DBus.Properties",
+                at: path,
+                arguments,
+                startsService: startsService
+            )
+        )
+        guard case .variant(let value)? = values.first else {
+            throw Failure(status: .failed, message: "\(property) has no value")
+        }
+        return value
+    }
+
+    /// Sets a property.
+    func set(
+        _ property: String,
+        of interface: Interface,
+        at path: ObjectPath = DualCam.path,
+        to value: Value
+    ) throws(Failure) {
+        let arguments: [Value] = [.string(interface.name), .string(property), .variant(value)]
+        _ = try send(
+            MethodCall("Set", of: "org.freedesktop.DBus.Properties", at: path, arguments)
+        )
+    }
+
+    private func send(_ call: MethodCall) throws(Failure) -> [Value] {
+        do throws(DBusError) {
+            return try connection.call(call)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// What a D-Bus error means to whoever ran the command.
+    func failure(_ error: DBusError) -> Failure {
+        let name = error.name.split(separator: ".").last.map(String.init) ?? ""
+        switch name {
+        case "ServiceUnknown", "NameHasNoOwner", "Disconnected":
+            return Failure(status: .notRunning, message: "dualcamd is not running" + unitState)
+        case "NoReply", "Timeout", "TimedOut":
+            return Failure(
+                status: .timedOut,
+                message: "dualcamd did not answer within \(Int(Client.patience)) s" + unitState
+            )
+        case _ where error.name.contains(".Spawn.") || error.name.contains(".systemd1."):
+            return Failure(
+                status: .notRunning,
+                message: "dualcamd does not start: \(error.message.printable)" + unitState
+            )
+        case "NoCamera": return Failure(status: .notFound, message: error.message.printable)
+        case "OutOfRange": return Failure(status: .usage, message: error.message.printable)
+        default: return Failure(status: .failed, message: error.message.printable)
+        }
+    }
+
+    /// What systemd says of the daemon's unit, to follow a message; and where to read more.
+    private var unitState: String {
+        let hint = "; see: systemctl --user status dualcamd"
+        let systemd = "org.freedesktop.systemd1"
+        var call = MethodCall(
+            "LoadUnit",
+            of: "\(systemd).Manager",
+            at: "/org/freedesktop/systemd1",
+            on: systemd,
+            [.string("dualcamd.service")],
+            startsService: false,
+            timeout: 1
+        )
+        guard let path = (try? connection.call(call))?.first?.objectPath else { return hint }
+        call.path = path
+        call.interface = "org.freedesktop.DBus.Properties"
+        call.member = "GetAll"
+        call.arguments = [.string("")]
+        guard let unit = (try? connection.call(call))?.first?.named else { return hint }
+        if unit["LoadState"]?.string == "not-found" { return "; its systemd unit is not installed" }
+        let state = unit["ActiveState"]?.string ?? ""
+        let result = unit["Result"]?.string ?? "success"
+        let status = unit["StatusText"]?.string ?? ""
+        let parts = [state, result == "success" ? "" : result, status].filter { !$0.isEmpty }
+        return " (systemd says: \(parts.joined(separator: ", ").printable))" + hint
+    }
+}
+
+extension MethodCall {
+    /// A call to the daemon.
+    init(
+        _ member: String,
+        of interface: String,
+        at path: ObjectPath,
+        _ arguments: [Value] = [],
+        startsService: Bool = true
+    ) {
+        self.init(
+            member,
+            of: interface,
+            at: path,
+            on: DualCam.busName,
+            arguments,
+            startsService: startsService,
+            timeout: Client.patience
+        )
+    }
+}
+
+extension Role {
+    /// The camera's object.
+    var path: ObjectPath { self == .back ? DualCam.backPath : DualCam.frontPath }
+
+    /// The role of the camera at `path`; nil where there is none.
+    init?(_ path: ObjectPath?) {
+        guard let role = Role.allCases.first(where: { $0.path == path }) else { return nil }
+        self = role
+    }
+}

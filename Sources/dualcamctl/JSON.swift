@@ -1,0 +1,65 @@
+import DBusKit
+
+/// A JSON document, written in one line with its keys in the order given.
+indirect enum JSON {
+    case null
+    case boolean(Bool)
+    case number(String)
+    case string(String)
+    case array([JSON])
+    case object([(String, JSON)])
+
+    /// What `value` says, without its D-Bus type; null for none, and for what JSON cannot say.
+    init(_ value: Value?) {
+        switch value {
+        case .boolean(let flag): self = .boolean(flag)
+        case .double(let number) where number.isFinite: self = .number("\(number)")
+        case .string(let text): self = .string(text)
+        case .objectPath(let path): self = .string(path.text)
+        case .uint64(let number): self = .number("\(number)")
+        case .variant(let inner): self = JSON(inner)
+        case .array(let elements, _): self = .array(elements.map { JSON($0) })
+        case .structure(let fields): self = .array(fields.map { JSON($0) })
+        case .dictionary:
+            let entries = (value?.named ?? [:]).sorted { $0.key < $1.key }
+            self = .object(entries.map { ($0.key, JSON($0.value)) })
+        default: self = value?.integer.map { .number("\($0)") } ?? .null
+        }
+    }
+
+    /// The document that a command prints: `members` after the version of what they mean.
+    static func document(_ members: [(String, JSON)]) -> String {
+        JSON.object([("version", .number("1"))] + members).text + "\n"
+    }
+
+    /// As it is written.
+    var text: String {
+        switch self {
+        case .null: "null"
+        case .boolean(let flag): flag ? "true" : "false"
+        case .number(let digits): digits
+        case .string(let text): JSON.quoted(text)
+        case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
+        case .object(let members):
+            "{" + members.map { JSON.quoted($0) + ":" + $1.text }.joined(separator: ",") + "}"
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\t": result += "\\t"
+            // The two beyond ASCII end a line in JavaScript and in some readers of lines.
+            case _ where scalar.value < 0x20 || scalar.value == 0x2028 || scalar.value == 0x2029:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Control
+import DBusKit
+import Glibc
+
+struct Monitor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print what happens, a line each, until interrupted.",
+        discussion: "Does not start the daemon, and outlives it."
+    )
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let presence = try Presence()
+        presence.onChange = { [self] isPresent in
+            show(isPresent ? "appeared" : "vanished", subject: "dualcamd", [])
+        }
+        presence.onSignal = { [self] in show($0) }
+        try presence.run()
+    }
+
+    private func show(_ signal: Signal) {
+        let arguments = signal.arguments
+        let role = Role(signal.path)
+        switch signal.member {
+        case "PropertiesChanged" where arguments.count == 3:
+            let interface = arguments[0].string?.dropFirst(DualCam.busName.count + 1) ?? ""
+            let changed = (arguments[1].named ?? [:]).sorted { $0.key < $1.key }
+            show(
+                "changed",
+                subject: role?.rawValue ?? String(interface),
+                changed.map { ($0.key, JSON($0.value)) },
+                camera: role,
+                interface: String(interface)
+            )
+        case "InterfacesAdded", "InterfacesRemoved":
+            show(signal.member, subject: "cameras", [], camera: Role(arguments.first?.objectPath))
+        default:
+            let interface = signal.interface.dropFirst(DualCam.busName.count + 1)
+            let members =
+                arguments.isEmpty ? [] : [("arguments", JSON.array(arguments.map { JSON($0) }))]
+            show(signal.member, subject: String(interface), members, camera: role)
+        }
+    }
+
+    private func show(
+        _ event: String,
+        subject: String,
+        _ members: [(String, JSON)],
+        camera: Role? = nil,
+        interface: String? = nil
+    ) {
+        guard !options.json else {
+            var document = [("event", JSON.string(event))]
+            if let camera { document.append(("camera", .string(camera.rawValue))) }
+            if let interface {
+                document.append(("interface", .string(interface)))
+                document.append(("changed", .object(members)))
+            } else {
+                document += members
+            }
+            return Output.write(JSON.document(document))
+        }
+        let time = Colour.grey(Monitor.clock)
+        let values = members.map { " \($0)=\($1.text)" }.joined()
+        Output.write("\(time)  " + "\(subject.padded(to: 8)) \(event)\(values)".printable + "\n")
+    }
+
+    /// The time of day: "14:03:22.123".
+    private static var clock: String {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        var parts = tm()
+        localtime_r(&now.tv_sec, &parts)
+        func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let thousandths = String(1000 + now.tv_nsec / 1_000_000).dropFirst()
+        return "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)).\(thousandths)"
+    }
+}

@@ -1,0 +1,67 @@
+import Glibc
+
+/// Where data and messages go.
+enum Output {
+    /// Writes data to standard output. Ends the program, content, when nobody reads it any more.
+    static func write(_ text: String) {
+        // libdbus has SIGPIPE ignored, but may not have been called yet.
+        signal(SIGPIPE, SIG_IGN)
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                exit(errno == EPIPE ? ExitStatus.done.rawValue : ExitStatus.failed.rawValue)
+            }
+        }
+    }
+
+    /// Writes a line for people to standard error.
+    static func complain(_ text: String) {
+        let line = Array((text + "\n").utf8)
+        _ = Glibc.write(STDERR_FILENO, line, line.count)
+    }
+
+    /// Whether standard output is shown on a screen.
+    static let isTerminal = isatty(STDOUT_FILENO) == 1
+
+    /// Whether to use colours there: https://no-color.org has the last word.
+    static let hasColour =
+        isTerminal && !isSet("NO_COLOR") && getenv("TERM").map { String(cString: $0) } != "dumb"
+
+    private static func isSet(_ name: String) -> Bool {
+        getenv(name).map { $0.pointee != 0 } ?? false
+    }
+}
+
+/// Text in a colour, where there are colours.
+enum Colour: Int {
+    case red = 31
+    case green = 32
+    case yellow = 33
+    case grey = 90
+
+    /// `text` in this colour.
+    func callAsFunction(_ text: String) -> String {
+        Output.hasColour ? "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" : text
+    }
+}
+
+extension String {
+    /// Without what a terminal would take for a command; cameras name themselves as they like.
+    var printable: String {
+        String(
+            String.UnicodeScalarView(
+                unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
+            )
+        )
+    }
+
+    /// With blanks after it, as wide as `width` characters.
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: Swift.max(0, width - count))
+    }
+}

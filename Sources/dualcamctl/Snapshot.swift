@@ -1,0 +1,148 @@
+import Control
+import DBusKit
+
+/// All that the daemon shows of itself at one moment.
+struct Snapshot {
+    /// Properties by interface, without "org.dualcam.DualCam1." before it.
+    private(set) var main: [String: [String: Value]] = [:]
+    private(set) var cameras: [Role: [String: [String: Value]]] = [:]
+
+    /// The interfaces of the main object. A daemon may have but some of them.
+    private static let interfaces = [
+        "Stream", "Scene", "Pro", "Orientation", "Capture", "Privacy",
+    ]
+
+    /// Asks the daemon, which is not started for that; `completion` is called once, later.
+    static func read(
+        from connection: Connection,
+        completion: @escaping (Result<Snapshot, DBusError>) -> Void
+    ) throws(DBusError) {
+        let reading = Reading(remaining: interfaces.count + 1, completion: completion)
+        for name in interfaces {
+            let call = MethodCall(
+                "GetAll",
+                of: "org.freedesktop.DBus.Properties",
+                at: DualCam.path,
+                [.string("\(DualCam.busName).\(name)")],
+                startsService: false
+            )
+            try connection.call(call) { answer in
+                reading.take(answer) { $0.main[name] = $1.named }
+            }
+        }
+        let call = MethodCall(
+            "GetManagedObjects",
+            of: "org.freedesktop.DBus.ObjectManager",
+            at: DualCam.path,
+            startsService: false
+        )
+        try connection.call(call) { answer in
+            reading.take(answer) { $0.take(objects: $1) }
+        }
+    }
+
+    private mutating func take(objects: Value) {
+        guard case .dictionary(let objects, .objectPath, _) = objects else { return }
+        for (path, interfaces) in objects {
+            guard let role = Role(path.objectPath),
+                case .dictionary(let interfaces, .string, _) = interfaces
+            else { continue }
+            for (name, properties) in interfaces {
+                let name = name.string?.dropFirst(DualCam.busName.count + 1) ?? ""
+                cameras[role, default: [:]][String(name)] = properties.named
+            }
+        }
+    }
+
+    /// Collects the answers to one reading.
+    private final class Reading {
+        private var snapshot = Snapshot()
+        private var remaining: Int
+        private let completion: (Result<Snapshot, DBusError>) -> Void
+
+        init(remaining: Int, completion: @escaping (Result<Snapshot, DBusError>) -> Void) {
+            self.remaining = remaining
+            self.completion = completion
+        }
+
+        func take(_ answer: Result<[Value], DBusError>, _ store: (inout Snapshot, Value) -> Void) {
+            guard remaining > 0 else { return }
+            remaining -= 1
+            switch answer {
+            case .success(let values):
+                if let value = values.first { store(&snapshot, value) }
+            case .failure(let error) where error.name.hasSuffix(".UnknownInterface"):
+                break
+            case .failure(let error):
+                remaining = 0
+                return completion(.failure(error))
+            }
+            if remaining == 0 { completion(.success(snapshot)) }
+        }
+    }
+
+    // MARK: - As JSON
+
+    /// The members of `status --json`; every one null, but for `state`, when there is no daemon.
+    static func members(_ snapshot: Snapshot?) -> [(String, JSON)] {
+        func main(_ interface: String, _ property: String) -> JSON {
+            JSON(snapshot?.main[interface]?[property])
+        }
+        func role(_ property: String) -> JSON {
+            Role(snapshot?.main["Scene"]?[property]?.objectPath).map { .string($0.rawValue) }
+                ?? .null
+        }
+        let node = snapshot?.main["Stream"]?["NodeId"]
+        return [
+            ("state", snapshot == nil ? .string("off") : main("Stream", "State")),
+            ("active", main("Stream", "Active")),
+            ("possible", main("Stream", "Possible")),
+            ("problems", main("Stream", "Problems")),
+            ("daemonVersion", main("Stream", "Version")),
+            ("swapped", main("Scene", "Swapped")),
+            ("layout", main("Scene", "Layout")),
+            ("main", role("Main")),
+            ("inset", role("Inset")),
+            ("insetVisible", main("Scene", "InsetVisible")),
+            ("insetCorner", main("Scene", "InsetCorner")),
+            ("insetSize", main("Scene", "InsetSize")),
+            ("swapIcon", main("Scene", "SwapIcon")),
+            ("pro", main("Pro", "Enabled")),
+            ("orientation", main("Orientation", "Current")),
+            ("recording", main("Capture", "Recording")),
+            ("privacy", main("Privacy", "Enabled")),
+            ("consumers", main("Stream", "Consumers")),
+            (
+                "output",
+                .object([
+                    ("width", main("Stream", "Width")),
+                    ("height", main("Stream", "Height")),
+                    ("frameRate", main("Stream", "FrameRate")),
+                    ("pixelFormat", main("Stream", "PixelFormat")),
+                    ("nodeId", node == .uint32(.max) ? .null : JSON(node)),
+                ])
+            ),
+            ("cameras", cameras(snapshot)),
+        ]
+    }
+
+    /// The member `cameras`: both, by role.
+    static func cameras(_ snapshot: Snapshot?) -> JSON {
+        .object(Role.allCases.map { ($0.rawValue, camera(snapshot?.cameras[$0])) })
+    }
+
+    private static func camera(_ interfaces: [String: [String: Value]]?) -> JSON {
+        let own = [
+            "State", "Interruption", "Name", "Source", "Width", "Height", "FrameRate",
+            "PixelFormat", "Mirror", "Rotation", "FramesCaptured", "FramesDropped", "Lens", "Zoom",
+        ]
+        let controls = ["Iso", "Shutter", "Focus", "WhiteBalance", "Kelvin"]
+        func member(_ interface: String, _ property: String) -> (String, JSON) {
+            let key = property.prefix(1).lowercased() + property.dropFirst()
+            return (key, JSON(interfaces?[interface]?[property]))
+        }
+        return .object(
+            own.map { member("Camera", $0) } + controls.map { member("Camera.Controls", $0) }
+        )
+    }
+}

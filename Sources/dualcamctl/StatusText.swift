@@ -1,0 +1,122 @@
+import DBusKit
+
+/// A snapshot as people read it, at one glance.
+struct StatusText {
+    private let snapshot: Snapshot
+
+    /// The lines for `snapshot`; nil: there is no daemon.
+    static func lines(_ snapshot: Snapshot?) -> [String] {
+        guard let snapshot else { return [Colour.grey("○ off         dualcamd is not running")] }
+        let text = StatusText(snapshot: snapshot)
+        return [text.streamLine, ""] + text.cameraLines + ["", text.layoutLine]
+            + text.problemLines
+    }
+
+    /// The lines of `dualcamctl cameras`.
+    static func cameraLines(_ snapshot: Snapshot) -> [String] {
+        StatusText(snapshot: snapshot).rows(Role.allCases.map { ("", $0) }, showsSource: true)
+    }
+
+    // MARK: - Stream
+
+    private func stream(_ property: String) -> Value? { snapshot.main["Stream"]?[property] }
+    private func scene(_ property: String) -> Value? { snapshot.main["Scene"]?[property] }
+
+    private var streamLine: String {
+        let state = stream("State")?.string?.printable ?? "unknown"
+        let colour: Colour =
+            switch state {
+            case "streaming": .green
+            case "starting", "interrupted": .yellow
+            default: .grey
+            }
+        let mark = ["stopped", "idle"].contains(state) ? "○" : "●"
+        var parts = [mode(of: snapshot.main["Stream"])]
+        if let node = stream("NodeId"), node != .uint32(.max), let number = node.integer {
+            parts.append("node \(number)")
+        }
+        if let count = stream("Consumers")?.integer, count > 0 {
+            parts.append(count == 1 ? "1 consumer" : "\(count) consumers")
+        }
+        return colour("\(mark) \(state.padded(to: 11))") + " " + parts.joined(separator: " · ")
+    }
+
+    /// "1280×720 at 30 fps, MJPG".
+    private func mode(of properties: [String: Value]?) -> String {
+        func number(_ name: String) -> Int { properties?[name]?.integer ?? 0 }
+        let format = properties?["PixelFormat"]?.string?.printable ?? ""
+        return "\(number("Width"))×\(number("Height")) at \(number("FrameRate")) fps, \(format)"
+    }
+
+    // MARK: - Cameras
+
+    private var cameraLines: [String] {
+        let main = Role(scene("Main")?.objectPath)
+        let inset = Role(scene("Inset")?.objectPath)
+        let labelled = [("main", main), ("inset", inset)].compactMap { label, role in
+            role.map { (label, $0) }
+        }
+        return rows(labelled, showsSource: false).map { "  " + $0 }
+    }
+
+    private func rows(_ cameras: [(label: String, role: Role)], showsSource: Bool) -> [String] {
+        let names = cameras.map { name(of: $0.role) }
+        let width = names.map(\.count).max() ?? 0
+        return zip(cameras, names).map { camera, name in
+            var line = camera.label.isEmpty ? "" : camera.label.padded(to: 8)
+            line += "\(camera.role.rawValue.padded(to: 7)) \(name.padded(to: width))  "
+            line += remark(on: camera.role)
+            if showsSource, let source = property("Source", of: camera.role)?.string {
+                line += " · " + source.printable
+            }
+            return line
+        }
+    }
+
+    private func property(_ name: String, of role: Role) -> Value? {
+        snapshot.cameras[role]?["Camera"]?[name]
+    }
+
+    private func name(of role: Role) -> String {
+        let name = property("Name", of: role)?.string?.printable ?? ""
+        return name.isEmpty ? "–" : name
+    }
+
+    private func remark(on role: Role) -> String {
+        var parts: [String] = []
+        let state = property("State", of: role)?.string?.printable ?? "unknown"
+        switch state {
+        case "streaming": parts.append(mode(of: snapshot.cameras[role]?["Camera"]))
+        case "interrupted":
+            let reason = property("Interruption", of: role)?.string?.printable ?? ""
+            parts.append(Colour.yellow("interrupted: \(reason)"))
+        case "unavailable": parts.append(Colour.grey("no camera"))
+        default: parts.append(Colour.grey(state))
+        }
+        if property("Mirror", of: role) == .boolean(true) { parts.append("mirrored") }
+        if let angle = property("Rotation", of: role)?.integer, angle != 0 {
+            parts.append("turned \(angle)°")
+        }
+        return parts.joined(separator: " · ")
+    }
+
+    // MARK: - Scene
+
+    private var layoutLine: String {
+        let layout = scene("Layout")?.string?.printable ?? "unknown"
+        var parts = [layout]
+        if layout == "pip" {
+            let corner = scene("InsetCorner")?.string?.printable ?? ""
+            let percent = Int(((scene("InsetSize")?.double ?? 0) * 100).rounded())
+            let isVisible = scene("InsetVisible") == .boolean(true)
+            parts.append(isVisible ? "inset \(corner), \(percent) %" : "inset hidden")
+        }
+        if scene("Swapped") == .boolean(true) { parts.append("swapped") }
+        return "  layout  " + parts.joined(separator: " · ")
+    }
+
+    private var problemLines: [String] {
+        let problems = stream("Problems")?.array?.compactMap(\.string) ?? []
+        return (problems.isEmpty ? [] : [""]) + problems.map { Colour.red("  ! ") + $0.printable }
+    }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import Control
+
+/// What a script may ask of how we ended. Part of the interface.
+enum ExitStatus: CInt {
+    case done = 0
+    case failed = 1
+    /// An argument that is unknown or has no meaning.
+    case usage = 2
+    case timedOut = 3
+    /// The daemon is not running, and could not be started where that was wanted.
+    case notRunning = 8
+    /// There is no such camera.
+    case notFound = 10
+}
+
+/// Why a command could not do what it was asked for.
+struct Failure: Error {
+    let status: ExitStatus
+    /// For people, in a sentence or more.
+    let message: String
+}
+
+/// The command line.
+struct Tool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dualcamctl",
+        abstract: "Drive DualCam: two cameras in one picture, published as one camera.",
+        discussion: """
+            Exit status: 0 done, 1 failed, 2 wrong usage, 3 timed out, 8 the daemon is not \
+            running, 10 no such camera.
+            """,
+        version: DualCam.version,
+        groupedSubcommands: [
+            CommandGroup(name: "Look", subcommands: [Status.self, Cameras.self, Monitor.self]),
+            CommandGroup(
+                name: "Stream",
+                subcommands: [Start.self, Stop.self, Toggle.self, Restore.self]
+            ),
+            CommandGroup(
+                name: "Scene",
+                subcommands: [SwapPictures.self, SetLayout.self, Inset.self]
+            ),
+            CommandGroup(name: "Camera", subcommands: [Mirror.self, Rotate.self]),
+            CommandGroup(name: "Configuration", subcommands: [Config.self]),
+        ]
+    )
+
+    /// Does what `arguments` say; data goes to standard output, what went wrong to standard error.
+    static func run(_ arguments: [String]) -> ExitStatus {
+        do {
+            var command = try parseAsRoot(arguments)
+            try command.run()
+            return .done
+        } catch let failure as Failure {
+            Output.complain("dualcamctl: \(failure.message)")
+            return failure.status
+        } catch {
+            let text = fullMessage(for: error)
+            // Help and version are asked for, and so are data.
+            if exitCode(for: error) == .success {
+                Output.write(text + "\n")
+                return .done
+            }
+            Output.complain(text)
+            return exitCode(for: error) == .validationFailure ? .usage : .failed
+        }
+    }
+}
+
+/// What every command takes.
+struct CommonOptions: ParsableArguments {
+    @Flag(help: "Print one line of JSON.")
+    var json = false
+}
+
+/// A camera by its role. The words are those of the D-Bus interface.
+enum Role: String, CaseIterable, ExpressibleByArgument {
+    case back
+    case front
+}
+
+/// The camera that a command is for.
+struct CameraOption: ParsableArguments {
+    @Option(name: .customLong("camera"), help: "Which camera: back or front.")
+    var role: Role?
+}
+
+/// Switching something.
+enum Switch: String, CaseIterable, ExpressibleByArgument {
+    case on
+    case off
+    case toggle
+
+    /// What it means for something that is `isOn`.
+    func applied(to isOn: Bool) -> Bool {
+        switch self {
+        case .on: true
+        case .off: false
+        case .toggle: !isOn
+        }
+    }
+}
