@@ -80,11 +80,12 @@ let package = Package(
             swiftSettings: pixelSettings
         ),
 
+        .target(name: "Desktop", dependencies: ["DBusKit"], swiftSettings: settings),
         .executableTarget(
             name: "dualcamd",
             dependencies: [
                 "Frames", "DualCamCore", "Capture", "Publish", "Engine", "Control", "DBusKit",
-                "Platform",
+                "Desktop", "Platform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -58,6 +58,12 @@ extension Interface {
         ]
     )
 
+    /// `org.dualcam.DualCam1.Privacy`, at `DualCam.path`: cameras closed on demand.
+    package static let privacy = Interface(
+        "org.dualcam.DualCam1.Privacy",
+        properties: [Property("Enabled", "b", isWritable: true)]
+    )
+
     /// `org.dualcam.DualCam1.Camera`, at `DualCam.backPath` and `DualCam.frontPath`.
     package static let camera = Interface(
         "org.dualcam.DualCam1.Camera",

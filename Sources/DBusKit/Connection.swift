@@ -12,6 +12,8 @@ package final class Connection {
     package enum Bus: Hashable, Sendable {
         /// The user's session bus, as the environment names it.
         case session
+        /// The machine's system bus.
+        case system
         /// The bus at a D-Bus address: "unix:path=/run/user/1000/bus".
         case address(String)
     }
@@ -261,8 +263,9 @@ final class Handle {
         dbus_error_init(&failure)
         defer { dbus_error_free(&failure) }
         switch bus {
-        case .session:
-            guard let pointer = dbus_bus_get_private(DBUS_BUS_SESSION, &failure) else {
+        case .session, .system:
+            let type = bus == .session ? DBUS_BUS_SESSION : DBUS_BUS_SYSTEM
+            guard let pointer = dbus_bus_get_private(type, &failure) else {
                 throw DBusError(taking: failure)
             }
             self.pointer = pointer

@@ -15,8 +15,8 @@ final class Daemon {
     private(set) var state: State
     /// What the user has set.
     private(set) var configuration: Configuration
-    /// Called after each event.
-    var onChange: () -> Void = {}
+    /// Called after each event, in order.
+    var observers: [() -> Void] = []
     /// Called for each signal of the Stream interface, in order.
     var onAnnouncement: (Effect.Announcement) -> Void = { _ in }
 
@@ -93,7 +93,7 @@ final class Daemon {
         if state.streamPhase != before.streamPhase {
             Log.control.notice("stream", metadata: ["state": "\(state.streamPhase.rawValue)"])
         }
-        onChange()
+        for observer in observers { observer() }
     }
 
     private func carryOut(_ effect: Effect) {

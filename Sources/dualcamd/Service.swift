@@ -31,6 +31,11 @@ final class Service {
         } onWrite: { [unowned self] in
             writeScene($0)
         }
+        server.export(.privacy, at: DualCam.path, properties: privacyProperties) { _ in
+        } onWrite: { write in
+            daemon.send(.suspend(.privacy, write.value.boolean ?? true))
+            write.accept()
+        }
         for role in Role.allCases {
             server.export(.camera, at: path(role), properties: cameraProperties(role)) { _ in
             } onWrite: { [unowned self] in
@@ -42,7 +47,7 @@ final class Service {
             writeLog($0)
         }
         server.onRead = { [unowned self] in refresh() }
-        daemon.onChange = { [unowned self] in refresh() }
+        daemon.observers.append { [unowned self] in refresh() }
         daemon.onAnnouncement = { [unowned self] in announce($0) }
     }
 
@@ -101,6 +106,10 @@ final class Service {
         ]
     }
 
+    private var privacyProperties: [String: Value] {
+        ["Enabled": .boolean(daemon.state.suspensions.contains(.privacy))]
+    }
+
     private func cameraProperties(_ role: Role) -> [String: Value] {
         let camera = daemon.state.cameras[role]
         let counts = daemon.counts(of: role)
@@ -134,6 +143,7 @@ final class Service {
     private func refresh() {
         server.set(streamProperties, of: .stream, at: DualCam.path)
         server.set(sceneProperties, of: .scene, at: DualCam.path)
+        server.set(privacyProperties, of: .privacy, at: DualCam.path)
         for role in Role.allCases {
             server.set(cameraProperties(role), of: .camera, at: path(role))
         }

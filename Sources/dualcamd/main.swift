@@ -52,10 +52,11 @@ func run(_ options: Options) throws {
         }
     }
     let heart = try Heart(daemon, loop: loop)
+    let session = Session(daemon, on: connection, loop: loop)
 
     Supervisor.ready(status: service.status)
     try daemon.start()
-    loop.run()
+    withExtendedLifetime((service, session)) { loop.run() }
 
     Supervisor.stopping(status: "Ending")
     heart.stop()

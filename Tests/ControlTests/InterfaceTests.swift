@@ -43,7 +43,7 @@ private let directory = URL(fileURLWithPath: #filePath)
 
 @Suite("Interfaces")
 struct InterfaceTests {
-    @Test(arguments: [Interface.stream, .scene, .camera])
+    @Test(arguments: [Interface.stream, .scene, .privacy, .camera])
     func theDefinitionEqualsItsFile(_ interface: Interface) throws {
         let file = directory.appendingPathComponent("\(interface.name).xml")
         let document = Introspection.document(interfaces: [interface], children: [])
@@ -55,11 +55,11 @@ struct InterfaceTests {
     @Test func everyFileHasADefinition() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
             .filter { $0.hasSuffix(".xml") }
-        let defined = [Interface.stream, .scene, .camera].map { "\($0.name).xml" }
+        let defined = [Interface.stream, .scene, .privacy, .camera].map { "\($0.name).xml" }
         #expect(names.sorted() == defined.sorted())
     }
 
-    @Test(arguments: [Interface.stream, .scene, .camera])
+    @Test(arguments: [Interface.stream, .scene, .privacy, .camera])
     func everyMemberIsDocumented(_ interface: Interface) throws {
         let file = directory.appendingPathComponent("\(interface.name).xml")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
@@ -77,7 +77,7 @@ struct InterfaceTests {
     }
 
     @Test func everyMethodEndsWithOptions() {
-        for method in [Interface.stream, .scene, .camera].flatMap(\.methods) {
+        for method in [Interface.stream, .scene, .privacy, .camera].flatMap(\.methods) {
             #expect(method.takes.last == Interface.Argument(name: "options", type: "a{sv}"))
         }
     }

@@ -1,0 +1,112 @@
+import DBusKit
+
+/// A program on a bus that may come and go, known by its well-known name.
+///
+/// Its signals are taken from its unique name only, so that nobody can pass for it. Never starts it.
+///
+/// - Context: bound to the connection's thread.
+final class Peer {
+    private let connection: Connection
+    private let name: String
+    private let onOwner: (Bool) -> Void
+    private var ownerWatch: Connection.Subscription?
+    private var signals: [Connection.Subscription] = []
+    private var wanted: [(path: ObjectPath, interface: String, handler: (Signal) -> Void)] = []
+    /// The unique name of who has the name now.
+    private(set) var owner: String?
+
+    /// Calls `onOwner` when the program is there, once it is known, and when it is gone.
+    init(_ name: String, on connection: Connection, onOwner: @escaping (Bool) -> Void) {
+        self.name = name
+        self.connection = connection
+        self.onOwner = onOwner
+        ownerWatch = connection.subscribe(.owner(of: name)) { [unowned self] signal in
+            turn(to: signal.arguments.last?.string ?? "")
+        }
+        ask(
+            "GetNameOwner",
+            of: "org.freedesktop.DBus",
+            at: "/org/freedesktop/DBus",
+            on: "org.freedesktop.DBus",
+            [.string(name)]
+        ) { [weak self] in self?.turn(to: $0.first?.string ?? "") }
+    }
+
+    private func turn(to owner: String) {
+        let owner = owner.isEmpty ? nil : owner
+        guard owner != self.owner else { return }
+        self.owner = owner
+        listen()
+        onOwner(owner != nil)
+    }
+
+    /// Has `handler` called for the signals of `interface` at `path`, from whoever has the name.
+    func hear(
+        _ interface: String,
+        at path: ObjectPath,
+        handler: @escaping (Signal) -> Void
+    ) {
+        wanted.append((path, interface, handler))
+        listen()
+    }
+
+    /// Hears nothing any more.
+    func hearNothing() {
+        wanted = []
+        signals = []
+    }
+
+    private func listen() {
+        guard let owner else {
+            signals = []
+            return
+        }
+        signals = wanted.map { path, interface, handler in
+            connection.subscribe(
+                MatchRule(sender: owner, pathNamespace: path, interface: interface),
+                handler: handler
+            )
+        }
+    }
+
+    /// Calls a method of the program; `completion` has the answer, and is not called on an error.
+    func ask(
+        _ member: String,
+        of interface: String,
+        at path: ObjectPath,
+        on destination: String? = nil,
+        _ arguments: [Value] = [],
+        completion: @escaping ([Value]) -> Void
+    ) {
+        let call = MethodCall(
+            member,
+            of: interface,
+            at: path,
+            on: destination ?? name,
+            arguments,
+            startsService: false,
+            timeout: 5
+        )
+        // Nothing can be done about a bus that is gone: its owner is told by `onDisconnect`.
+        try? connection.call(call) { result in
+            if case .success(let values) = result { completion(values) }
+        }
+    }
+
+    /// Asks for a property of the program's.
+    func read(
+        _ property: String,
+        of interface: String,
+        at path: ObjectPath,
+        completion: @escaping (Value) -> Void
+    ) {
+        ask(
+            "Get",
+            of: "org.freedesktop.DBus.Properties",
+            at: path,
+            [.string(interface), .string(property)]
+        ) { values in
+            if case .variant(let value)? = values.first { completion(value) }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package import DBusKit
+
+/// Whether a screen saver or lock screen covers the session, by the interfaces of freedesktop.org
+/// and of GNOME; for desktops that do not tell logind.
+///
+/// - Context: bound to the connection's thread.
+package final class ScreenSavers {
+    private let onChange: (Bool) -> Void
+    private var peers: [Peer] = []
+    private var active: Set<String> = []
+
+    /// Calls `onChange` when the first one becomes active and when the last one ends.
+    package init(on connection: Connection, onChange: @escaping (Bool) -> Void) {
+        self.onChange = onChange
+        // KDE's object stands at the first path, older programs' at the second.
+        follow(
+            "org.freedesktop.ScreenSaver",
+            at: ["/org/freedesktop/ScreenSaver", "/ScreenSaver"],
+            on: connection
+        )
+        follow("org.gnome.ScreenSaver", at: ["/org/gnome/ScreenSaver"], on: connection)
+    }
+
+    private func follow(_ name: String, at paths: [ObjectPath], on connection: Connection) {
+        let index = peers.count
+        peers.append(
+            Peer(name, on: connection) { [unowned self] isThere in
+                guard isThere else {
+                    set(name, false)
+                    return
+                }
+                for path in paths {
+                    peers[index].ask("GetActive", of: name, at: path) { [weak self] values in
+                        if let isActive = values.first?.boolean { self?.set(name, isActive) }
+                    }
+                }
+            }
+        )
+        for path in paths {
+            peers[index].hear(name, at: path) { [unowned self] signal in
+                guard signal.member == "ActiveChanged", let isOn = signal.arguments.first?.boolean
+                else { return }
+                set(name, isOn)
+            }
+        }
+    }
+
+    private func set(_ name: String, _ isActive: Bool) {
+        let before = active.isEmpty
+        if isActive { active.insert(name) } else { active.remove(name) }
+        if active.isEmpty != before { onChange(!active.isEmpty) }
+    }
+}

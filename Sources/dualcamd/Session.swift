@@ -1,0 +1,62 @@
+import DBusKit
+import Desktop
+import DualCamCore
+import Logging
+import Platform
+
+/// Closes cameras while nobody may be filmed: the machine sleeps, the session is locked or another
+/// one is in front.
+@MainActor
+final class Session {
+    private let daemon: Daemon
+    private var system: Connection?
+    private var login: Login?
+    private var screenSavers: ScreenSavers?
+    /// Each knows of locks that the other does not.
+    private var isAway = (login: false, screen: false)
+
+    /// Watches from now on, on the session bus and, where there is one, the system bus.
+    init(_ daemon: Daemon, on connection: Connection, loop: EventLoop) {
+        self.daemon = daemon
+        screenSavers = ScreenSavers(on: connection) { [unowned self] isActive in
+            isAway.screen = isActive
+            tell()
+        }
+        do {
+            let system = try Connection(to: .system, loop: loop)
+            system.onDisconnect = { [unowned self] in heard(.away(false)) }
+            login = Login(on: system) { [unowned self] in heard($0) }
+            self.system = system
+        } catch {
+            Log.control.info("no system bus", metadata: ["reason": "\(error)"])
+        }
+        daemon.observers.append { [unowned self] in letSleep() }
+    }
+
+    /// Lets the machine sleep once the cameras are closed for it.
+    private func letSleep() {
+        let state = daemon.state
+        guard state.suspensions.contains(.asleep), !state.cameras.back.isOpen,
+            !state.cameras.front.isOpen
+        else { return }
+        login?.releaseSleep()
+    }
+
+    private func heard(_ event: Login.Event) {
+        switch event {
+        case .sleeping(let isOn):
+            Log.control.notice(isOn ? "before sleep" : "after sleep")
+            daemon.send(.suspend(.asleep, isOn))
+        case .away(let isOn):
+            isAway.login = isOn
+            tell()
+        }
+    }
+
+    private func tell() {
+        let isOn = isAway.login || isAway.screen
+        guard isOn != daemon.state.suspensions.contains(.locked) else { return }
+        Log.control.notice(isOn ? "session locked" : "session unlocked")
+        daemon.send(.suspend(.locked, isOn))
+    }
+}
