@@ -234,7 +234,7 @@ def main(body):
                 ('unit', user, ['systemctl', '--user', 'status', '--no-pager', '--lines=0', UNIT]),
                 ('journal of the session', run, ['journalctl', '--no-pager', '--output=short-monotonic',
                                                  f'_UID={USER.pw_uid}']),
-                ('kernel', run, ['dmesg'])):
+                ('kernel', run, ['sh', '-c', 'dmesg | grep -v vhci_hcd | tail -25'])):
             try:
                 _, out, errors = runner(*command)
                 print(f'--- {title}\n' + '\n'.join((out + errors).splitlines()[-150:]), flush=True)

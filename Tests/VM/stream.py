@@ -3,12 +3,19 @@
 import time
 from guest import *
 
-# Small, for the emulated processor makes the pictures, decodes, composes and reads them, with no time to spare.
-WIDTH, HEIGHT = 640, 360
+# Small and slow, for one emulated machine makes the pictures, decodes, composes and reads them: a camera that misses
+# five frames in a row counts as stalled.
+WIDTH, HEIGHT, RATE = 640, 360, 15
+CAMERA = '320x240', 10
 CONFIGURATION = f"""
 [output]
 width = {WIDTH}
 height = {HEIGHT}
+frame-rate = {RATE}
+[cameras.back]
+capture = "{CAMERA[0]}@{CAMERA[1]}"
+[cameras.front]
+capture = "{CAMERA[0]}@{CAMERA[1]}"
 """
 
 
@@ -19,7 +26,8 @@ class Sight:
         self.pictures = {}      # hue -> (width, height, mirrored) of the camera that has it
 
     def __call__(self, frame):
-        main, _ = self.look(frame, (120, 150), (120, 300), (320, 200), (500, 300))
+        # The lower corners too: the incoming picture grows, and has them when it has arrived
+        main, _ = self.look(frame, (120, 150), (320, 200), (500, 300), (6, 352), (632, 352))
         inset, luma = self.look(frame, (520, 55), (546, 60), (576, 55))
         return main, inset, luma, self.counter(frame, main)
 
@@ -76,9 +84,9 @@ def closed_after(pid, left):
 
 def body():
     cameras = {
-        'orange': Camera(0, '--name', 'Desk Cam', '--serial', 'D1', '--formats', 'mjpg', '--max-size', '640x480',
+        'orange': Camera(0, '--name', 'Desk Cam', '--serial', 'D1', '--formats', 'mjpg', '--max-size', CAMERA[0],
                          '--tint', '255,80,0'),
-        'blue': Camera(1, '--name', 'Face Cam', '--serial', 'F1', '--formats', 'yuyv', '--max-size', '640x480',
+        'blue': Camera(1, '--name', 'Face Cam', '--serial', 'F1', '--formats', 'yuyv', '--max-size', CAMERA[0],
                        '--tint', '0,80,255')}
     hues = {'Desk Cam': 'orange', 'Face Cam': 'blue'}
     install()

@@ -83,9 +83,11 @@ if ! done_already modules "$kver"; then
 	mark modules "$kver"
 fi
 
+# Clones of the project may share the cache: what is built from its files is named after their contents.
+
 # 4. the initramfs
-key="$kver $(sum "$RIG/guest/init")"
-if ! done_already initrd "$key"; then
+initrd=initrd-$(sum "$RIG/guest/init").gz
+if ! done_already "$initrd" "$kver"; then
 	say "initramfs"
 	I=$(mktemp -d "$CACHE/initrd.XXXXXX")
 	mkdir -p "$I"/{bin,dev,proc,sys,modules}
@@ -96,20 +98,19 @@ if ! done_already initrd "$key"; then
 		cp "$f" "$I/modules/"; basename "$f" >> "$I/modules.order"
 	done
 	install -m 755 "$RIG/guest/init" "$I/init"
-	(cd "$I" && find . | cpio -o -H newc --quiet | gzip -1) > "$CACHE/initrd.new"
-	mv "$CACHE/initrd.new" "$CACHE/initrd.gz"
+	(cd "$I" && find . | cpio -o -H newc --quiet | gzip -1) > "$CACHE/$initrd"
 	rm -rf "$I"
-	mark initrd "$key"; DID="$DID initramfs"
+	mark "$initrd" "$kver"; DID="$DID initramfs"
 fi
 
 # 5. the camera
-key=$(sum "$RIG/src/uvccam.c")
-if ! done_already uvccam "$key"; then
+uvccam=uvccam-$(sum "$RIG/src/uvccam.c")
+if [ ! -x "$CACHE/$uvccam/uvccam" ]; then
 	say "uvccam"
-	mkdir -p "$CACHE/bin"
-	gcc -O2 -Wall -o "$CACHE/bin/uvccam.new" "$RIG/src/uvccam.c" -lm
-	mv "$CACHE/bin/uvccam.new" "$CACHE/bin/uvccam"
-	mark uvccam "$key"; DID="$DID uvccam"
+	mkdir -p "$CACHE/$uvccam"
+	gcc -O2 -Wall -o "$CACHE/$uvccam/uvccam.new" "$RIG/src/uvccam.c" -lm
+	mv "$CACHE/$uvccam/uvccam.new" "$CACHE/$uvccam/uvccam"
+	DID="$DID uvccam"
 fi
 
 if [ -n "$DID" ]; then
