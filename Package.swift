@@ -153,5 +153,16 @@ let package = Package(
             dependencies: ["Frames", "Imaging", "DualCamCore", "Engine"],
             swiftSettings: pixelSettings
         ),
+        // These run what is built, and know nothing of its insides.
+        .testTarget(
+            name: "BrowserTests",
+            dependencies: ["TestSupport", "dualcamd", "dualcamctl"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "VMTests",
+            dependencies: ["TestSupport", "dualcamd", "dualcamctl"],
+            swiftSettings: settings
+        ),
     ]
 )

@@ -1,0 +1,130 @@
+import Foundation
+import Glibc
+import TestSupport
+
+/// What a desktop has and a bare session lacks: a display, and the portal through which browsers
+/// reach cameras. Ends with the session.
+final class Desktop {
+    let session: PrivateSession
+    private let display: String
+
+    /// Starts all of it in `session`, with the permission to use cameras already given.
+    init(in session: PrivateSession) throws {
+        self.session = session
+        let server = try session.run("Xvfb", "-displayfd", "1", "-nolisten", "tcp")
+        display = try eventually("a display") {
+            server.output.hasSuffix("\n")
+                ? ":" + server.output.trimmingCharacters(in: .whitespacesAndNewlines) : nil
+        }
+        let backend = "org.freedesktop.impl.portal"
+        try start("xdg-permission-store", owning: "\(backend).PermissionStore")
+        // Without this, portal 1.16 crashes when it is asked for a camera.
+        try start("xdg-desktop-portal-gtk", owning: "\(backend).desktop.gtk")
+        _ = try session.output(
+            "busctl",
+            "--user",
+            "call",
+            "\(backend).PermissionStore",
+            "/org/freedesktop/impl/portal/PermissionStore",
+            "\(backend).PermissionStore",
+            "SetPermission",
+            "sbssas",
+            "devices",
+            "true",
+            "camera",
+            "",
+            "1",
+            "yes"
+        )
+        try start("xdg-desktop-portal", owning: "org.freedesktop.portal.Desktop")
+    }
+
+    /// Starts a program that needs a display.
+    func run(_ program: String, _ arguments: [String]) throws -> Child {
+        try session.run(
+            program,
+            arguments,
+            adding: ["DISPLAY": display, "XDG_CURRENT_DESKTOP": "gtk"]
+        )
+    }
+
+    /// Waits until the portal knows of a camera.
+    func waitForCamera() throws {
+        try eventually("the portal to know of a camera") {
+            try session.output(
+                "busctl",
+                "--user",
+                "get-property",
+                "org.freedesktop.portal.Desktop",
+                "/org/freedesktop/portal/desktop",
+                "org.freedesktop.portal.Camera",
+                "IsCameraPresent"
+            ) == "b true\n"
+        }
+    }
+
+    private func start(_ service: String, owning name: String) throws {
+        let child = try run("/usr/libexec/\(service)", [])
+        try eventually("\(service) on the bus; it wrote: \(child.errors)", within: 20) {
+            try session.output(
+                "busctl",
+                "--user",
+                "call",
+                "org.freedesktop.DBus",
+                "/org/freedesktop/DBus",
+                "org.freedesktop.DBus",
+                "NameHasOwner",
+                "s",
+                name
+            ) == "b true\n"
+        }
+    }
+}
+
+/// A headless Chromium that shows one page and may use the camera. Ends with its owner.
+final class Browser {
+    /// It ended its camera process itself, see `next`.
+    struct Raced: Error {}
+
+    private let server: PageServer
+    private let child: Child
+
+    /// Opens `page` with a profile of its own.
+    init(on desktop: Desktop, showing page: Data) throws {
+        server = try PageServer(page: page)
+        child = try desktop.run(
+            "chromium",
+            [
+                "--headless=new", "--no-sandbox", "--disable-gpu",
+                "--user-data-dir=\(desktop.session.directory)/profile-\(UUID().uuidString)",
+                // PipeWire's cameras are still an experiment to Chromium.
+                "--enable-features=WebRtcPipeWireCamera",
+                // Nobody is there to click on "Allow".
+                "--use-fake-ui-for-media-stream",
+                "--autoplay-policy=no-user-gesture-required",
+                "--enable-logging=stderr",
+                "--vmodule=*video_capture*=2,*pipewire*=2,*portal*=2,*camera*=2",
+                server.address,
+            ]
+        )
+    }
+
+    /// Lets the page go on, and waits for its next report.
+    ///
+    /// Throws `Raced` when a check in Chromium's own capturer (RTC_CHECK_RUNS_SERIALIZED, "Check
+    /// failed: !race_checker…") has failed, which ends the process that has the camera. It happens
+    /// now and then while any PipeWire camera is opened, and to GStreamer's test source as well: in
+    /// 1 of 16 starts of Chromium 156 on two busy processors.
+    func next(within seconds: Double) throws -> PageServer.Report {
+        try eventually("the page's report", within: seconds) {
+            if child.errors.contains("Check failed: !race_checker") { throw Raced() }
+            return try server.next(within: 0.5)
+        }
+    }
+
+    /// Closes it, as a user would, and waits until it is gone.
+    func quit() throws {
+        child.signal(SIGTERM)
+        try child.wait()
+    }
+}

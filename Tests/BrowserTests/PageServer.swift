@@ -1,0 +1,142 @@
+import Foundation
+import Glibc
+
+/// Serves one page on the loopback, and hands over what the page posts back.
+///
+/// The page waits for the answer to each report, and gets it when the next one is asked for: so it
+/// stands still while the test does something, and goes on when the test wants to see more.
+final class PageServer {
+    /// What the page reports.
+    struct Report: Decodable {
+        /// "opened", "counted", "picture" or "failed".
+        let kind: String
+        /// "opened": the labels of all cameras.
+        let cameras: [String]?
+        /// "opened": the label, size and rate of the one in use.
+        let label: String?
+        let width, height: Int?
+        let frameRate: Double?
+        /// "opened": how often it asked for a camera until there was one.
+        let tries: Int?
+        /// "counted": how many frames in how many seconds.
+        let frames: Int?
+        let seconds: Double?
+        /// "picture": the middle pixel of each cell of a grid, row by row: red, green, blue.
+        let columns, rows: Int?
+        let colors: [Int]?
+        /// "failed": the error.
+        let message: String?
+    }
+
+    /// What went wrong in the page, or before there was one.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// Where the page is.
+    let address: String
+    private let page: Data
+    private let listener: CInt
+    /// What has come so far on each open connection.
+    private var received: [CInt: Data] = [:]
+    /// The connection whose report has no answer yet.
+    private var unanswered: CInt?
+
+    /// Listens on a port of the system's choice, and serves `page`.
+    init(page: Data) throws {
+        self.page = page
+        let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        self.listener = listener
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutableBytes(of: &name) { bytes in
+            let address = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
+            return bind(listener, address, length) == 0 && listen(listener, 16) == 0
+                && getsockname(listener, address, &length) == 0
+        }
+        guard isListening else {
+            throw Failure(description: "no port to listen on: \(String(cString: strerror(errno)))")
+        }
+        address = "http://127.0.0.1:\(UInt16(bigEndian: name.sin_port))/"
+    }
+
+    deinit {
+        for connection in received.keys { close(connection) }
+        close(listener)
+    }
+
+    /// Answers the last report, and waits at most `seconds` for the next; `nil` when none came.
+    ///
+    /// Throws what the page reports as a failure.
+    func next(within seconds: Double) throws -> Report? {
+        if let unanswered { respond(on: unanswered, Data()) }
+        unanswered = nil
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        while ContinuousClock.now < deadline {
+            var waiting = ([listener] + received.keys).map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
+            guard poll(&waiting, nfds_t(waiting.count), 100) > 0 else { continue }
+            for ready in waiting where ready.revents != 0 {
+                if ready.fd == listener {
+                    let connection = accept(listener, nil, nil)
+                    if connection >= 0 { received[connection] = Data() }
+                } else if let report = try read(from: ready.fd) {
+                    unanswered = ready.fd
+                    return report
+                }
+            }
+        }
+        return nil
+    }
+
+    /// Reads what there is on `connection`; the report, if that completes one.
+    private func read(from connection: CInt) throws -> Report? {
+        var part = [UInt8](repeating: 0, count: 65536)
+        let count = recv(connection, &part, part.count, 0)
+        guard count > 0 else {
+            // A browser opens connections in advance, and closes those it did not need.
+            received[connection] = nil
+            close(connection)
+            return nil
+        }
+        let request = (received[connection] ?? Data()) + part[..<count]
+        received[connection] = request
+        guard let end = request.range(of: Data("\r\n\r\n".utf8)) else { return nil }
+        let lines = String(decoding: request[..<end.lowerBound], as: UTF8.self)
+            .split(separator: "\r\n")
+        let length = lines.lazy.map { $0.lowercased().split(separator: ": ") }
+            .first { $0.first == "content-length" }
+            .flatMap { $0.last }.flatMap { Int($0) }
+        let body = request[end.upperBound...]
+        guard body.count >= length ?? 0 else { return nil }
+        guard lines.first?.hasPrefix("POST ") == true else {
+            respond(on: connection, lines.first?.hasPrefix("GET / ") == true ? page : Data())
+            return nil
+        }
+        let report = try JSONDecoder().decode(Report.self, from: Data(body))
+        if report.kind == "failed" { throw Failure(description: report.message ?? "failed") }
+        return report
+    }
+
+    /// Sends `content` and closes the connection.
+    private func respond(on connection: CInt, _ content: Data) {
+        let head = """
+            HTTP/1.1 200 OK\r
+            Content-Type: text/html; charset=utf-8\r
+            Content-Length: \(content.count)\r
+            Connection: close\r
+            \r
+
+            """
+        let response = Data(head.utf8) + content
+        // Loopback buffers hold a page of this size; a browser that has gone needs none.
+        _ = response.withUnsafeBytes {
+            send(connection, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+        }
+        received[connection] = nil
+        close(connection)
+    }
+}

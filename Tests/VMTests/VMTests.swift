@@ -1,0 +1,40 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+/// The installed daemon under real systemd, in a user's session, on cameras that the real uvcvideo
+/// driver has bound: each script of `Tests/VM` runs inside a virtual machine and is one test.
+@Suite("The virtual machine", .serialized)
+struct VMTests {
+    /// The package's folder.
+    private static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    @Test("streams two USB cameras in a session of its own", .timeLimit(.minutes(20)))
+    func stream() throws {
+        try runInside("stream.py")
+    }
+
+    /// Sets the machine up if need be, and runs `script` in it.
+    private func runInside(_ script: String) throws {
+        let folder = Self.root.appending(path: "Tests/VM").path
+        try run("\(folder)/rig/setup.sh", within: 600)
+        // The machine's console is left there when it fails.
+        let output = "\(NSTemporaryDirectory())dualcam-vm-\(getpid())"
+        try run("\(folder)/rig/run-in-vm", "\(folder)/\(script)", output, within: 660)
+        try FileManager.default.removeItem(atPath: output)
+    }
+
+    /// Runs `program` to its end, which must be a good one, and shows what it wrote.
+    private func run(_ program: String, _ arguments: String..., within seconds: Double) throws {
+        var environment = ProcessInfo.processInfo.environment
+        environment["DUALCAM_BIN_DIR"] = builtProgramsDirectory
+        environment["RIG_PASS"] = "DUALCAM_BIN_DIR"
+        environment["RIG_TIMEOUT"] = "600"
+        let child = try Child(program, arguments, environment: environment)
+        let exit = try child.wait(within: seconds)
+        print(child.output, child.errors)
+        try #require(exit == .status(0))
+    }
+}
