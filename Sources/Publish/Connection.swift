@@ -80,10 +80,15 @@ final class Connection {
         }
         undo.append { pw_core_disconnect(core) }
 
-        guard
-            let registry = pw_core_get_registry(core, UInt32(PW_VERSION_REGISTRY), 0),
-            let stream = pw_stream_new(core, settings.description, makeProperties(for: settings))
-        else { throw .last("pw_stream_new") }
+        guard let registry = pw_core_get_registry(core, UInt32(PW_VERSION_REGISTRY), 0) else {
+            throw .last("pw_core_get_registry")
+        }
+        undo.append { pw_proxy_destroy(registry) }
+
+        let properties = makeProperties(for: settings)
+        guard let stream = pw_stream_new(core, settings.description, properties) else {
+            throw .last("pw_stream_new")
+        }
 
         self.loop = loop
         self.context = context
@@ -110,7 +115,8 @@ final class Connection {
     deinit {
         listeners.remove()
         pw_stream_destroy(stream)
-        pw_core_disconnect(core)  // Ends the registry too.
+        pw_proxy_destroy(registry)
+        pw_core_disconnect(core)
         pw_context_destroy(context)
         cpw_loop_leave(loop)
         pw_loop_destroy(loop)
