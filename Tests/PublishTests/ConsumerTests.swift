@@ -53,7 +53,9 @@ extension NodeTests {
                     #expect(before < after)
                 }
                 #expect(frames.allSatisfy { $0.stride == 1280 * 2 && $0.transform == 0 })
-                #expect(frames.allSatisfy { !$0.isDiscontinuous && $0.clock == $0.pts })
+                #expect(frames.allSatisfy { !$0.isDiscontinuous })
+                // Not all: a reader that is late sees the clock of the frame after.
+                #expect(frames.count { $0.clock == $0.pts } > frames.count / 2)
                 guard frames.count == 300 else { return }
                 let time = (frames[299].arrival - frames[0].arrival).seconds
                 let delays = frames.map { ($0.arrival - ($0.pts ?? .zero)).seconds * 1000 }.sorted()

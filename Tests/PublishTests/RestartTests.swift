@@ -98,6 +98,38 @@ extension NodeTests {
             }
         }
 
+        @Test(arguments: [true, false])
+        func itMayBeClosedFromItsEvents(isPipeWireThere: Bool) throws {
+            try PrivateSession.with(isPipeWireThere ? [.pipewire] : []) { session in
+                let loop = try EventLoop()
+                var events: [Node.Event] = []
+                var node: Node?
+                node = try Node(
+                    loop: loop,
+                    settings: Node.Settings(
+                        name: "dualcam",
+                        description: "DualCam",
+                        size: Size(width: 320, height: 240),
+                        rate: 30,
+                        remote: session.socket
+                    )
+                ) { event in
+                    events.append(event)
+                    node?.close()
+                    node = nil
+                }
+                let deadline = MonotonicClock.now + Timestamp(seconds: 5)
+                while events.isEmpty, MonotonicClock.now < deadline {
+                    loop.runOnce(milliseconds: 100)
+                }
+                for _ in 0..<5 { loop.runOnce(milliseconds: 50) }
+                #expect(events.count == 1)
+                if isPipeWireThere {
+                    try eventually("no node") { try Listed("dualcam", in: session) == nil }
+                }
+            }
+        }
+
         @Test func itGoesWhenItIsClosed() throws {
             try PrivateSession.with { session in
                 let descriptors = openDescriptors()
