@@ -167,7 +167,7 @@ package struct CameraDirectory {
 }
 
 /// The names in the directory `path`; none when it cannot be read.
-private func entries(of path: String) -> [String] {
+func entries(of path: String) -> [String] {
     guard let directory = opendir(path) else { return [] }
     defer { closedir(directory) }
     var names: [String] = []
@@ -188,7 +188,7 @@ private func resolve(_ path: String) -> String? {
 }
 
 /// What the small text file `path` says, without the line's end; `nil` when it cannot be read.
-private func content(_ path: String) -> String? {
+func content(_ path: String) -> String? {
     guard let file = fopen(path, "re") else { return nil }
     defer { fclose(file) }
     var bytes = [UInt8](repeating: 0, count: 256)

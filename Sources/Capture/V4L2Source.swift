@@ -29,7 +29,31 @@ package struct V4L2Source: CameraSource {
         guard let found = CameraDirectory().cameras().first(where: { $0.isCalled(called) }) else {
             throw CaptureError(.notFound, "camera", called)
         }
-        return try Self.stream(VideoDevice(path: found.path), request)
+        do {
+            return try Self.stream(VideoDevice(path: found.path), request)
+        } catch {
+            throw Self.explained(error, found.path)
+        }
+    }
+
+    /// `error` with what else is known of it: who has the device, or how to be let in.
+    private static func explained(_ error: CaptureError, _ path: String) -> CaptureError {
+        var detail = error.detail
+        switch error.code {
+        case .busy:
+            let programs = holders(of: path)
+            if !programs.isEmpty { detail = "held by \(programs.joined(separator: ", "))" }
+        case .denied:
+            detail = "the user has to be in the group video, or at the machine's own seat"
+        default: return error
+        }
+        return CaptureError(
+            error.code,
+            error.operation,
+            error.subject,
+            errno: error.errno,
+            detail: detail
+        )
     }
 
     /// The stream of `device` in the mode that suits `request`.

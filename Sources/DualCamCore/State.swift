@@ -20,7 +20,7 @@ package struct CameraState: Hashable, Sendable {
     enum Delivery: Hashable, Sendable {
         case none
         case streaming(CaptureMode)
-        case failed(Interruption)
+        case failed(Interruption, reason: String)
     }
 
     /// The configured source.
@@ -64,7 +64,12 @@ package struct CameraState: Hashable, Sendable {
     /// Why it does not deliver, while it should.
     package var interruption: Interruption {
         if let suspension { return suspension }
-        return if case .failed(let why) = delivery { why } else { .none }
+        return if case .failed(let why, _) = delivery { why } else { .none }
+    }
+
+    /// What the system said of it, for people; empty while it delivers.
+    package var reason: String {
+        if case .failed(_, let reason) = delivery, suspension == nil { reason } else { "" }
     }
 
     /// How it delivers, while it does.
@@ -213,8 +218,8 @@ package enum Event: Hashable, Sendable {
     case cameraOpening(Role)
     /// A camera is open and delivers in a mode.
     case cameraStreaming(Role, CaptureMode)
-    /// A camera that should deliver does not.
-    case cameraInterrupted(Role, Interruption)
+    /// A camera that should deliver does not, and what the system said.
+    case cameraInterrupted(Role, Interruption, reason: String)
     /// A camera was closed because nobody needs it.
     case cameraClosed(Role)
     /// The node is there.
@@ -301,8 +306,8 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.cameras[role].isOpen = true
     case .cameraStreaming(let role, let mode):
         state.cameras[role].delivery = .streaming(mode)
-    case .cameraInterrupted(let role, let why):
-        state.cameras[role].delivery = .failed(why)
+    case .cameraInterrupted(let role, let why, let reason):
+        state.cameras[role].delivery = .failed(why, reason: reason)
     case .cameraClosed(let role):
         state.cameras[role].isOpen = false
         state.cameras[role].delivery = .none

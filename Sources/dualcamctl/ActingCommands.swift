@@ -179,6 +179,23 @@ struct Mirror: ParsableCommand {
     }
 }
 
+struct Privacy: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Close the cameras whoever looks, the last picture staying blurred."
+    )
+    @Argument(help: "on, off or toggle.")
+    var value: Switch
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let client = try Client()
+        var isOn = value.applied(to: false)
+        if value == .toggle { isOn = try client.get("Enabled", of: .privacy) != .boolean(true) }
+        try client.set("Enabled", of: .privacy, to: .boolean(isOn))
+        report(options, [("privacy", .boolean(isOn))])
+    }
+}
+
 struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say how a camera is mounted, the main one unless told otherwise."

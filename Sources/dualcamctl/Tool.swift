@@ -41,7 +41,7 @@ struct Tool: ParsableCommand {
                 name: "Scene",
                 subcommands: [SwapPictures.self, SetLayout.self, Inset.self]
             ),
-            CommandGroup(name: "Camera", subcommands: [Mirror.self, Rotate.self]),
+            CommandGroup(name: "Camera", subcommands: [Mirror.self, Rotate.self, Privacy.self]),
             CommandGroup(name: "Configuration", subcommands: [Config.self]),
         ]
     )

@@ -142,7 +142,7 @@ final class Daemon {
             if state.cameras[role].interruption != why {
                 Log.capture.warning("interrupted", metadata: camera(["reason": "\(reason)"]))
             }
-            send(.cameraInterrupted(role, why))
+            send(.cameraInterrupted(role, why, reason: reason))
         case .closed:
             Log.capture.notice("closed", metadata: camera([:]))
             send(.cameraClosed(role))

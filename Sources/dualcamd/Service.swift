@@ -62,8 +62,10 @@ final class Service {
         var problems = [configurationProblem, daemon.state.nodeProblem].filter { !$0.isEmpty }
         for role in Role.allCases {
             let camera = daemon.state.cameras[role]
-            if camera.phase == .interrupted {
-                problems.append("The \(role.rawValue) camera is \(camera.interruption.rawValue).")
+            // What keeps cameras closed on purpose is no problem.
+            if camera.phase == .interrupted, daemon.state.suspensions.isEmpty {
+                let notice = Notice(camera.interruption)?.text(for: role) ?? ""
+                problems.append("\(notice) (\(role.rawValue)): \(camera.reason)")
             } else if !camera.problem.isEmpty {
                 problems.append(camera.problem)
             }

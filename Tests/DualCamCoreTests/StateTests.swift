@@ -123,7 +123,7 @@ struct StateTests {
             .consumed(true)
         )
         _ = apply(.cameraOpening(.back), .cameraStreaming(.back, mode))
-        _ = apply(.cameraInterrupted(.back, .unplugged))
+        _ = apply(.cameraInterrupted(.back, .unplugged, reason: "ENODEV"))
         #expect(state.cameras.back.interruption == .unplugged && state.streamPhase == .interrupted)
         #expect(state.scene.scene(at: Timestamp(seconds: 9))[0].veil == 1)
         _ = apply(.cameraOpening(.back))
