@@ -1,5 +1,6 @@
 // Video4Linux 2 and libv4lconvert.
 #include <linux/videodev2.h>
+#include <libv4l-plugin.h>
 #include <libv4lconvert.h>
 
 // The ioctl numbers: macros of sizeof, which Swift does not import.

@@ -157,14 +157,29 @@ private final class ForeignConversion {
     /// Where it puts pictures.
     let layout: FrameLayout
     private let converter: OpaquePointer
+    private let calls: UnsafeMutablePointer<libv4l_dev_ops>
     private var source: v4l2_format
     private var destination: v4l2_format
     private let device: VideoDevice
 
     init(_ format: v4l2_format, _ device: VideoDevice) throws(CaptureError) {
-        guard let converter = v4lconvert_create(device.descriptor) else {
-            throw CaptureError(.system, "v4lconvert_create", device.path, errno: ENOMEM)
+        // It is to ask the device in the same way as we do.
+        let calls = UnsafeMutablePointer<libv4l_dev_ops>.allocate(capacity: 1)
+        calls.initialize(to: libv4l_dev_ops())
+        calls.pointee.ioctl = { context, _, request, argument in
+            guard let context, let argument else { return -1 }
+            let device = Unmanaged<VideoDevice>.fromOpaque(context).takeUnretainedValue()
+            let error = device.attempt(request, at: argument)
+            errno = error
+            return error == 0 ? 0 : -1
         }
+        let context = Unmanaged.passUnretained(device).toOpaque()
+        guard let converter = v4lconvert_create_with_dev_ops(device.descriptor, context, calls)
+        else {
+            calls.deallocate()
+            throw CaptureError(.system, "v4lconvert_create", device.path, errno: errno)
+        }
+        self.calls = calls
         self.converter = converter
         self.device = device
         source = format
@@ -175,7 +190,10 @@ private final class ForeignConversion {
         v4lconvert_fixup_fmt(&destination)
     }
 
-    deinit { v4lconvert_destroy(converter) }
+    deinit {
+        v4lconvert_destroy(converter)
+        calls.deallocate()
+    }
 
     /// Whether `length` bytes of `bytes` became a picture in `buffer`.
     ///

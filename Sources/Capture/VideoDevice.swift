@@ -5,7 +5,7 @@ import Platform
 
 /// What the kernel is asked about a video node: the seam at which tests put a scripted device.
 protocol VideoCalls: AnyObject {
-    /// For libraries that make calls of their own; -1 where there is none.
+    /// For libv4lconvert, which looks up by it what camera this is; -1 where there is none.
     var descriptor: CInt { get }
     /// ioctl(2) once: 0, or the errno.
     func ioctl(_ request: UInt, _ argument: UnsafeMutableRawPointer) -> CInt
@@ -80,19 +80,21 @@ final class VideoDevice {
         self.calls = calls
     }
 
-    /// For libraries that make calls of their own.
+    /// For libv4lconvert, which looks up by it what camera this is.
     var descriptor: CInt { calls.descriptor }
 
-    /// Makes the call `request`, called `name`, again when a signal interrupts it: 0, or the errno.
+    /// Makes the call `request`, again when a signal interrupts it: 0, or the errno.
+    func attempt(_ request: UInt, at argument: UnsafeMutableRawPointer) -> CInt {
+        while true {
+            let error = calls.ioctl(request, argument)
+            if error != EINTR { return error }
+        }
+    }
+
+    /// Makes the call `request`, again when a signal interrupts it: 0, or the errno.
     @inline(__always)
     func attempt<T>(_ request: UInt, _ argument: inout T) -> CInt {
-        withUnsafeMutableBytes(of: &argument) { bytes in
-            guard let address = bytes.baseAddress else { return EFAULT }
-            while true {
-                let error = calls.ioctl(request, address)
-                if error != EINTR { return error }
-            }
-        }
+        withUnsafeMutablePointer(to: &argument) { attempt(request, at: $0) }
     }
 
     /// Makes the call `request`, or throws what its errno means, naming it `name`.

@@ -41,7 +41,8 @@ final class ScriptedDevice: VideoCalls {
     private struct Weak { weak var mapped: MappedMemory? }
 
     let descriptor: CInt = -1
-    var length: Int { size.area * 2 }
+    /// Bytes of each buffer.
+    lazy var length = size.area * 2
     /// How many buffers are still mapped.
     var mappedCount: Int { memory.count { $0.mapped != nil } }
 
@@ -100,7 +101,8 @@ final class ScriptedDevice: VideoCalls {
         case cv4l2_streamoff:
             isStreaming = false
             queued = []
-        default: break
+        case cv4l2_s_parm: break
+        default: return ENOTTY
         }
         return 0
     }

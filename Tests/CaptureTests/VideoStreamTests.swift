@@ -318,6 +318,41 @@ import Testing
         }
     }
 
+    @Test("other formats are converted by libv4lconvert, in BT.601 and limited range")
+    func foreign() throws {
+        let rows: [(format: StaticString, content: [UInt8], color: [Int])] = [
+            ("RGB3", (0..<6144).map { $0 % 3 == 0 ? 255 : 0 }, [81, 90, 240]),
+            ("BGR3", (0..<6144).map { $0 % 3 == 0 ? 255 : 0 }, [41, 240, 110]),
+            ("RGB3", Array(repeating: 255, count: 6144), [235, 128, 128]),
+            ("YVYU", (0..<4096).map { [20, 30, 40, 10][$0 % 4] }, [30, 10, 30]),
+        ]
+        for row in rows {
+            let device = ScriptedDevice()
+            device.format = PixelFormat(row.format)
+            device.length = 6144
+            device.pix.bytesperline = UInt32(row.content.count / 32)
+            let stream = try open(device)
+            device.deliveries = [.init(content: row.content)]
+            guard case .frame(let frame) = try next(stream) else {
+                Issue.record("no frame of \(row.format)")
+                continue
+            }
+            #expect(frame.layout.format == .i420)
+            #expect(frame.color == .video)
+            let mean = zip(pixel(frame, 30, 16), pixel(frame, 31, 16)).map { ($0 + $1) / 2 }
+            for (value, expected) in zip(mean, row.color) {
+                #expect(abs(value - expected) <= 2, "\(row.format) \(mean)")
+            }
+        }
+        let device = ScriptedDevice()
+        device.format = PixelFormat("Y444")
+        device.pix.bytesperline = 128
+        let stream = try open(device)
+        device.deliveries = [.init()]
+        let error = #expect(throws: CaptureError.self) { try next(stream) }
+        #expect(error?.code == .unsupported)
+    }
+
     @Test("the colour fields of V4L2 mean what its header says")
     func colors() {
         func color(
