@@ -144,6 +144,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ToolTests",
+            dependencies: [
+                "dualcamctl", "Control", "DBusKit", "Frames", "Platform", "TestSupport",
+            ],
+            exclude: ["Goldens"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "ControlTests",
             dependencies: ["Control", "DBusKit"],
             swiftSettings: settings

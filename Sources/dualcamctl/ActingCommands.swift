@@ -86,7 +86,7 @@ struct SetLayout: ParsableCommand {
         case single
     }
 
-    @Argument(help: "pip, side-by-side, stacked or single.")
+    @Argument(help: "The layout.")
     var layout: Layout
     @OptionGroup var options: CommonOptions
 
@@ -115,9 +115,9 @@ struct Inset: ParsableCommand {
         case bottomRight = "bottom-right"
     }
 
-    @Argument(help: "show, hide or toggle; may be left out with --corner or --size.")
+    @Argument(help: "May be left out with --corner or --size.")
     var verb: Verb?
-    @Option(help: "top-left, top-right, bottom-left or bottom-right.")
+    @Option(help: "Where it stands.")
     var corner: Corner?
     @Option(help: "Its width, as a fraction of the frame's: 0.1 to 0.5.")
     var size: Double?
@@ -162,7 +162,7 @@ struct Mirror: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show a camera mirrored left to right, the front one unless told otherwise."
     )
-    @Argument(help: "on, off or toggle.")
+    @Argument(help: "Whether it is mirrored.")
     var value: Switch
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -208,7 +208,7 @@ struct Rotate: ParsableCommand {
         case left = 270
     }
 
-    @Argument(help: "Degrees clockwise: 0, 90, 180 or 270.")
+    @Argument(help: "Degrees clockwise.")
     var angle: Angle
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions

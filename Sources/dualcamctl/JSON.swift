@@ -53,8 +53,9 @@ indirect enum JSON {
             case "\\": result += "\\\\"
             case "\n": result += "\\n"
             case "\t": result += "\\t"
-            // The two beyond ASCII end a line in JavaScript and in some readers of lines.
-            case _ where scalar.value < 0x20 || scalar.value == 0x2028 || scalar.value == 0x2029:
+            // What a terminal obeys, and two that some readers of lines take for the end of one.
+            case "\u{2028}", "\u{2029}",
+                _ where scalar.properties.generalCategory == .control:
                 let digits = String(scalar.value, radix: 16)
                 result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             default: result.unicodeScalars.append(scalar)

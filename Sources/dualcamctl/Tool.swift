@@ -59,7 +59,7 @@ struct Tool: ParsableCommand {
             let text = fullMessage(for: error)
             // Help and version are asked for, and so are data.
             if exitCode(for: error) == .success {
-                Output.write(text + "\n")
+                Output.write(text.hasSuffix("\n") ? text : text + "\n")
                 return .done
             }
             Output.complain(text)
@@ -82,7 +82,7 @@ enum Role: String, CaseIterable, ExpressibleByArgument {
 
 /// The camera that a command is for.
 struct CameraOption: ParsableArguments {
-    @Option(name: .customLong("camera"), help: "Which camera: back or front.")
+    @Option(name: .customLong("camera"), help: "Which camera.")
     var role: Role?
 }
 

@@ -1,0 +1,182 @@
+import Control
+import DBusKit
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("dualcamctl commands", .timeLimit(.minutes(2)))
+struct CommandTests {
+    @Test(arguments: [
+        [], ["status"], ["cameras"], ["monitor"], ["start"], ["stop"], ["toggle"], ["restore"],
+        ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["config"], ["config", "show"],
+        ["config", "check"],
+    ])
+    func helpIsAsItWas(_ command: [String]) throws {
+        let child = try Desk().run(command + ["--help"])
+        #expect(child.exit == .status(0))
+        try expectGolden(child.output, "help\(command.map { "-" + $0 }.joined()).txt")
+    }
+
+    @Test(arguments: [
+        (["start"], ["Start"]), (["stop"], ["Stop"]), (["toggle"], ["Toggle"]),
+        (["restore"], ["Restore"]), (["swap"], ["Swap"]),
+        (["swap", "--instant"], ["Swap instant=true"]), (["swap", "--reset"], ["Reset"]),
+        (["swap", "--reset", "--instant"], ["Reset instant=true"]),
+        (["layout", "side-by-side"], ["Layout=side-by-side"]),
+        (["inset", "show"], ["InsetVisible=true"]), (["inset", "toggle"], ["InsetVisible=false"]),
+        (
+            ["inset", "hide", "--corner", "bottom-left", "--size", "0.3"],
+            ["InsetCorner=bottom-left", "InsetSize=0.3", "InsetVisible=false"]
+        ),
+        (["inset", "--size", "0.1"], ["InsetSize=0.1"]),
+        (["mirror", "off"], ["front Mirror=false"]),
+        (["mirror", "toggle"], ["front Mirror=false"]),
+        (["mirror", "toggle", "--camera", "back"], ["back Mirror=true"]),
+        (["rotate", "90"], ["back Rotation=90"]),
+        (["rotate", "270", "--camera", "front"], ["front Rotation=270"]),
+    ])
+    func aVerbAsksForOneThing(_ arguments: [String], _ asked: [String]) throws {
+        let desk = try Desk()
+        try desk.appear()
+        let child = try desk.run(arguments)
+        #expect(child.exit == .status(0), "\(child.errors)")
+        #expect(desk.asked == asked)
+        #expect(child.output == "" && child.errors == "")
+    }
+
+    @Test(arguments: [
+        (["start"], #"{"version":1,"state":"streaming"}"#),
+        (["swap"], #"{"version":1,"swapped":true}"#),
+        (["layout", "single"], #"{"version":1,"layout":"single"}"#),
+        (
+            ["inset", "hide"],
+            #"{"version":1,"insetVisible":false,"insetCorner":"top-right","insetSize":0.25}"#
+        ),
+        (["mirror", "on"], #"{"version":1,"camera":"front","mirror":true}"#),
+        (["rotate", "180"], #"{"version":1,"camera":"back","rotation":180}"#),
+    ])
+    func jsonSaysWhatIsSoNow(_ arguments: [String], _ line: String) throws {
+        let desk = try Desk()
+        try desk.appear()
+        #expect(try desk.run(arguments + ["--json"]).output == line + "\n")
+    }
+
+    @Test(arguments: [
+        ["no-such-verb"], ["status", "--no-such-option"], ["layout"], ["layout", "round"],
+        ["inset"], ["inset", "--size", "0.9"], ["inset", "--size", "nan"],
+        ["inset", "show", "--corner", "middle"], ["mirror"], ["rotate", "45"],
+        ["mirror", "on", "--camera", "side"], ["swap", "left"],
+    ])
+    func wrongUsageIsTwo(_ arguments: [String]) throws {
+        let child = try Desk().run(arguments)
+        #expect(child.exit == .status(2))
+        #expect(child.output == "" && child.errors.contains("Usage: dualcamctl"))
+    }
+
+    @Test(arguments: [
+        (DBusError.noCamera("There is no second camera."), CInt(10)),
+        (.outOfRange("Too much."), 2), (.failed("It broke."), 1),
+        (.pipeWireUnavailable("There is no PipeWire."), 1), (.busy("Busy."), 1),
+    ])
+    func aRefusalIsToldAndHasItsStatus(_ refusal: DBusError, _ status: CInt) throws {
+        let desk = try Desk()
+        try desk.appear()
+        desk.refusal = refusal
+        for arguments in [["swap"], ["layout", "pip"], ["start", "--json"]] {
+            let child = try desk.run(arguments)
+            #expect(child.exit == .status(status))
+            #expect(child.output == "" && child.errors == "dualcamctl: \(refusal.message)\n")
+        }
+    }
+
+    @Test func withoutADaemonItIsEight() throws {
+        let desk = try Desk()
+        for arguments in [
+            ["status"], ["status", "--json"], ["cameras"], ["swap"], ["rotate", "0"],
+        ] {
+            let child = try desk.run(arguments)
+            #expect(child.exit == .status(8))
+            #expect(child.output == "" && child.errors.contains("dualcamd is not running"))
+        }
+    }
+
+    @Test func withoutABusItIsEight() throws {
+        let desk = try Desk()
+        desk.session.kill(.bus)
+        for arguments in [["status"], ["monitor"], ["stop"]] {
+            let child = try desk.run(arguments)
+            #expect(child.exit == .status(8))
+            #expect(child.errors.contains("there is no session bus"))
+        }
+    }
+
+    @Test func aDaemonThatDoesNotAnswerIsThree() throws {
+        let desk = try Desk()
+        try desk.appear()
+        // The bus takes the call, and nobody goes round to answer it.
+        let child = try desk.start("swap")
+        #expect(try child.wait(within: 10) == .status(3))
+        #expect(child.errors.contains("did not answer within 5 s"))
+        #expect(child.errors.contains("systemctl --user status dualcamd"))
+    }
+
+    @Test func whoLooksDoesNotStartTheDaemonAndWhoActsDoes() throws {
+        let desk = try Desk()
+        let mark = desk.session.directory + "/started"
+        let program = desk.session.directory + "/daemon"
+        try "#!/bin/sh\ntouch \(mark)\nexit 1\n".write(
+            toFile: program,
+            atomically: true,
+            encoding: .utf8
+        )
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+        try "[D-BUS Service]\nName=\(DualCam.busName)\nExec=\(program)\n".write(
+            toFile: "\(desk.session.servicesDirectory)/\(DualCam.busName).service",
+            atomically: true,
+            encoding: .utf8
+        )
+        _ = try desk.session.output(
+            "busctl",
+            "--user",
+            "call",
+            "org.freedesktop.DBus",
+            "/",
+            "org.freedesktop.DBus",
+            "ReloadConfig"
+        )
+        for arguments in [["status"], ["cameras"]] {
+            #expect(try desk.run(arguments).exit == .status(8))
+        }
+        #expect(!FileManager.default.fileExists(atPath: mark))
+        let child = try desk.run("swap")
+        #expect(child.exit == .status(8), "\(child.errors)")
+        #expect(child.errors.contains("dualcamd does not start"))
+        #expect(FileManager.default.fileExists(atPath: mark))
+    }
+
+    @Test func theConfigurationIsShownAndChecked() throws {
+        let desk = try Desk()
+        let none = try desk.run("config", "check")
+        #expect(none.exit == .status(0))
+        let shown = try desk.run("config", "show")
+        #expect(shown.output.contains("[cameras.front]\n"))
+
+        let file = desk.session.directory + "/x.toml"
+        try "[output]\nwidht = 5\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let warned = try desk.run("config", "check", file)
+        #expect(warned.exit == .status(0))
+        #expect(warned.output == "\(file) is valid\n")
+        #expect(warned.errors.contains("warning: \(file):2: output.widht is unknown"))
+
+        try "[output]\nwidth = 5\n".write(toFile: file, atomically: true, encoding: .utf8)
+        for verb in ["check", "show"] {
+            let wrong = try desk.run("config", verb, file)
+            #expect(wrong.exit == .status(1))
+            #expect(wrong.output == "" && wrong.errors.contains("\(file):2: "))
+        }
+        let json = try desk.run("config", "check", file, "--json")
+        #expect(json.exit == .status(1))
+        #expect(json.output.hasPrefix(#"{"version":1,"path":"\#(file)","valid":false,"error":""#))
+        #expect(try desk.run("config", "check", file + "x").exit == .status(1))
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+import Testing
+
+/// Compares `text` with the file called `name` in Goldens, and shows where they part. With
+/// DUALCAM_UPDATE_GOLDENS=1 in the environment it writes the file instead.
+func expectGolden(
+    _ text: String,
+    _ name: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("Goldens/\(name)")
+    if ProcessInfo.processInfo.environment["DUALCAM_UPDATE_GOLDENS"] == "1" {
+        try text.write(to: file, atomically: true, encoding: .utf8)
+    }
+    let golden = try String(contentsOf: file, encoding: .utf8)
+    #expect(
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            == golden.split(separator: "\n", omittingEmptySubsequences: false),
+        sourceLocation: sourceLocation
+    )
+}
+
+/// The path of the program called `name`, which lies beside this one.
+func builtProgram(_ name: String) -> String {
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent(name).path
+}

@@ -1,0 +1,179 @@
+import Control
+import DBusKit
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("dualcamctl status and monitor", .timeLimit(.minutes(2)))
+struct StatusTests {
+    static let cases: [(String, [Interface: [String: Value]])] = [
+        ("streaming", [:]),
+        (
+            "idle",
+            [
+                .stream: ["State": .string("idle"), "Consumers": .uint32(0)],
+                .camera: ["State": .string("closed"), "Rotation": .uint32(90)],
+                .scene: ["InsetVisible": .boolean(false)],
+            ]
+        ),
+        (
+            "interrupted",
+            [
+                .stream: [
+                    "State": .string("interrupted"), "NodeId": .uint32(.max),
+                    "Consumers": .uint32(1), "Problems": .strings(["There is no PipeWire."]),
+                ],
+                .camera: ["State": .string("interrupted"), "Interruption": .string("unplugged")],
+                .scene: ["Swapped": .boolean(true), "Layout": .string("stacked")],
+            ]
+        ),
+        (
+            "hostile",
+            [
+                .camera: [
+                    "Name": .string("\u{1b}[2J\u{9b}0m\r\nCam\u{0}"), "State": .string("new"),
+                ],
+                .stream: [
+                    "State": .string("\u{7}?"), "Problems": .strings(["a\nb\u{1b}]0;x\u{7}"]),
+                ],
+                .scene: ["InsetSize": .double(.infinity), "Layout": .string("\"\\")],
+            ]
+        ),
+    ]
+
+    @Test(arguments: cases)
+    func textIsReadAtOneGlance(_ name: String, _ changes: [Interface: [String: Value]]) throws {
+        let desk = try Desk()
+        try desk.appear(changing: changes)
+        let status = try desk.run("status")
+        #expect(status.exit == .status(0), "\(status.errors)")
+        let cameras = try desk.run("cameras")
+        try expectGolden(status.output + "---\n" + cameras.output, "status-\(name).txt")
+        #expect(status.output.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
+    }
+
+    @Test(arguments: cases)
+    func jsonHasEveryKeyInOneLine(_ name: String, _ changes: [Interface: [String: Value]]) throws {
+        let desk = try Desk()
+        try desk.appear(changing: changes)
+        let text = try desk.run("status", "--json").output
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
+        try expectGolden(text, "status-\(name).json")
+        let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8))
+        let status = try #require(parsed as? [String: Any])
+        for key in [
+            "version", "state", "swapped", "layout", "insetVisible", "pro", "orientation",
+            "recording", "privacy", "consumers", "output", "main", "inset", "cameras",
+        ] { #expect(status[key] != nil, "\(key)") }
+        let output = try #require(status["output"] as? [String: Any])
+        for key in ["width", "height", "frameRate", "pixelFormat", "nodeId"] {
+            #expect(output[key] != nil, "\(key)")
+        }
+        let cameras = try #require(status["cameras"] as? [String: [String: Any]])
+        for role in ["back", "front"] {
+            for key in [
+                "state", "interruption", "name", "source", "width", "height", "frameRate",
+                "pixelFormat", "lens", "zoom", "iso", "shutter", "focus", "whiteBalance", "kelvin",
+            ] { #expect(cameras[role]?[key] != nil, "\(key)") }
+        }
+    }
+
+    @Test func followPrintsEachChangeAndOutlivesTheDaemon() throws {
+        let desk = try Desk()
+        let child = try desk.start("status", "--follow", "--json")
+        func lines() -> [String] {
+            child.output.split(separator: "\n").map {
+                $0.contains(#""state":"off""#)
+                    ? "off" : $0.contains(#""swapped":true"#) ? "swapped" : "plain"
+            }
+        }
+        try desk.wait(for: "off") { lines() == ["off"] }
+        try desk.appear()
+        try desk.wait(for: "the daemon") { lines() == ["off", "plain"] }
+        desk.set(["Swapped": .boolean(true)], of: .scene)
+        try desk.wait(for: "the swap") { lines() == ["off", "plain", "swapped"] }
+        // What is not a change prints nothing.
+        desk.set(["Swapped": .boolean(true)], of: .scene)
+        desk.emit("DidStart")
+        desk.vanish()
+        try desk.wait(for: "its end") { lines() == ["off", "plain", "swapped", "off"] }
+        try desk.appear()
+        try desk.wait(for: "its return") { lines().last == "plain" }
+        child.signal(SIGTERM)
+        #expect(try child.wait() == .status(0))
+    }
+
+    @Test func followIsTextForPeople() throws {
+        let desk = try Desk()
+        try desk.appear()
+        let child = try desk.start("status", "--follow")
+        try desk.wait(for: "the status") { child.output.contains("layout") }
+        desk.vanish()
+        try desk.wait(for: "off") {
+            child.output.hasSuffix("○ off         dualcamd is not running\n")
+        }
+        child.signal(SIGINT)
+        #expect(try child.wait() == .status(0))
+        #expect(!child.output.contains("\u{1b}"))
+    }
+
+    @Test(arguments: ["status --follow", "status --follow --json", "monitor"])
+    func itEndsWhenNobodyReads(_ command: String) throws {
+        let desk = try Desk()
+        try desk.appear()
+        let script = "{ \(Desk.tool) \(command); echo $? >&2; } | head -n 1"
+        let child = try desk.session.run("sh", ["-c", script])
+        try desk.wait(for: "the end of \(command)") { child.exit != nil }
+        #expect(child.errors == "0\n")
+    }
+
+    @Test func itEndsWithTheBus() throws {
+        let desk = try Desk()
+        try desk.appear()
+        let child = try desk.start("monitor")
+        try desk.wait(for: "the daemon") { child.output.contains("appeared") }
+        desk.session.kill(.bus)
+        try desk.wait(for: "the end") { child.exit != nil }
+        #expect(child.exit == .status(8))
+        #expect(child.errors == "dualcamctl: the session bus is gone\n")
+    }
+
+    @Test func monitorPrintsALineForEachEvent() throws {
+        let desk = try Desk()
+        let child = try desk.start("monitor", "--json")
+        let text = try desk.start("monitor")
+        try desk.wait(for: "the first lines") { child.output != "" && text.output != "" }
+        try desk.appear()
+        try desk.wait(for: "the daemon") {
+            child.output.contains("appeared") && text.output.contains("appeared")
+        }
+        // Signals count from when the bus knows that they are wanted.
+        try desk.wait(for: "a signal") {
+            desk.emit("WillStop")
+            return child.output.contains("WillStop") && text.output.contains("WillStop")
+        }
+        desk.set(["State": .string("stopped"), "Consumers": .uint32(0)], of: .stream)
+        desk.set(["Mirror": .boolean(true)], of: .camera, at: DualCam.backPath)
+        try desk.wait(for: "the changes") {
+            child.output.contains("Mirror") && text.output.contains("Mirror")
+        }
+        desk.vanish()
+        try desk.wait(for: "the end") { child.output.hasSuffix("\"vanished\"}\n") }
+        // Whether its objects are still news when the daemon has its name is a matter of luck.
+        let lines = Set(child.output.split(separator: "\n").filter { !$0.contains("Added") })
+        #expect(
+            lines == [
+                #"{"version":1,"event":"vanished"}"#, #"{"version":1,"event":"appeared"}"#,
+                #"{"version":1,"event":"WillStop"}"#,
+                #"{"version":1,"event":"changed","interface":"Stream","changed":{"Consumers":0,"State":"stopped"}}"#,
+                #"{"version":1,"event":"changed","camera":"back","interface":"Camera","changed":{"Mirror":true}}"#,
+            ]
+        )
+        #expect(text.output.contains("  back     changed Mirror=true\n"))
+        for child in [child, text] {
+            child.signal(SIGTERM)
+            #expect(try child.wait() == .status(0))
+        }
+    }
+}
