@@ -159,6 +159,7 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: ["Frames", "Imaging", "DualCamCore", "Engine"],
+            exclude: ["Goldens"],
             swiftSettings: pixelSettings
         ),
         // These run what is built, and know nothing of its insides.

@@ -56,6 +56,8 @@ package final class Compositor {
                 packer: packer
             )
         }
+        back.release()
+        front.release()
     }
 
     private func camera(_ role: Role) -> CameraPicture { role == .back ? back : front }

@@ -119,8 +119,7 @@ final class LayerSurface {
         let size = picture.rect.size
         let isWhole = layer.transform == .identity && frame.layout.size == size && !cut
         if isWhole, let packed = camera.packed { return .packed(packed) }
-        guard let planes = camera.planes else { return .nothing }
-        if isWhole, planes.u.rowBytes == size.width / 2 {
+        if isWhole, let planes = camera.planes, planes.u.rowBytes == size.width / 2 {
             switch planes.u.rows {
             case size.height: return .planar(planes, chromaShift: 0, color: frame.color)
             case (size.height + 1) / 2: return .planar(planes, chromaShift: 1, color: frame.color)
@@ -129,11 +128,17 @@ final class LayerSurface {
         }
         let key = ScaleKey(frame: frame.identity, transform: layer.transform, size: size, cut: cut)
         if scaled?.key != key {
+            // The extent of the whole picture, of which what is seen may be a part.
+            let turn = layer.transform
+            let upright = turn.apply(to: frame.layout.size)
+            let extent = cut ? Rect(size).covering(aspect: upright.aspect).outwards.size : size
+            guard let planes = camera.planes(for: turn.inverse.apply(to: extent)) else {
+                return .nothing
+            }
             let source =
                 cut
                 ? planes.cropped(
-                    toAspect: layer.transform.swapsAxes
-                        ? 1 / layer.rect.aspect : layer.rect.aspect
+                    toAspect: turn.swapsAxes ? 1 / layer.rect.aspect : layer.rect.aspect
                 ) : planes
             scaled = (
                 key, source.scaled(to: size, transform: layer.transform, &first, &second)
@@ -294,8 +299,13 @@ struct CachedCopy: ~Copyable {
         _ camera: CameraPicture,
         recipe: BlurredCopy.Recipe
     ) -> Bool {
-        guard let frame = camera.frame, let planes = camera.planes else { return false }
+        guard let frame = camera.frame else { return false }
         if frame.identity != self.frame || recipe != self.recipe {
+            let upright = recipe.transform.apply(to: frame.layout.size)
+            let extent = Rect(recipe.smallSize).covering(aspect: upright.aspect).outwards.size
+            guard let planes = camera.planes(for: recipe.transform.inverse.apply(to: extent)) else {
+                return false
+            }
             copy.update(planes, color: frame.color, recipe: recipe)
             self.frame = frame.identity
             self.recipe = recipe

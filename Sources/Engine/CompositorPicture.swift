@@ -8,6 +8,8 @@ final class CameraPicture {
     private(set) var frame: Frame?
     private var scratch = Scratch()
     private var unpacked: Planes?
+    private let levels = (0..<4).map { _ in Level() }
+    private var identity: FrameIdentity?
     private let gray = FrameBuffer(byteCount: 64)
 
     init() {
@@ -16,8 +18,48 @@ final class CameraPicture {
 
     /// Makes `frame` the newest one.
     func take(_ frame: Frame?) {
-        if frame?.identity != self.frame?.identity { unpacked = nil }
         self.frame = frame
+        guard frame?.identity != identity else { return }
+        identity = frame?.identity
+        unpacked = nil
+        for level in levels { level.planes = nil }
+    }
+
+    /// Gives the frame back to its pool; what was made of it stays.
+    func release() { frame = nil }
+
+    /// The picture at its own size or halved so often that it is not yet smaller than `size`
+    /// (before it is turned), but for the pixels by which a rectangle is rounded up: from there
+    /// it is scaled best and at least cost.
+    func planes(for size: Size) -> Planes? {
+        guard let frame else { return nil }
+        let whole = frame.layout.size
+        var halvings = 0
+        while halvings < levels.count,
+            whole.width >> (halvings + 1) >= max(size.width * 63 / 64, 2),
+            whole.height >> (halvings + 1) >= max(size.height * 63 / 64, 2)
+        {
+            halvings += 1
+        }
+        return reduced(halvings)
+    }
+
+    private func reduced(_ halvings: Int) -> Planes? {
+        guard halvings > 0 else { return planes }
+        let level = levels[halvings - 1]
+        if let planes = level.planes { return planes }
+        // In one step from a quarter less, unless what lies between is there already.
+        let isBetweenThere = halvings == 1 || levels[halvings - 2].planes != nil
+        guard let source = reduced(halvings - (isBetweenThere ? 1 : 2)) else { return nil }
+        let planes = source.reduced(by: isBetweenThere ? 2 : 4, in: &level.scratch)
+        level.planes = planes
+        return planes
+    }
+
+    /// The picture at a smaller size.
+    private final class Level {
+        var scratch = Scratch()
+        var planes: Planes?
     }
 
     /// The frame's one plane, where it can be copied to the output as it is.

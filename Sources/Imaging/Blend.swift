@@ -24,6 +24,17 @@ package struct WeightRow {
     /// What is added.
     package let add: UnsafePointer<UInt8>
 
+    /// Rows of weights, as long as each other.
+    package init(
+        keep: UnsafePointer<UInt8>,
+        take: UnsafePointer<UInt8>,
+        add: UnsafePointer<UInt8>
+    ) {
+        self.keep = keep
+        self.take = take
+        self.add = add
+    }
+
     /// The weights from `offset` bytes on.
     package func advanced(by offset: Int) -> WeightRow {
         WeightRow(keep: keep + offset, take: take + offset, add: add + offset)

@@ -26,25 +26,25 @@ package struct BlurredCopy: ~Copyable {
             self.sigma = sigma
             self.brightness = brightness
         }
+
+        /// The extent at which the picture is blurred. A source not much larger will do.
+        package var smallSize: Size {
+            let rows = max(2, Int((BlurredCopy.area / size.aspect).squareRoot()))
+            return Size(width: max(4, Int(Double(rows) * size.aspect / 2) * 2), height: rows)
+        }
     }
 
     /// Pixels of the small picture: enough that no step shows once it is blurred.
-    private static let area = 128.0 * 72
+    fileprivate static let area = 128.0 * 72
     /// The least blur, in pixels of the small picture: neighbouring rows then differ by so little
     /// that sixteen bits have room for the mixture.
     private static let leastSigma = 1.7
-    /// Which sixteenths round up where, for eight pixels of each of four rows: Bayer's matrix, for
-    /// luma by the pixel and for chroma by the pair.
-    private static let pattern: [SIMD16<Int16>] = {
-        let matrix: [[Int16]] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]]
-        return matrix.map { row in
-            var lanes = SIMD16<Int16>()
-            for i in 0..<16 { lanes[i] = row[i % 2 == 0 ? i / 2 % 4 : i / 4] }
-            return lanes
-        }
-    }()
+    /// Which sixteenths round up where, in four rows of four: Bayer's matrix.
+    private static let pattern: [4 of [4 of Int16]] = [
+        [0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5],
+    ]
 
-    private var small = Scratch()
+    private var scaled = Scratch()
     private var turned = Scratch()
     private var memory = Scratch()
     private var luma = Blur()
@@ -62,15 +62,16 @@ package struct BlurredCopy: ~Copyable {
     package mutating func update(_ planes: Planes, color: ColorSpace, recipe: Recipe) {
         size = recipe.size
         precondition(size.width > 0 && size.height > 0 && size.width % 2 == 0)
-        rows = max(2, Int((Self.area / size.aspect).squareRoot()))
-        let width = max(4, Int(Double(rows) * size.aspect / 2) * 2)
+        let small = recipe.smallSize
+        let width = small.width
+        rows = small.height
         let source = planes.cropped(
             toAspect: recipe.transform.swapsAxes ? 1 / size.aspect : size.aspect
         )
         let upright = source.scaled(
-            to: Size(width: width, height: rows),
+            to: small,
             transform: recipe.transform,
-            &small,
+            &scaled,
             &turned
         )
         let sigma = max(Self.leastSigma, recipe.sigma * Double(rows))
@@ -87,6 +88,7 @@ package struct BlurredCopy: ~Copyable {
             Self.widen(u + half, count: width / 2, into: target + 1, step: 4, to: size.width / 2)
             Self.widen(v + half, count: width / 2, into: target + 3, step: 4, to: size.width / 2)
         }
+        drawPattern(values + rows * 2 * size.width)
     }
 
     /// Writes the pixels from `x0` to before `x1` (both even) of row `y`, 0 ≤ y < the recipe's
@@ -101,28 +103,37 @@ package struct BlurredCopy: ~Copyable {
         let position = (Double(y) + 0.5) * Double(rows) / Double(size.height) - 0.5
         let step = Int(max(0, position) * 32)
         let row = min(step / 32, rows - 1)
+        let stride = 2 * size.width
         let values = reserve() + 2 * x0
-        let above = values + row * 2 * size.width
-        let below = values + min(row + 1, rows - 1) * 2 * size.width
+        let above = values + row * stride
+        let below = values + min(row + 1, rows - 1) * stride
+        let pattern = values + (rows + y & 3) * stride
         let share = Int16(truncatingIfNeeded: step % 32)
-        let pattern = Self.pattern[y & 3]
-        let count = 2 * (x1 - x0)
-        for x in stride(from: 0, to: count, by: 16) {
-            for k in 0..<min(16, count - x) {
-                let (a, b) = (above[x &+ k], below[x &+ k])
-                let value = a &+ ((b &- a) &* share) >> 5 &+ pattern[k]
-                destination[x &+ k] = UInt8(truncatingIfNeeded: value >> 4)
+        for i in 0..<2 * (x1 - x0) {
+            let value = above[i] &+ ((below[i] &- above[i]) &* share) &>> 5
+            destination[i] = UInt8(truncatingIfNeeded: (value &+ pattern[i]) &>> 4)
+        }
+    }
+
+    /// The rows as they are shown, in sixteenths, packed as the stream is; after them the
+    /// pattern's four rows.
+    private mutating func reserve() -> UnsafeMutablePointer<Int16> {
+        UnsafeMutableRawPointer(memory.reserve(2 * (rows + 4) * 2 * size.width))
+            .assumingMemoryBound(to: Int16.self)
+    }
+
+    /// Lays the pattern out: for luma by the pixel, for chroma by the pair.
+    private func drawPattern(_ target: UnsafeMutablePointer<Int16>) {
+        for y in 0..<4 {
+            let row = target + y * 2 * size.width
+            for x in 0..<size.width {
+                row[2 * x] = Self.pattern[y][x & 3]
+                row[2 * x + 1] = Self.pattern[y][x / 2 & 3]
             }
         }
     }
 
-    /// The rows as they are shown, in sixteenths, packed as the stream is.
-    private mutating func reserve() -> UnsafeMutablePointer<Int16> {
-        UnsafeMutableRawPointer(memory.reserve(2 * rows * 2 * size.width))
-            .assumingMemoryBound(to: Int16.self)
-    }
-
-    /// Interpolates `count` numbers to `total`, each `step` values after the one before.
+    /// Interpolates `count` numbers to `total` sixteenths, each `step` values after the last.
     private static func widen(
         _ source: UnsafeMutablePointer<Float>,
         count: Int,
@@ -131,12 +142,20 @@ package struct BlurredCopy: ~Copyable {
         to total: Int
     ) {
         let scale = Float(count) / Float(total)
-        for x in 0..<total {
-            let position = max(0, (Float(x) + 0.5) * scale - 0.5)
-            let left = min(Int(position), count - 1)
-            let right = min(left + 1, count - 1)
-            let value = source[left] + (source[right] - source[left]) * (position - Float(left))
-            target[step &* x] = Int16(value * 16)
+        var x = 0
+        // From the middle of one number to the middle of the next the values are a slope.
+        for index in -1..<count {
+            let left = source[max(index, 0)] * 16
+            let slope = source[min(index + 1, count - 1)] * 16 - left
+            let end = index == count - 1 ? total : Int((Float(index) + 1.5) / scale + 0.5)
+            let start = (Float(x) + 0.5) * scale - 0.5 - Float(index)
+            for i in 0..<max(0, min(end, total) - x) {
+                let value = left + slope * (start + Float(i) * scale)
+                target[step &* (x &+ i)] = Int16(
+                    truncatingIfNeeded: Int32(bitPattern: (value + 8_388_608).bitPattern)
+                )
+            }
+            x = max(x, min(end, total))
         }
     }
 }

@@ -43,15 +43,35 @@ package struct ColorMatrix {
         _ outU: UnsafeMutablePointer<UInt8>,
         _ outV: UnsafeMutablePointer<UInt8>
     ) {
-        for i in 0..<count / 2 {
-            let (du, dv) = (Float(u[i]) - 128, Float(v[i]) - 128)
-            let offset = du * yu + dv * yv + (16 - black * y)
-            outLuma[2 &* i] = byte(clamped(Float(luma[2 &* i]) * y + offset))
-            outLuma[2 &* i &+ 1] = byte(clamped(Float(luma[2 &* i &+ 1]) * y + offset))
-            outU[i] = byte(clamped(du * uu + dv * uv + 128))
-            outV[i] = byte(clamped(du * vu + dv * vv + 128))
+        // In blocks, so that what chroma adds to luma can be kept for each pixel, and in simple
+        // loops, which become vector code.
+        var sums = Self.block
+        var span = sums.mutableSpan
+        span.withUnsafeMutableBufferPointer { sums in
+            guard let sums = sums.baseAddress else { return }
+            for start in stride(from: 0, to: count / 2, by: Self.pairs) {
+                let pairs = min(Self.pairs, count / 2 - start)
+                let (u, v) = (u + start, v + start)
+                let (outU, outV) = (outU + start, outV + start)
+                for i in 0..<pairs {
+                    let (du, dv) = (Float(u[i]) - 128, Float(v[i]) - 128)
+                    let sum = du * yu + dv * yv + (16 - black * y)
+                    sums[2 &* i] = sum
+                    sums[2 &* i &+ 1] = sum
+                    outU[i] = byte(clamped(du * uu + dv * uv + 128))
+                    outV[i] = byte(clamped(du * vu + dv * vv + 128))
+                }
+                let (luma, outLuma) = (luma + 2 * start, outLuma + 2 * start)
+                for i in 0..<2 * pairs {
+                    outLuma[i] = byte(clamped(Float(luma[i]) * y + sums[i]))
+                }
+            }
         }
     }
+
+    /// Pixel pairs that are converted at a time.
+    private static let pairs = 64
+    private static var block: [128 of Float] { .init(repeating: 0) }
 
     /// Converts `count` pixels in place, as above, and leaves `brightness` (0 … 1) of their light.
     package func convert(

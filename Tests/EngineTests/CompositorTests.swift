@@ -6,14 +6,194 @@ import Testing
 @Suite("The compositor")
 struct CompositorTests {
     static let canvas = Size(width: 64, height: 48)
+    static let gray = Pixel(y: 32, u: 128, v: 128)
 
-    @Test func aFlatPictureFillsTheCanvasInTheStreamsRange() {
+    private func scene(_ change: (inout Layer) -> Void = { _ in }) -> Scene {
+        var layer = Layer(role: .back, rect: Rect(Self.canvas))
+        change(&layer)
         var scene = Scene()
-        scene.append(Layer(role: .back, rect: Rect(Self.canvas)))
-        let back = flatFrame(size: Size(width: 32, height: 24), format: .i420, [255, 128, 128])
-        let picture = Picture(scene, canvas: Self.canvas, back: back)
-        for y in 0..<48 {
-            for x in 0..<64 { #expect(picture.pixel(x, y) == Pixel(y: 235, u: 128, v: 128)) }
+        scene.append(layer)
+        return scene
+    }
+
+    private func isFlat(_ picture: Picture, _ pixel: Pixel) -> Bool {
+        (0..<picture.size.height).allSatisfy { y in
+            (0..<picture.size.width).allSatisfy { picture.pixel($0, y) == pixel }
         }
+    }
+
+    @Test(arguments: [
+        PixelFormat.i420, .i422, .i444, .i440, .i411, .gray, .yuyv, .uyvy, .nv12,
+    ])
+    func aFlatPictureFillsTheCanvasInTheStreamsRange(format: PixelFormat) {
+        for size in [Self.canvas, Size(width: 32, height: 24), Size(width: 128, height: 96)] {
+            let back = flatFrame(size: size, format: format, [255, 128, 128])
+            // Packed formats have one value for all their bytes here: chroma is 240, too.
+            let chroma: UInt8 = format == .yuyv || format == .uyvy ? 240 : 128
+            let picture = Picture(scene(), canvas: Self.canvas, back: back)
+            #expect(isFlat(picture, Pixel(y: 235, u: chroma, v: chroma)), "\(size)")
+        }
+    }
+
+    @Test func aPackedPictureOfTheStreamsOwnKindIsCopied() {
+        let back = noiseFrame(size: Self.canvas, format: .yuyv, color: .video)
+        let picture = Picture(scene(), canvas: Self.canvas, back: back)
+        for y in 0..<48 {
+            let row = Array(UnsafeBufferPointer(start: back.plane(0).row(y), count: 128))
+            #expect(Array(picture.bytes[y * 128..<(y + 1) * 128]) == row)
+        }
+    }
+
+    @Test func whatIsNotThereYetIsCalmGray() {
+        #expect(isFlat(Picture(scene(), canvas: Self.canvas), Self.gray))
+        #expect(isFlat(Picture(Scene(), canvas: Self.canvas), Self.gray))
+        var backdrop = Scene()
+        backdrop.backdrop = .front
+        backdrop.backdropMix = 0.5
+        #expect(isFlat(Picture(backdrop, canvas: Self.canvas), Self.gray))
+    }
+
+    @Test(arguments: Transform.all)
+    func aPictureIsTurnedAsItsLayerSays(transform: Transform) {
+        // One bright quarter, large enough that scaling does not touch its middle.
+        let size = Size(width: 64, height: 48)
+        let back = frame(size: size, format: .i420) { plane, x, y in
+            plane > 0 ? 128 : x < 32 && y < 24 ? 255 : 0
+        }
+        let picture = Picture(
+            scene {
+                $0.transform = transform
+                $0.background = .crop
+            },
+            canvas: Self.canvas,
+            back: back
+        )
+        let place = transform.apply(toX: 16, y: 12, in: size)
+        let turned = transform.apply(to: size)
+        let (right, below) = (place.x > turned.width / 2, place.y > turned.height / 2)
+        for (x, y) in [(16, 12), (47, 12), (16, 35), (47, 35)] {
+            let isBright = (x > 32) == right && (y > 24) == below
+            #expect(picture.pixel(x, y).y == (isBright ? 235 : 16), "at \(x), \(y)")
+        }
+    }
+
+    @Test func aPictureOfAnotherShapeIsFittedAsItsLayerSays() {
+        let back = flatFrame(size: Size(width: 24, height: 48), format: .i420, [255, 128, 128])
+        let black = Picture(
+            scene { $0.background = .black },
+            canvas: Self.canvas,
+            back: back
+        )
+        #expect(black.pixel(10, 20).y == 16 && black.pixel(53, 20).y == 16)
+        #expect(black.pixel(22, 20).y == 235 && black.pixel(41, 20).y == 235)
+        let blur = Picture(scene(), canvas: Self.canvas, back: back)
+        // 60 % of the light.
+        #expect(abs(Int(blur.pixel(10, 20).y) - (16 + 131)) <= 1)
+        #expect(blur.pixel(31, 20).y == 235)
+        let crop = Picture(
+            scene { $0.background = .crop },
+            canvas: Self.canvas,
+            back: back
+        )
+        #expect(isFlat(crop, Pixel(y: 235, u: 128, v: 128)))
+    }
+
+    @Test func aVeilDarkensStepByStep() {
+        let back = flatFrame(size: Self.canvas, format: .i422, [255, 128, 128])
+        var last: UInt8 = 235
+        for step in 0...10 {
+            let picture = Picture(
+                scene { $0.veil = Double(step) / 10 },
+                canvas: Self.canvas,
+                back: back
+            )
+            let luma = picture.pixel(30, 20).y
+            #expect(luma <= last)
+            last = luma
+        }
+        #expect(abs(Int(last) - Int(16 + 219 * 0.72)) <= 1)
+    }
+
+    /// Scenes as they come, at rest and in the middle of changes.
+    static func scenes(canvas: Size, transform: Transform) -> [Scene] {
+        Layout.allCases.flatMap { layout in
+            var style = SceneStyle()
+            style.layout = layout
+            style.swapIcon = false
+            style.insetBorder = 30
+            style.insetRadius = 120
+            var state = SceneState(
+                canvas: canvas,
+                style: style,
+                present: PerRole(back: true, front: true)
+            )
+            state.transforms.front = transform
+            state.setSwapped(true, at: .zero)
+            state.setNotice(.stalled, of: .back, at: Timestamp(seconds: 0.1))
+            return [0, 0.05, 0.1, 0.17, 0.2, 0.28, 0.5]
+                .map { state.scene(at: Timestamp(seconds: $0)) }
+        }
+    }
+
+    @Test(arguments: Transform.all)
+    func everyPixelIsDrawnAndNothingIsLeftOver(transform: Transform) {
+        let sizes = [
+            Self.canvas, Size(width: 1, height: 1), Size(width: 33, height: 71),
+            Size(width: 300, height: 20), Size(width: 130, height: 94),
+        ]
+        let formats = [PixelFormat.yuyv, .i420, .gray, .nv12, .i444, .uyvy, .i411, .i440]
+        let kept = Compositor(canvas: Self.canvas)
+        var front: Frame?
+        for (index, scene) in Self.scenes(canvas: Self.canvas, transform: transform).enumerated() {
+            let back = noiseFrame(
+                size: sizes[index % sizes.count],
+                format: formats[index % formats.count],
+                sequence: UInt64(index)
+            )
+            // The same frame twice, since a camera may be slower than the stream.
+            if index % 2 == 0 {
+                front = noiseFrame(
+                    size: sizes[(index / 2 + 2) % sizes.count],
+                    format: formats[(index / 2 + 3) % formats.count],
+                    sequence: UInt64(index)
+                )
+            }
+            // A compositor that drew other scenes before, and new ones, over other bytes.
+            let used = Picture(
+                scene,
+                canvas: Self.canvas,
+                back: back,
+                front: front,
+                compositor: kept
+            )
+            let new = Picture(scene, canvas: Self.canvas, back: back, front: front, over: 0)
+            // A quarter of a picture may be half of its half, which is rounded twice.
+            let worst = zip(used.bytes, new.bytes).map { abs(Int($0) - Int($1)) }.max()
+            #expect(worst.map { $0 <= 1 } ?? false, "scene \(index)")
+        }
+    }
+
+    @Test func theIconIsLightOnDarkAndStaysInItsCorner() {
+        let canvas = Size(width: 640, height: 360)
+        let back = flatFrame(size: canvas, format: .i422, color: .video, [126, 128, 128])
+        var with = scene {
+            $0.rect = Rect(canvas)
+            $0.iconOpacity = 1
+        }
+        let picture = Picture(with, canvas: canvas, back: back)
+        var (darkest, lightest) = (255, 0)
+        for y in 0..<360 {
+            for x in 0..<640 {
+                let pixel = picture.pixel(x, y)
+                #expect(pixel.u == 128 && pixel.v == 128)
+                let inCorner = x >= 640 - 18 && x < 640 - 2 && y >= 2 && y < 18
+                if !inCorner { #expect(pixel.y == 126) }
+                darkest = min(darkest, Int(pixel.y))
+                lightest = max(lightest, Int(pixel.y))
+            }
+        }
+        #expect(abs(darkest - 71) <= 3 && lightest > 180)
+        with = scene { $0.rect = Rect(canvas) }
+        #expect(isFlat(Picture(with, canvas: canvas, back: back), Pixel(y: 126, u: 128, v: 128)))
     }
 }

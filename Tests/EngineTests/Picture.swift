@@ -21,10 +21,11 @@ struct Picture {
         canvas: Size,
         back: Frame? = nil,
         front: Frame? = nil,
-        compositor: Compositor? = nil
+        compositor: Compositor? = nil,
+        over: UInt8 = 0xaa
     ) {
         size = canvas
-        bytes = [UInt8](repeating: 0xaa, count: canvas.area * 2)
+        bytes = [UInt8](repeating: over, count: canvas.area * 2)
         let compositor = compositor ?? Compositor(canvas: canvas)
         bytes.withUnsafeMutableBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return }
@@ -44,6 +45,31 @@ struct Picture {
     }
 }
 
+/// A frame whose samples are what `sample` says of their plane, column and row.
+func frame(
+    size: Size,
+    format: PixelFormat,
+    color: ColorSpace = .jpeg,
+    sequence: UInt64 = 0,
+    sample: (_ plane: Int, _ x: Int, _ y: Int) -> UInt8
+) -> Frame {
+    let layout = FrameLayout(size: size, format: format)
+    let buffer = FrameBuffer(byteCount: layout.byteCount)
+    for index in 0..<layout.planeCount {
+        let plane = buffer.plane(index, of: layout)
+        for y in 0..<plane.rows {
+            for x in 0..<plane.rowBytes { plane.row(y)[x] = sample(index, x, y) }
+        }
+    }
+    return Frame(
+        buffer: buffer,
+        layout: layout,
+        color: color,
+        timestamp: .zero,
+        sequence: sequence
+    )
+}
+
 /// A frame of one value a plane.
 func flatFrame(
     size: Size,
@@ -51,13 +77,19 @@ func flatFrame(
     color: ColorSpace = .jpeg,
     _ values: [UInt8]
 ) -> Frame {
-    let layout = FrameLayout(size: size, format: format)
-    let buffer = FrameBuffer(byteCount: layout.byteCount)
-    for index in 0..<layout.planeCount {
-        let plane = buffer.plane(index, of: layout)
-        for y in 0..<plane.rows {
-            plane.row(y).update(repeating: values[index], count: plane.rowBytes)
-        }
+    frame(size: size, format: format, color: color) { plane, _, _ in values[plane] }
+}
+
+/// A frame of numbers that look random.
+func noiseFrame(
+    size: Size,
+    format: PixelFormat,
+    color: ColorSpace = .jpeg,
+    sequence: UInt64 = 0
+) -> Frame {
+    var state = sequence &+ 1
+    return frame(size: size, format: format, color: color, sequence: sequence) { _, _, _ in
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return UInt8(truncatingIfNeeded: state >> 56)
     }
-    return Frame(buffer: buffer, layout: layout, color: color, timestamp: .zero, sequence: 0)
 }

@@ -45,22 +45,13 @@ func photograph(_ name: String, size: Size) throws -> Frame {
 
 /// Slopes and circles, so that edges, turns and mirrors can be seen.
 func drawnFrame(size: Size, isWarm: Bool) -> Frame {
-    let layout = FrameLayout(size: size, format: .i444)
-    let buffer = FrameBuffer(byteCount: layout.byteCount)
-    for index in 0..<3 {
-        let plane = buffer.plane(index, of: layout)
-        for y in 0..<size.height {
-            for x in 0..<size.width {
-                let (dx, dy) = (x - size.width / 3, y - size.height / 3)
-                let ring = (dx * dx + dy * dy) / (size.area / 60 + 1) % 2 == 0
-                plane.row(y)[x] =
-                    switch index {
-                    case 0: UInt8(40 + 150 * x / size.width + (ring ? 40 : 0))
-                    case 1: isWarm ? 90 : UInt8(128 + 60 * y / size.height)
-                    default: isWarm ? UInt8(150 + 50 * y / size.height) : 110
-                    }
-            }
+    frame(size: size, format: .i444) { plane, x, y in
+        let (dx, dy) = (x - size.width / 3, y - size.height / 3)
+        let isRing = (dx * dx + dy * dy) / (size.area / 60 + 1) % 2 == 0
+        return switch plane {
+        case 0: UInt8(40 + 150 * x / size.width + (isRing ? 40 : 0))
+        case 1: isWarm ? 90 : UInt8(128 + 60 * y / size.height)
+        default: isWarm ? UInt8(150 + 50 * y / size.height) : 110
         }
     }
-    return Frame(buffer: buffer, layout: layout, color: .jpeg, timestamp: .zero, sequence: 1)
 }

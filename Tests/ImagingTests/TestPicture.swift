@@ -122,3 +122,14 @@ func greatestDifference(_ a: Plane, _ b: Plane) -> Int {
     }
     return worst
 }
+
+/// The greatest difference between a plane and what `expected` says of each column and row.
+func greatestDifference(_ plane: Plane, _ expected: (_ x: Int, _ y: Int) -> Double) -> Double {
+    var worst = 0.0
+    for y in 0..<plane.rows {
+        for x in 0..<plane.rowBytes {
+            worst = max(worst, abs(Double(plane.row(y)[x]) - expected(x, y)))
+        }
+    }
+    return worst
+}

@@ -1,0 +1,97 @@
+package import Frames
+import Glibc
+
+/// What the kernels compute, pixel by pixel and in the plainest way. Tests hold them to it.
+package enum Reference {
+    /// A pixel of `color` in the stream's colours, unrounded: by way of red, green and blue.
+    package static func streamPixel(
+        y: Double,
+        u: Double,
+        v: Double,
+        from color: ColorSpace
+    ) -> (y: Double, u: Double, v: Double) {
+        let isFull = color.range == .full
+        let luma = isFull ? y / 255 : (y - 16) / 219
+        let blue = (u - 128) / (isFull ? 255 : 224)
+        let red = (v - 128) / (isFull ? 255 : 224)
+        let (kr, kb) = color.matrix == .bt601 ? (0.299, 0.114) : (0.2126, 0.0722)
+        let r = luma + 2 * (1 - kr) * red
+        let b = luma + 2 * (1 - kb) * blue
+        let g = (luma - kr * r - kb * b) / (1 - kr - kb)
+        let out = 0.299 * r + 0.587 * g + 0.114 * b
+        return (16 + 219 * out, 128 + 224 * (b - out) / 1.772, 128 + 224 * (r - out) / 1.402)
+    }
+
+    /// The sample of plane `plane` (0 luma, 1 U, 2 V) at column `x` and row `y` of that plane, of
+    /// a packed or half-packed frame.
+    package static func sample(_ frame: Frame, plane: Int, x: Int, y: Int) -> UInt8 {
+        switch (frame.layout.format, plane) {
+        case (.yuyv, 0): frame.plane(0).row(y)[2 * x]
+        case (.yuyv, _): frame.plane(0).row(y)[4 * x + 2 * plane - 1]
+        case (.uyvy, 0): frame.plane(0).row(y)[2 * x + 1]
+        case (.uyvy, _): frame.plane(0).row(y)[4 * x + 2 * plane - 2]
+        case (.nv12, 0): frame.plane(0).row(y)[x]
+        case (.nv12, _): frame.plane(1).row(y)[2 * x + plane - 1]
+        default: frame.plane(plane).row(y)[x]
+        }
+    }
+
+    /// The mean of what a pixel of a plane scaled to `width` × `height` covers of it.
+    package static func mean(_ plane: Plane, x: Int, y: Int, width: Int, height: Int) -> Double {
+        func shares(_ index: Int, _ count: Int, of total: Int) -> [(Int, Double)] {
+            let scale = Double(total) / Double(count)
+            let (from, to) = (Double(index) * scale, Double(index + 1) * scale)
+            return (Int(from)..<min(Int(to.rounded(.up)), total)).map { i in
+                (i, (min(to, Double(i + 1)) - max(from, Double(i))) / scale)
+            }
+        }
+        var sum = 0.0
+        for (row, rowShare) in shares(y, height, of: plane.rows) {
+            for (column, share) in shares(x, width, of: plane.rowBytes) {
+                sum += Double(plane.row(row)[column]) * share * rowShare
+            }
+        }
+        return sum
+    }
+
+    /// The plane's value at (`x`, `y`), blurred.
+    package static func blurred(
+        _ plane: Plane,
+        x: Int,
+        y: Int,
+        sigmaX: Double,
+        sigmaY: Double
+    ) -> Double {
+        var (sum, weights) = (0.0, 0.0)
+        let (reachX, reachY) = (Int((3 * sigmaX).rounded(.up)), Int((3 * sigmaY).rounded(.up)))
+        for dy in -reachY...reachY {
+            for dx in -reachX...reachX {
+                let weight = exp(
+                    -Double(dx * dx) / (2 * sigmaX * sigmaX)
+                        - Double(dy * dy) / (2 * sigmaY * sigmaY)
+                )
+                let row = plane.row(min(max(y + dy, 0), plane.rows - 1))
+                sum += weight * Double(row[min(max(x + dx, 0), plane.rowBytes - 1)])
+                weights += weight
+            }
+        }
+        return sum / weights
+    }
+
+    /// How much of the pixel at (`x`, `y`) the shape's picture covers, 0 … 1: of 16 × 16 points,
+    /// those inside.
+    package static func coverage(_ shape: Shape, x: Int, y: Int) -> Double {
+        let rect = shape.rect
+        let radius = shape.cornerRadius
+        var inside = 0
+        for point in 0..<256 {
+            let px = Double(x) + (Double(point % 16) + 0.5) / 16
+            let py = Double(y) + (Double(point / 16) + 0.5) / 16
+            guard px > rect.x, px < rect.maxX, py > rect.y, py < rect.maxY else { continue }
+            let dx = max(rect.x + radius - px, px - rect.maxX + radius, 0)
+            let dy = max(rect.y + radius - py, py - rect.maxY + radius, 0)
+            if dx * dx + dy * dy <= radius * radius || dx == 0 || dy == 0 { inside += 1 }
+        }
+        return Double(inside) / 256
+    }
+}

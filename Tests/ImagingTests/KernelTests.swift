@@ -1,0 +1,292 @@
+import Frames
+import Imaging
+import Testing
+
+@Suite("Kernels compute what their references do")
+struct KernelTests {
+    static let sizes = [
+        Size(width: 1, height: 1), Size(width: 2, height: 2), Size(width: 17, height: 5),
+        Size(width: 64, height: 48), Size(width: 131, height: 33),
+    ]
+
+    static let colors = [ColorSpace.Matrix.bt601, .bt709].flatMap { matrix in
+        [ColorSpace.Range.full, .limited].map { ColorSpace(matrix: matrix, range: $0) }
+    }
+
+    @Test(arguments: colors, [2, 6, 16, 30, 62, 64, 130, 256])
+    func packing(color: ColorSpace, width: Int) {
+        let packer = Packer(width: 256)
+        var random = Random(state: UInt64(width))
+        let tolerance = color == .video ? 0.001 : 1.0
+        var worst = 0.0
+        // Every luma, and chroma as it may come with it.
+        for _ in 0..<(2048 / width + 1) {
+            let luma = (0..<width).map { _ in UInt8(16 + random.next() % 220) }
+            let u = (0..<width / 2).map { _ in UInt8(100 + random.next() % 57) }
+            let v = (0..<width / 2).map { _ in UInt8(100 + random.next() % 57) }
+            var packed = [UInt8](repeating: 0xaa, count: 2 * width + 1)
+            packed.withUnsafeMutableBufferPointer { packed in
+                if let base = packed.baseAddress {
+                    packer.pack(luma: luma, u: u, v: v, count: width, color: color, into: base)
+                }
+            }
+            #expect(packed[2 * width] == 0xaa, "nothing beyond the row")
+            for x in 0..<width {
+                let expected = Reference.streamPixel(
+                    y: Double(luma[x]),
+                    u: Double(u[x / 2]),
+                    v: Double(v[x / 2]),
+                    from: color
+                )
+                let pair = x / 2 * 4
+                worst = max(
+                    worst,
+                    abs(Double(packed[2 * x]) - min(max(expected.y, 0), 255)),
+                    abs(Double(packed[pair + 1]) - expected.u),
+                    abs(Double(packed[pair + 3]) - expected.v)
+                )
+            }
+        }
+        #expect(worst <= tolerance)
+    }
+
+    /// A grey ramp and the eight bars of full and three-quarter colour.
+    static let swatches: [(r: Double, g: Double, b: Double)] =
+        (0..<17).map { (Double($0) / 16, Double($0) / 16, Double($0) / 16) }
+        + (0..<16).map {
+            let level = $0 < 8 ? 1 : 0.75
+            return ($0 & 1 != 0 ? level : 0, $0 & 2 != 0 ? level : 0, $0 & 4 != 0 ? level : 0)
+        }
+
+    @Test(arguments: [PixelFormat.i420, .i422, .i444])
+    func rampsAndBarsSurviveJPEG(format: PixelFormat) throws {
+        for (r, g, b) in Self.swatches {
+            let luma = 0.299 * r + 0.587 * g + 0.114 * b
+            let (u, v) = ((b - luma) / 1.772, (r - luma) / 1.402)
+            func byte(_ value: Double) -> UInt8 { UInt8(min(max(value.rounded(), 0), 255)) }
+            let size = Size(width: 32, height: 32)
+            let jpeg = TestPicture.jpeg(
+                of: TestPicture.flat(
+                    size: size,
+                    format: format,
+                    values: [byte(255 * luma), byte(128 + 255 * u), byte(128 + 255 * v)]
+                )
+            )
+            let decoder = try JPEGDecoder()
+            let layout = FrameLayout(size: size, format: format)
+            let buffer = FrameBuffer(byteCount: layout.byteCount)
+            try jpeg.withUnsafeBytes { bytes in
+                let header = try decoder.header(of: bytes)
+                try decoder.decode(bytes, header: header, into: buffer, layout: layout)
+            }
+            var first = Scratch()
+            var second = Scratch()
+            let planes = Planes(of: buffer, layout: layout)
+                .scaled(to: size, transform: .identity, &first, &second)
+            var packed = [UInt8](repeating: 0, count: 64)
+            packed.withUnsafeMutableBufferPointer { packed in
+                guard let base = packed.baseAddress else { return }
+                Packer(width: 32)
+                    .pack(
+                        luma: planes.luma.row(9),
+                        u: planes.u.row(9),
+                        v: planes.v.row(9),
+                        count: 32,
+                        color: .jpeg,
+                        into: base
+                    )
+            }
+            #expect(abs(Double(packed[20]) - (16 + 219 * luma)) <= 2)
+            #expect(abs(Double(packed[21]) - (128 + 224 * u)) <= 2)
+            #expect(abs(Double(packed[23]) - (128 + 224 * v)) <= 2)
+        }
+    }
+
+    @Test func fullRangeEndsWhereLimitedDoes() {
+        let packer = Packer(width: 256)
+        let ramp = (0...255).map { UInt8($0) }
+        let chroma = (0..<128).map { UInt8($0 * 2) }
+        var packed = [UInt8](repeating: 0, count: 512)
+        packed.withUnsafeMutableBufferPointer { packed in
+            if let base = packed.baseAddress {
+                packer.pack(luma: ramp, u: chroma, v: chroma, count: 256, color: .jpeg, into: base)
+            }
+        }
+        #expect(packed[0] == 16 && packed[510] == 235)
+        #expect(packed[1] == 16 && packed[4 * 64 + 1] == 128)
+        for x in 1..<256 { #expect(packed[2 * x] >= packed[2 * x - 2], "a ramp rises") }
+    }
+
+    @Test(arguments: [PixelFormat.yuyv, .uyvy, .nv12], sizes)
+    func unpacking(format: PixelFormat, size: Size) throws {
+        let frame = TestPicture.noise(size: size, format: format)
+        let planar = FrameLayout(size: size, format: try #require(Unpack.planarFormat(for: format)))
+        let buffer = FrameBuffer(byteCount: planar.byteCount)
+        Unpack.convert(frame, into: Planes(of: buffer, layout: planar))
+        for index in 0..<3 {
+            let plane = buffer.plane(index, of: planar)
+            let worst = greatestDifference(plane) { x, y in
+                Double(Reference.sample(frame, plane: index, x: x, y: y))
+            }
+            #expect(worst == 0)
+        }
+    }
+
+    @Test(arguments: Transform.all, sizes)
+    func orienting(transform: Transform, size: Size) {
+        let frame = TestPicture.noise(size: size, format: .gray)
+        let layout = FrameLayout(size: transform.apply(to: size), format: .gray)
+        let buffer = FrameBuffer(byteCount: layout.byteCount)
+        let result = buffer.plane(0, of: layout)
+        frame.plane(0).orient(transform, into: result)
+        let worst = greatestDifference(frame.plane(0)) { x, y in
+            let place = transform.apply(toX: x, y: y, in: size)
+            return Double(result.row(place.y)[place.x])
+        }
+        #expect(worst == 0)
+    }
+
+    /// From, to and the greatest difference from the mean: averaging is exact where it goes up.
+    static let scales: [(Size, Size, Double)] = [
+        (Size(width: 64, height: 48), Size(width: 32, height: 24), 1),
+        (Size(width: 64, height: 48), Size(width: 16, height: 12), 1),
+        (Size(width: 64, height: 48), Size(width: 64, height: 48), 0),
+        (Size(width: 65, height: 49), Size(width: 40, height: 30), 4),
+        (Size(width: 64, height: 48), Size(width: 7, height: 5), 4),
+        (Size(width: 33, height: 17), Size(width: 100, height: 60), 5),
+        (Size(width: 1, height: 1), Size(width: 31, height: 9), 0),
+        (Size(width: 40, height: 30), Size(width: 1, height: 1), 4),
+    ]
+
+    @Test(arguments: scales)
+    func scaling(from: Size, to: Size, tolerance: Double) {
+        let frame = TestPicture.frame(size: from, format: .gray) { _, x, y in
+            UInt8(40 + 100 * x / from.width + 60 * y / from.height)
+        }
+        let layout = FrameLayout(size: to, format: .gray)
+        let buffer = FrameBuffer(byteCount: layout.byteCount)
+        let result = buffer.plane(0, of: layout)
+        frame.plane(0).scale(to: result)
+        let worst = greatestDifference(result) { x, y in
+            Reference.mean(frame.plane(0), x: x, y: y, width: to.width, height: to.height)
+        }
+        #expect(worst <= tolerance + 1e-9)
+    }
+
+    @Test(arguments: [PixelFormat.i420, .i422, .i444, .i440, .i411], Transform.all)
+    func scalingAnySamplingToHalfWidthChroma(format: PixelFormat, transform: Transform) {
+        let size = Size(width: 46, height: 34)
+        let frame = TestPicture.flat(size: size, format: format, values: [90, 60, 200])
+        let planes = Planes(luma: frame.plane(0), u: frame.plane(1), v: frame.plane(2))
+        var first = Scratch()
+        var second = Scratch()
+        for target in [Size(width: 20, height: 15), Size(width: 80, height: 61), size] {
+            let result = planes.scaled(to: target, transform: transform, &first, &second)
+            #expect(result.size == target)
+            #expect(result.u.rowBytes == target.width / 2 && result.u.rows == target.height)
+            // libyuv's averages are cut off, not rounded.
+            for (plane, value) in [(result.luma, 90), (result.u, 60), (result.v, 200)] {
+                #expect(greatestDifference(plane) { _, _ in Double(value) } <= 1)
+            }
+        }
+    }
+
+    @Test(arguments: [2, 4], sizes.filter { $0.width >= 4 && $0.height >= 4 })
+    func reducing(divisor: Int, size: Size) {
+        let frame = TestPicture.noise(size: size, format: .i420)
+        let planes = Planes(luma: frame.plane(0), u: frame.plane(1), v: frame.plane(2))
+        var scratch = Scratch()
+        let result = planes.reduced(by: divisor, in: &scratch)
+        #expect(
+            result.size == Size(width: size.width / divisor, height: size.height / divisor)
+        )
+        let whole = planes.luma.cropped(
+            x: 0,
+            y: 0,
+            width: result.size.width * divisor,
+            height: result.size.height * divisor
+        )
+        let worst = greatestDifference(result.luma) { x, y in
+            Reference.mean(
+                whole,
+                x: x,
+                y: y,
+                width: result.size.width,
+                height: result.size.height
+            )
+        }
+        #expect(worst <= 1)
+    }
+
+    @Test(arguments: [(0.8, 0.8), (1.7, 3.0), (4.0, 2.0)], sizes)
+    func blurring(sigma: (Double, Double), size: Size) {
+        let frame = TestPicture.noise(size: size, format: .gray)
+        var blur = Blur()
+        let result = blur.apply(to: frame.plane(0), sigmaX: sigma.0, sigmaY: sigma.1)
+        var worst = 0.0
+        for y in 0..<size.height {
+            for x in 0..<size.width {
+                let expected = Reference.blurred(
+                    frame.plane(0),
+                    x: x,
+                    y: y,
+                    sigmaX: sigma.0,
+                    sigmaY: sigma.1
+                )
+                worst = max(worst, abs(Double(result[y * size.width + x]) - expected))
+            }
+        }
+        #expect(worst < 0.01)
+    }
+
+    @Test func blending() {
+        var random = Random(state: 3)
+        for count in [1, 2, 7, 16, 33, 200] {
+            let keep = (0..<count).map { _ in UInt8(random.next() % 256) }
+            let take = keep.map { UInt8(random.next() % UInt64(256 - Int($0))) }
+            let add = zip(keep, take).map { UInt8((255 - Int($0) - Int($1)) / 2) }
+            let content = (0..<count).map { _ in UInt8(random.next() % 256) }
+            let before = (0..<count).map { _ in UInt8(random.next() % 256) }
+            var after = before
+            after.withUnsafeMutableBufferPointer { after in
+                guard let base = after.baseAddress else { return }
+                keep.withUnsafeBufferPointer { keep in
+                    take.withUnsafeBufferPointer { take in
+                        add.withUnsafeBufferPointer { add in
+                            guard let row = WeightRow(keep, take, add) else { return }
+                            row.apply(content, to: base, count: count)
+                        }
+                    }
+                }
+            }
+            for i in 0..<count {
+                let exact = Int(keep[i]) * Int(before[i]) + Int(take[i]) * Int(content[i])
+                let expected = (Double(exact) / 255).rounded() + Double(add[i])
+                #expect(Double(after[i]) == expected)
+            }
+        }
+    }
+}
+
+extension Planes {
+    init(of buffer: FrameBuffer, layout: FrameLayout) {
+        self.init(
+            luma: buffer.plane(0, of: layout),
+            u: buffer.plane(1, of: layout),
+            v: buffer.plane(2, of: layout)
+        )
+    }
+}
+
+extension WeightRow {
+    init?(
+        _ keep: UnsafeBufferPointer<UInt8>,
+        _ take: UnsafeBufferPointer<UInt8>,
+        _ add: UnsafeBufferPointer<UInt8>
+    ) {
+        guard let k = keep.baseAddress, let t = take.baseAddress, let a = add.baseAddress else {
+            return nil
+        }
+        self.init(keep: k, take: t, add: a)
+    }
+}
