@@ -158,23 +158,25 @@ final class Connection {
 
 // MARK: - What PipeWire tells
 
+// Called by `Listeners`.
+
 extension Connection {
-    fileprivate func coreFailed(_ object: UInt32, _ result: CInt, _ message: String) {
+    func coreFailed(_ object: UInt32, _ result: CInt, _ message: String) {
         // Of the core alone (0), and this alone ends the connection.
         if object == 0, result == -EPIPE { failure = failure ?? message }
     }
 
-    fileprivate func linkCame(_ id: UInt32, from node: UInt32) {
+    func linkCame(_ id: UInt32, from node: UInt32) {
         links[id] = node
         if node == nodeID, !buffers.isEmpty { areShared = true }
     }
 
-    fileprivate func objectWent(_ id: UInt32) {
+    func objectWent(_ id: UInt32) {
         guard let node = links.removeValue(forKey: id) else { return }
         if node == nodeID, !buffers.isEmpty { areShared = true }
     }
 
-    fileprivate func formatChanged(_ format: UnsafePointer<spa_pod>?) {
+    func formatChanged(_ format: UnsafePointer<spa_pod>?) {
         // Nothing to take back when there is none: buffers go by themselves. Consumers clear it
         // more than once.
         guard format != nil else { return }
@@ -182,20 +184,20 @@ extension Connection {
         pw_stream_update_params(stream, &memory, UInt32(memory.count))
     }
 
-    fileprivate func areaChanged(_ id: UInt32, _ area: UnsafeMutableRawPointer?, _ size: UInt32) {
+    func areaChanged(_ id: UInt32, _ area: UnsafeMutableRawPointer?, _ size: UInt32) {
         guard id == SPA_IO_Clock.rawValue else { return }
         let fits = size >= MemoryLayout<spa_io_clock>.size
         clock = fits ? area?.assumingMemoryBound(to: spa_io_clock.self) : nil
     }
 
-    fileprivate func bufferCame(_ buffer: UnsafeMutablePointer<pw_buffer>) {
+    func bufferCame(_ buffer: UnsafeMutablePointer<pw_buffer>) {
         let busy: UnsafeMutablePointer<spa_meta_busy>? = buffer.pointee.buffer.flatMap {
             meta(SPA_META_Busy, of: $0)
         }
         buffers.append(Buffer(id: buffer, busy: busy))
     }
 
-    fileprivate func bufferWent(_ buffer: UnsafeMutablePointer<pw_buffer>) {
+    func bufferWent(_ buffer: UnsafeMutablePointer<pw_buffer>) {
         // They go and come all together.
         newest = nil
         areShared = false
@@ -314,88 +316,6 @@ extension Connection {
         clock.pointee.delay = 0
         clock.pointee.rate_diff = 1
         clock.pointee.next_nsec = now + UInt64(1_000_000_000 / rate)
-    }
-}
-
-// MARK: - Callbacks
-
-/// The tables of functions that PipeWire calls, and the hooks they hang on: in memory that stays
-/// where it is for as long as they are in use.
-private final class Listeners {
-    private let coreHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
-    private let registryHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
-    private let streamHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
-    private let coreEvents = UnsafeMutablePointer<pw_core_events>.allocate(capacity: 1)
-    private let registryEvents = UnsafeMutablePointer<pw_registry_events>.allocate(capacity: 1)
-    private let streamEvents = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)
-
-    init() {
-        for hook in [coreHook, registryHook, streamHook] { hook.initialize(to: spa_hook()) }
-        coreEvents.initialize(to: pw_core_events())
-        registryEvents.initialize(to: pw_registry_events())
-        streamEvents.initialize(to: pw_stream_events())
-    }
-
-    deinit {
-        for hook in [coreHook, registryHook, streamHook] { hook.deallocate() }
-        coreEvents.deallocate()
-        registryEvents.deallocate()
-        streamEvents.deallocate()
-    }
-
-    func listen(
-        core: OpaquePointer,
-        registry: OpaquePointer,
-        stream: OpaquePointer,
-        for connection: Connection
-    ) {
-        // Not retained: the connection removes the hooks before it goes.
-        let context = Unmanaged.passUnretained(connection).toOpaque()
-
-        coreEvents.pointee.version = UInt32(PW_VERSION_CORE_EVENTS)
-        coreEvents.pointee.error = { context, id, _, result, message in
-            let text = message.map { String(cString: $0) } ?? ""
-            Connection.at(context)?.coreFailed(id, result, text)
-        }
-        cpw_core_add_listener(core, coreHook, coreEvents, context)
-
-        registryEvents.pointee.version = UInt32(PW_VERSION_REGISTRY_EVENTS)
-        registryEvents.pointee.global = { context, id, _, type, _, properties in
-            guard cpw_is_link(type), let properties,
-                let source = spa_dict_lookup(properties, PW_KEY_LINK_OUTPUT_NODE),
-                let node = UInt32(String(cString: source))
-            else { return }
-            Connection.at(context)?.linkCame(id, from: node)
-        }
-        registryEvents.pointee.global_remove = { Connection.at($0)?.objectWent($1) }
-        cpw_registry_add_listener(registry, registryHook, registryEvents, context)
-
-        streamEvents.pointee.version = UInt32(PW_VERSION_STREAM_EVENTS)
-        streamEvents.pointee.param_changed = { context, id, parameter in
-            guard id == SPA_PARAM_Format.rawValue else { return }
-            Connection.at(context)?.formatChanged(parameter)
-        }
-        streamEvents.pointee.io_changed = { Connection.at($0)?.areaChanged($1, $2, $3) }
-        streamEvents.pointee.add_buffer = { context, buffer in
-            if let buffer { Connection.at(context)?.bufferCame(buffer) }
-        }
-        streamEvents.pointee.remove_buffer = { context, buffer in
-            if let buffer { Connection.at(context)?.bufferWent(buffer) }
-        }
-        pw_stream_add_listener(stream, streamHook, streamEvents, context)
-    }
-
-    /// No more calls. Harmless where nothing was hung.
-    func remove() {
-        for hook in [streamHook, registryHook, coreHook] where hook.pointee.link.next != nil {
-            spa_hook_remove(hook)
-        }
-    }
-}
-
-extension Connection {
-    fileprivate static func at(_ context: UnsafeMutableRawPointer?) -> Connection? {
-        context.map { Unmanaged<Connection>.fromOpaque($0).takeUnretainedValue() }
     }
 }
 
