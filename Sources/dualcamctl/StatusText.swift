@@ -38,6 +38,9 @@ struct StatusText {
         if let count = stream("Consumers")?.integer, count > 0 {
             parts.append(count == 1 ? "1 consumer" : "\(count) consumers")
         }
+        if snapshot.main["Privacy"]?["Enabled"] == .boolean(true) {
+            parts.append(Colour.yellow("privacy"))
+        }
         return colour("\(mark) \(state.padded(to: 11))") + " " + parts.joined(separator: " · ")
     }
 

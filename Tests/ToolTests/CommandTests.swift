@@ -8,7 +8,8 @@ import Testing
 struct CommandTests {
     @Test(arguments: [
         [], ["status"], ["cameras"], ["monitor"], ["start"], ["stop"], ["toggle"], ["restore"],
-        ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["config"], ["config", "show"],
+        ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["privacy"], ["config"],
+        ["config", "show"],
         ["config", "check"],
     ])
     func helpIsAsItWas(_ command: [String]) throws {
@@ -32,6 +33,7 @@ struct CommandTests {
         (["mirror", "off"], ["front Mirror=false"]),
         (["mirror", "toggle"], ["front Mirror=false"]),
         (["mirror", "toggle", "--camera", "back"], ["back Mirror=true"]),
+        (["privacy", "on"], ["Enabled=true"]), (["privacy", "toggle"], ["Enabled=true"]),
         (["rotate", "90"], ["back Rotation=90"]),
         (["rotate", "270", "--camera", "front"], ["front Rotation=270"]),
     ])

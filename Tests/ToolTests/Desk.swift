@@ -41,6 +41,7 @@ final class Desk {
         }
         export(.stream, DualCam.path, Desk.stream)
         export(.scene, DualCam.path, Desk.scene)
+        export(.privacy, DualCam.path, ["Enabled": .boolean(false)])
         export(.camera, DualCam.backPath, Desk.camera("back", "Desk Cam", mirror: false))
         export(.camera, DualCam.frontPath, Desk.camera("front", "Face Cam", mirror: true))
         try connection.requestName(DualCam.busName)

@@ -15,6 +15,7 @@ struct StatusTests {
                 .stream: ["State": .string("idle"), "Consumers": .uint32(0)],
                 .camera: ["State": .string("closed"), "Rotation": .uint32(90)],
                 .scene: ["InsetVisible": .boolean(false)],
+                .privacy: ["Enabled": .boolean(true)],
             ]
         ),
         (
