@@ -11,12 +11,16 @@ package struct CaptureRequest: Hashable, Sendable {
     package var rate: Int
     /// What the user asks of it beyond that.
     package var mode: CaptureModePreference
+    /// How many steps it is to be easier on the bus than it would be: a compressed format first,
+    /// then fewer frames, then a smaller picture. Nothing where the user asked for a mode.
+    package var reduction: Int
 
     /// A picture that fills `size`, `rate` times a second, in the mode that `mode` prefers.
-    package init(size: Size, rate: Int, mode: CaptureModePreference = .auto) {
+    package init(size: Size, rate: Int, mode: CaptureModePreference = .auto, reduction: Int = 0) {
         self.size = size
         self.rate = rate
         self.mode = mode
+        self.reduction = reduction
     }
 }
 
@@ -39,11 +43,18 @@ package protocol CameraSource: Sendable {
 package protocol CameraStream: AnyObject {
     /// What it really delivers, which may differ from what was asked for.
     var mode: CaptureMode { get }
+    /// What it would deliver if the bus had room for it; `nil` where that is `mode`.
+    var unreducedMode: CaptureMode? { get }
     /// Waits for the next picture, until `deadline` or until `bell` rings; a bell that rang is silenced.
     ///
     /// Does not allocate once the stream has settled. After an error the stream is of no use any
     /// more, and is to be released.
     func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent
+}
+
+extension CameraStream {
+    /// Most deliver what they can.
+    package var unreducedMode: CaptureMode? { nil }
 }
 
 /// What came of waiting for a picture.

@@ -19,12 +19,43 @@ func chooseMode(_ modes: [CaptureMode], for request: CaptureRequest) -> CaptureM
                 && (format == nil || $0.format == format)
         }
     }
-    return wanted.enumerated().min {
+    guard var mode = best(of: wanted, for: request) else { return nil }
+    guard case .auto = request.mode else { return mode }
+    for _ in 0..<request.reduction {
+        guard let lighter = best(of: lighterModes(than: mode, among: wanted), for: request) else {
+            break
+        }
+        mode = lighter
+    }
+    return mode
+}
+
+private func best(of modes: [CaptureMode], for request: CaptureRequest) -> CaptureMode? {
+    modes.enumerated().min {
         ($0.element.cost(for: request), $0.offset) < ($1.element.cost(for: request), $1.offset)
     }?.element
 }
 
+/// The modes that are one step easier on the bus than `mode`: compressed ones of its size, else
+/// slower ones, else smaller ones; none where there is nothing lighter.
+private func lighterModes(than mode: CaptureMode, among modes: [CaptureMode]) -> [CaptureMode] {
+    /// Fewer frames a second are no picture that moves.
+    let slowest = 10.0
+    let alike = modes.filter { $0.isCompressed == mode.isCompressed }
+    let compressed = modes.filter {
+        $0.isCompressed && $0.size == mode.size && $0.rate >= 0.99 * mode.rate
+    }
+    if !mode.isCompressed && !compressed.isEmpty { return compressed }
+    let slower = alike.filter {
+        $0.size == mode.size && $0.rate < 0.99 * mode.rate && $0.rate >= slowest
+    }
+    return slower.isEmpty ? alike.filter { $0.size.area < mode.size.area } : slower
+}
+
 extension CaptureMode {
+    /// Whether pictures come as JPEG.
+    fileprivate var isCompressed: Bool { format == .mjpg || format == .jpeg }
+
     /// How far it is from what `request` needs; 0 is perfect.
     fileprivate func cost(for request: CaptureRequest) -> Double {
         guard size.area > 0, request.size.area > 0, request.rate > 0 else { return .infinity }

@@ -72,6 +72,9 @@ package struct V4L2Source: CameraSource {
                     : "there are \(modes.map(\.description).joined(separator: ", "))"
             )
         }
-        return try VideoStream(device, mode)
+        var unreduced = request
+        unreduced.reduction = 0
+        let first = chooseMode(modes, for: unreduced)
+        return try VideoStream(device, mode, insteadOf: first == mode ? nil : first)
     }
 }

@@ -11,6 +11,7 @@ import Platform
 /// frame is copied instead, so that no consumer can starve a camera.
 final class VideoStream: CameraStream {
     private(set) var mode: CaptureMode
+    let unreducedMode: CaptureMode?
     private let device: VideoDevice
     private var slots: [Slot] = []
     private let conversion: FrameConversion
@@ -34,7 +35,12 @@ final class VideoStream: CameraStream {
     /// Sets `device` to `chosen` and starts it.
     ///
     /// Throws what its calls mean: `busy`, `bandwidth`, `gone`, `unsupported` and others.
-    init(_ device: VideoDevice, _ chosen: CaptureMode) throws(CaptureError) {
+    init(
+        _ device: VideoDevice,
+        _ chosen: CaptureMode,
+        insteadOf unreduced: CaptureMode? = nil
+    ) throws(CaptureError) {
+        unreducedMode = unreduced
         let format = try device.set(chosen)
         mode = CaptureMode(size: format.size, rate: chosen.rate, format: chosen.format)
         self.device = device

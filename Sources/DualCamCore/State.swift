@@ -19,7 +19,7 @@ package struct CameraState: Hashable, Sendable {
     /// What came of opening it.
     enum Delivery: Hashable, Sendable {
         case none
-        case streaming(CaptureMode)
+        case streaming(CaptureMode, insteadOf: CaptureMode?)
         case failed(Interruption, reason: String)
     }
 
@@ -40,6 +40,8 @@ package struct CameraState: Hashable, Sendable {
     /// Whether its thread has it open, or tries.
     package var isOpen = false
     var delivery = Delivery.none
+    /// How many steps it is easier on the bus than it would be: `CaptureRequest.reduction`.
+    package var reduction = 0
     /// Why it is kept closed though it is needed.
     var suspension: Interruption?
 
@@ -74,7 +76,12 @@ package struct CameraState: Hashable, Sendable {
 
     /// How it delivers, while it does.
     package var mode: CaptureMode? {
-        if case .streaming(let mode) = delivery, suspension == nil { mode } else { nil }
+        if case .streaming(let mode, _) = delivery, suspension == nil { mode } else { nil }
+    }
+
+    /// How it would deliver if the bus had room for it, where that is something else.
+    package var unreducedMode: CaptureMode? {
+        if case .streaming(_, let mode) = delivery, suspension == nil { mode } else { nil }
     }
 
     /// What makes its picture stand upright, and mirrored where that is wanted.
@@ -216,8 +223,8 @@ package enum Event: Hashable, Sendable {
     case cameraProblem(Role, String)
     /// A camera is being opened.
     case cameraOpening(Role)
-    /// A camera is open and delivers in a mode.
-    case cameraStreaming(Role, CaptureMode)
+    /// A camera is open and delivers in a mode, maybe one that is easier on the bus than another.
+    case cameraStreaming(Role, CaptureMode, insteadOf: CaptureMode?)
     /// A camera that should deliver does not, and what the system said.
     case cameraInterrupted(Role, Interruption, reason: String)
     /// A camera was closed because nobody needs it.
@@ -304,10 +311,11 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.cameras[role].problem = problem
     case .cameraOpening(let role):
         state.cameras[role].isOpen = true
-    case .cameraStreaming(let role, let mode):
-        state.cameras[role].delivery = .streaming(mode)
+    case .cameraStreaming(let role, let mode, let unreduced):
+        state.cameras[role].delivery = .streaming(mode, insteadOf: unreduced)
     case .cameraInterrupted(let role, let why, let reason):
         state.cameras[role].delivery = .failed(why, reason: reason)
+        if why == .bandwidth { effects += makeRoom(&state) }
     case .cameraClosed(let role):
         state.cameras[role].isOpen = false
         state.cameras[role].delivery = .none
@@ -347,6 +355,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         }
     }
     effects += keepCameras(&state)
+    effects += useRoom(&state, before)
     showCameras(&state, before, at: time)
     if state.isStopping, !state.isWithdrawing, !state.cameras.back.isOpen,
         !state.cameras.front.isOpen
@@ -396,6 +405,32 @@ private func keepCameras(_ state: inout State) -> [Effect] {
         effects.append(
             isWanted ? .openCamera(role) : .closeCamera(role, keepsPicture: isNeeded)
         )
+    }
+    return effects
+}
+
+/// Has one camera use less of the bus, the inset's before the main one's.
+private func makeRoom(_ state: inout State) -> [Effect] {
+    /// A compressed format, three slower rates and four smaller sizes are all that cameras have.
+    let most = 8
+    let role = [state.scene.main.other, state.scene.main].first {
+        state.cameras[$0].isAsked && state.cameras[$0].reduction < most
+    }
+    guard let role else { return [] }
+    state.cameras[role].reduction += 1
+    return [.openCamera(role)]
+}
+
+/// When a camera leaves the bus, the other one may use all of it again.
+private func useRoom(_ state: inout State, _ before: State) -> [Effect] {
+    func isOnBus(_ role: Role, _ state: State) -> Bool {
+        state.cameras[role].isAssigned && state.cameras[role].interruption != .unplugged
+    }
+    var effects: [Effect] = []
+    for role in Role.allCases where state.cameras[role].reduction > 0 {
+        guard isOnBus(role.other, before), !isOnBus(role.other, state) else { continue }
+        state.cameras[role].reduction = 0
+        if state.cameras[role].isAsked { effects.append(.openCamera(role)) }
     }
     return effects
 }

@@ -14,8 +14,8 @@ package final class CameraThread: Sendable {
     package enum Report: Hashable, Sendable {
         /// The device is being opened.
         case opening
-        /// Its first frame came, in this mode.
-        case streaming(CaptureMode)
+        /// Its first frame came, in this mode; in place of another one that the bus has no room for.
+        case streaming(CaptureMode, insteadOf: CaptureMode?)
         /// It does not deliver; it will be tried again.
         case interrupted(Interruption, reason: String)
         /// It is closed, because it is not wanted.
@@ -150,7 +150,7 @@ package final class CameraThread: Sendable {
                 slot.put(frame, lost: lost ?? 0)
                 if !isDelivering {
                     isDelivering = true
-                    report(.streaming(mode))
+                    report(.streaming(mode, insteadOf: stream.unreducedMode))
                 }
             case .dropped:
                 slot.countDropped()

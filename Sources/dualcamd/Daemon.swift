@@ -123,7 +123,8 @@ final class Daemon {
         return CaptureRequest(
             size: isOnItsSide ? size.transposed : size,
             rate: configuration.output.frameRate,
-            mode: camera.capture
+            mode: camera.capture,
+            reduction: state.cameras[role].reduction
         )
     }
 
@@ -135,9 +136,9 @@ final class Daemon {
         }
         switch report {
         case .opening: send(.cameraOpening(role))
-        case .streaming(let mode):
+        case .streaming(let mode, let unreduced):
             Log.capture.notice("streaming", metadata: camera(["mode": "\(mode)"]))
-            send(.cameraStreaming(role, mode))
+            send(.cameraStreaming(role, mode, insteadOf: unreduced))
         case .interrupted(let why, let reason):
             if state.cameras[role].interruption != why {
                 Log.capture.warning("interrupted", metadata: camera(["reason": "\(reason)"]))

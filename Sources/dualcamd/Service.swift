@@ -66,6 +66,10 @@ final class Service {
             if camera.phase == .interrupted, daemon.state.suspensions.isEmpty {
                 let notice = Notice(camera.interruption)?.text(for: role) ?? ""
                 problems.append("\(notice) (\(role.rawValue)): \(camera.reason)")
+            } else if let mode = camera.mode, let unreduced = camera.unreducedMode {
+                problems.append(
+                    "The \(role.rawValue) camera delivers \(mode) for want of USB bandwidth, not \(unreduced)."
+                )
             } else if !camera.problem.isEmpty {
                 problems.append(camera.problem)
             }

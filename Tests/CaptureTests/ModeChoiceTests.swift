@@ -80,4 +80,32 @@ import Testing
         let request = CaptureRequest(size: Size(width: 1280, height: 720), rate: 30)
         #expect(chooseMode([], for: request) == nil)
     }
+
+    @Test("for want of bandwidth: compressed, then slower, then smaller")
+    func reduction() {
+        func mode(_ width: Int, _ height: Int, _ rate: Double, _ format: PixelFormat) -> CaptureMode
+        {
+            CaptureMode(size: Size(width: width, height: height), rate: rate, format: format)
+        }
+        let modes = [
+            mode(640, 480, 30, .yuyv), mode(640, 480, 15, .yuyv), mode(320, 240, 30, .yuyv),
+            mode(640, 480, 30, .mjpg), mode(640, 480, 15, .mjpg), mode(320, 240, 30, .mjpg),
+        ]
+        func chosen(_ modes: [CaptureMode], _ reduction: Int) -> String {
+            let size = Size(width: 640, height: 480)
+            let request = CaptureRequest(size: size, rate: 30, reduction: reduction)
+            return chooseMode(modes, for: request)?.description ?? ""
+        }
+        #expect(
+            (0...4).map { chosen(modes, $0) } == [
+                "640x480@30/YUYV", "640x480@30/MJPG", "640x480@15/MJPG", "320x240@30/MJPG",
+                "320x240@30/MJPG",
+            ]
+        )
+        #expect(
+            (0...3).map { chosen(Array(modes[..<3]), $0) } == [
+                "640x480@30/YUYV", "640x480@15/YUYV", "320x240@30/YUYV", "320x240@30/YUYV",
+            ]
+        )
+    }
 }

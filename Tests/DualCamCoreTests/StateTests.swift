@@ -77,7 +77,7 @@ struct StateTests {
         )
         #expect(apply(.consumed(true)) == [.endGrace, .openCamera(.back), .openCamera(.front)])
         #expect(state.streamPhase == .starting)
-        _ = apply(.cameraOpening(.back), .cameraStreaming(.back, mode))
+        _ = apply(.cameraOpening(.back), .cameraStreaming(.back, mode, insteadOf: nil))
         #expect(state.streamPhase == .streaming)
         #expect(apply(.consumed(false)) == [.startGrace])
         #expect(apply(.consumed(true)) == [.endGrace], "a consumer that bounces finds them open")
@@ -122,13 +122,13 @@ struct StateTests {
             .nodePublished(id: 7),
             .consumed(true)
         )
-        _ = apply(.cameraOpening(.back), .cameraStreaming(.back, mode))
+        _ = apply(.cameraOpening(.back), .cameraStreaming(.back, mode, insteadOf: nil))
         _ = apply(.cameraInterrupted(.back, .unplugged, reason: "ENODEV"))
         #expect(state.cameras.back.interruption == .unplugged && state.streamPhase == .interrupted)
         #expect(state.scene.scene(at: Timestamp(seconds: 9))[0].veil == 1)
         _ = apply(.cameraOpening(.back))
         #expect(state.cameras.back.phase == .interrupted, "a new try is no end of it")
-        _ = apply(.cameraStreaming(.back, mode))
+        _ = apply(.cameraStreaming(.back, mode, insteadOf: nil))
         #expect(state.cameras.back.interruption == .none && state.streamPhase == .streaming)
     }
 
@@ -140,7 +140,7 @@ struct StateTests {
             .nodePublished(id: 7),
             .consumed(true),
             .cameraOpening(.back),
-            .cameraStreaming(.back, mode)
+            .cameraStreaming(.back, mode, insteadOf: nil)
         )
         #expect(apply(.suspend(why, true)) == [.closeCamera(.back, keepsPicture: true)])
         _ = apply(.cameraClosed(.back))
@@ -157,6 +157,28 @@ struct StateTests {
         )
         #expect(apply(.suspend(why, false)) == [.openCamera(.back)])
         #expect(state.cameras.back.phase == .opening)
+    }
+
+    @Test mutating func forWantOfBandwidthTheInsetGivesWayFirst() {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .cameraAssigned(.front, name: "Face"),
+            .start,
+            .nodePublished(id: 7),
+            .consumed(true)
+        )
+        let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")
+        #expect(apply(noRoom) == [.openCamera(.front)])
+        #expect(state.cameras.front.reduction == 1 && state.cameras.back.reduction == 0)
+        for _ in 2...8 { #expect(apply(noRoom) == [.openCamera(.front)]) }
+        #expect(apply(noRoom) == [.openCamera(.back)], "then the main one")
+        for _ in 2...8 { _ = apply(noRoom) }
+        #expect(apply(noRoom) == [], "and then there is nothing left to give up")
+        #expect(
+            apply(.cameraInterrupted(.back, .unplugged, reason: "ENODEV")) == [.openCamera(.front)],
+            "a bus of its own again"
+        )
+        #expect(state.cameras.front.reduction == 0)
     }
 
     @Test mutating func cameraStaysClosedUntilTheLastReasonIsGone() {
