@@ -108,6 +108,11 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        .testTarget(
+            name: "SupportTests",
+            dependencies: ["Platform", "TestSupport"],
+            swiftSettings: settings
+        ),
         .testTarget(name: "FramesTests", dependencies: ["Frames"], swiftSettings: settings),
         .testTarget(
             name: "ImagingTests",

@@ -95,12 +95,14 @@ package final class Child: Sendable {
 /// A shell reads from a socket whose other end only this process has; when that end closes, for
 /// whatever reason, it kills the groups and removes the directories that it was told of. (A death
 /// signal, PR_SET_PDEATHSIG, would come when the thread that started the child ends.)
-final class Reaper: Sendable {
-    static let shared = Reaper()
+package final class Reaper: Sendable {
+    /// The one that everything in this process is told to.
+    package static let shared = Reaper()
 
     private let socket: CInt
 
-    private init() {
+    /// A reaper that strikes when this process dies, or when it is released.
+    package init() {
         var ends: [CInt] = [-1, -1]
         let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
@@ -123,7 +125,7 @@ final class Reaper: Sendable {
                     ;;
                 esac
             done
-            for group in $groups; do kill -KILL -- "-$group"; done
+            for group in $groups; do kill -KILL "-$group"; done
             [ -z "$directories" ] || rm -rf $directories
             """
         do {
@@ -139,14 +141,16 @@ final class Reaper: Sendable {
         close(ends[1])
     }
 
+    deinit { close(socket) }
+
     /// Kills the group of `process` when this process dies.
-    func adopt(_ process: pid_t) { tell("adopt \(process)") }
+    package func adopt(_ process: pid_t) { tell("adopt \(process)") }
 
     /// The group of `process` is gone.
-    func forget(_ process: pid_t) { tell("forget \(process)") }
+    package func forget(_ process: pid_t) { tell("forget \(process)") }
 
     /// Removes `directory`, whose path has no blanks, when this process dies.
-    func clean(_ directory: String) { tell("clean \(directory)") }
+    package func clean(_ directory: String) { tell("clean \(directory)") }
 
     private func tell(_ line: String) {
         let bytes = Array("\(line)\n".utf8)
