@@ -99,6 +99,9 @@ struct Arrangement: Hashable, Sendable {
     init(resting main: Role, style: SceneStyle, showsOther: Bool, canvas: Size) {
         let unit = Double(canvas.height) / 720
         let whole = Rect(canvas)
+        // Edges at rest lie on whole pixels, and on pairs of them across, which share their
+        // chroma: so they are crisp, and the picture within is not scaled by a hair.
+        func even(_ value: Double) -> Double { (value / 2).rounded() * 2 }
         self.main = main
         mainPlace = Placement(rect: whole)
 
@@ -115,16 +118,26 @@ struct Arrangement: Hashable, Sendable {
                 width: along ? (whole.width - 3 * gap) / 2 : whole.width - 2 * gap,
                 height: along ? whole.height - 2 * gap : (whole.height - 3 * gap) / 2
             )
-            var rect = room.fitting(aspect: canvas.aspect)
+            let fitted = room.fitting(aspect: canvas.aspect)
+            var rect = Rect(
+                x: even(fitted.x),
+                y: fitted.y.rounded(),
+                width: even(fitted.width),
+                height: fitted.height.rounded()
+            )
             mainPlace = framed
             mainPlace.rect = rect
-            if along { rect.x += room.width + gap } else { rect.y += room.height + gap }
+            if along {
+                rect.x += even(room.width + gap)
+            } else {
+                rect.y += (room.height + gap).rounded()
+            }
             otherPlace = framed
             otherPlace.rect = rect
         case .pip, .single, .sideBySide, .stacked:
-            let width = whole.width * style.insetSize
-            let height = width / canvas.aspect
-            let margin = whole.width * style.insetMargin
+            let width = even(whole.width * style.insetSize)
+            let height = (width / canvas.aspect).rounded()
+            let margin = even(whole.width * style.insetMargin)
             let left = style.insetCorner == .topLeft || style.insetCorner == .bottomLeft
             let top = style.insetCorner == .topLeft || style.insetCorner == .topRight
             otherPlace = framed

@@ -50,7 +50,7 @@ struct Picture {
             }
         }
             + (24...30).map { column in
-                // The inset begins 25.6 of 1280 pixels from the right and is 320 wide.
+                // The inset begins 26 of 1280 pixels from the right and is 320 wide.
                 let x = (Double(column) + 0.5) / Double(columns) * 1280
                 return Expectation(column: column, row: 2, color: bar(Int((x - 934.4) / 40)))
             }

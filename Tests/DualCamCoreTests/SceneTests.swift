@@ -29,7 +29,7 @@ struct SceneTests {
         #expect(layers[0].rect == Rect(Self.canvas))
         let inset = layers[1]
         #expect(abs(inset.rect.width - 320) < 0.01 && abs(inset.rect.height - 180) < 0.01)
-        #expect(abs(inset.rect.maxX - (1280 - 25.6)) < 0.01 && abs(inset.rect.y - 25.6) < 0.01)
+        #expect(abs(inset.rect.maxX - (1280 - 26)) < 0.01 && abs(inset.rect.y - 26) < 0.01)
         #expect(inset.cornerRadius == 12 && inset.borderWidth == 2)
         #expect(inset.borderOpacity == 0.85 && inset.shadowOpacity == 0.35)
         #expect(inset.iconOpacity == 1)
@@ -40,8 +40,8 @@ struct SceneTests {
         let inset = layers(state { $0.insetCorner = corner }.scene(at: at(0)))[1].rect
         let left = corner == .topLeft || corner == .bottomLeft
         let top = corner == .topLeft || corner == .topRight
-        #expect(abs((left ? inset.x : 1280 - inset.maxX) - 25.6) < 0.01)
-        #expect(abs((top ? inset.y : 720 - inset.maxY) - 25.6) < 0.01)
+        #expect(abs((left ? inset.x : 1280 - inset.maxX) - 26) < 0.01)
+        #expect(abs((top ? inset.y : 720 - inset.maxY) - 26) < 0.01)
     }
 
     @Test(arguments: [Layout.sideBySide, .stacked])
@@ -51,7 +51,7 @@ struct SceneTests {
         #expect(scene.backdrop == .back)
         #expect(layers.count == 2)
         for layer in layers {
-            #expect(abs(layer.rect.width / layer.rect.height - 16.0 / 9) < 1e-6)
+            #expect(abs(layer.rect.width / layer.rect.height - 16.0 / 9) < 0.01)
             #expect(layer.rect.x >= 11.9 && layer.rect.maxX <= 1268.1)
             #expect(layer.rect.y >= 11.9 && layer.rect.maxY <= 708.1)
         }
