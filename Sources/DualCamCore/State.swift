@@ -97,7 +97,7 @@ package enum StreamPhase: String, Hashable, Sendable {
     case stopped
     /// The node is there and nobody looks.
     case idle
-    /// Somebody looks and the cameras are being opened.
+    /// The node is being published, or somebody looks and the cameras are being opened.
     case starting
     /// Live pictures.
     case streaming
@@ -150,7 +150,7 @@ package struct State: Hashable, Sendable {
     /// What the stream is doing.
     package var streamPhase: StreamPhase {
         guard isStarted else { return .stopped }
-        guard nodeID != nil else { return .interrupted }
+        guard nodeID != nil else { return nodeProblem.isEmpty ? .starting : .interrupted }
         guard isConsumed else { return .idle }
         return switch cameras[scene.main].phase {
         case .streaming: .streaming

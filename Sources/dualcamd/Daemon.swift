@@ -87,13 +87,15 @@ final class Daemon {
         let before = state
         let effects = reduce(&state, event, at: MonotonicClock.now)
         if state.scene != before.scene { frames?.show(state.scene) }
-        for effect in effects { carryOut(effect) }
+        // What has happened is told after the properties that show it, the rest is told before.
+        for effect in effects where !effect.isDone { carryOut(effect) }
         // A camera that went while it was looked at has lost its role now.
         if before.needsCameras && !state.needsCameras { findCameras() }
         if state.streamPhase != before.streamPhase {
             Log.control.notice("stream", metadata: ["state": "\(state.streamPhase.rawValue)"])
         }
         for observer in observers { observer() }
+        for effect in effects where effect.isDone { carryOut(effect) }
     }
 
     private func carryOut(_ effect: Effect) {
@@ -279,6 +281,11 @@ extension State {
             cameras: PerRole(back: camera(.back), front: camera(.front))
         )
     }
+}
+
+extension Effect {
+    /// Whether it announces what has happened, not what is to.
+    fileprivate var isDone: Bool { self == .announce(.didStart) || self == .announce(.didStop) }
 }
 
 extension Node.Settings {

@@ -23,7 +23,7 @@ struct StateTests {
 
     @Test mutating func startAndStopAnnounceInOrder() {
         #expect(apply(.start) == [.announce(.willStart), .publishNode])
-        #expect(state.streamPhase == .interrupted)
+        #expect(state.streamPhase == .starting)
         #expect(apply(.nodePublished(id: 7)) == [.announce(.didStart)])
         #expect(state.streamPhase == .idle && state.isActive)
         #expect(apply(.start) == [])
