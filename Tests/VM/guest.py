@@ -66,12 +66,24 @@ def check(*command, deadline=60):
     return out
 
 
-def ctl(*words, deadline=60):
-    """Runs dualcamctl, prints how long it took, and returns its stdout. It must succeed."""
+def ctl(*words):
+    """Runs dualcamctl, which must succeed; prints how long it took, and returns its stdout."""
     begin = time.monotonic()
-    out = check('dualcamctl', *words, deadline=deadline)
+    out = check('dualcamctl', *words)
     say(f'ok: dualcamctl {" ".join(words)} ({time.monotonic() - begin:.2f} s)')
     return out
+
+
+def activate():
+    """Has `dualcamctl start` activate the service. It waits for 5 s, which can be too short for this machine."""
+    def start():
+        code, _, errors = user('dualcamctl', 'start')
+        if code not in (0, 3):
+            raise Failure(f'dualcamctl start: exit status {code}: {errors.strip()}')
+        return code == 0
+
+    wait_for('dualcamctl start', start)
+    expect(unit('ActiveState') == 'active', 'dualcamctl start has activated dualcamd.service')
 
 
 def status():
@@ -92,6 +104,8 @@ def install():
     if code != 0:
         raise Failure(f'make install: {out}{errors}')
     check('systemctl', '--user', 'daemon-reload')
+    # So that systemd keeps the unit in mind, and how it ended, when it has stopped.
+    check('systemctl', '--user', 'enable', UNIT)
     check('busctl', '--user', 'call', 'org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus', 'ReloadConfig')
     say(f'installed from {binaries}')
 

@@ -96,8 +96,7 @@ def body():
     expect(unit('ActiveState') == 'inactive', 'the service is not running')
     code, _, _ = user('dualcamctl', 'status')
     expect(code == 8, f'dualcamctl status says so and does not start it (exit status {code})')
-    ctl('start')
-    expect(unit('ActiveState') == 'active', 'dualcamctl start has activated dualcamd.service')
+    activate()
     pid = int(unit('MainPID'))
     properties = wait_for('the node is there', node)['info']['props']
     expect((properties.get('media.role'), properties.get('node.description')) == ('Camera', 'DualCam'),
@@ -108,7 +107,8 @@ def body():
     for camera in cameras.values():
         expect(camera.streams(), f'another program streams from {camera.device}')
 
-    # Somebody looks
+    # Somebody looks. GStreamer lists its plugins first, for seconds; not while the time is taken.
+    check('gst-inspect-1.0', 'pipewiresrc')
     sight = Sight()
     consumer = Consumer(sight, WIDTH, HEIGHT)
     began = consumer.began
@@ -170,11 +170,13 @@ def body():
     # Stop, in the middle of it
     before = time.monotonic()
     check('systemctl', '--user', 'stop', UNIT)
-    stopped = int(unit('ExecMainExitTimestampMonotonic')) / 1e6
-    say(f'measured: the daemon ended {stopped - before:.2f} s after it was told to; '
-        f'systemctl came back after {time.monotonic() - before:.2f} s')
-    expect((unit('Result'), unit('ExecMainStatus')) == ('success', '0'), 'it ended cleanly')
-    expect(stopped - before < 3, 'that is soon enough for a machine as slow as this')
+    returned = time.monotonic()
+    ended = int(unit('ExecMainExitTimestampMonotonic')) / 1e6
+    expect(before < ended < returned,
+           f'measured: the daemon ended {ended - before:.2f} s after it was told to, systemctl came back after '
+           f'{returned - before:.2f} s')
+    expect((unit('Result'), unit('ExecMainCode'), unit('ExecMainStatus')) == ('success', '1', '0'), 'it ended cleanly')
+    expect(ended - before < 3, 'that is soon enough for a machine as slow as this')
     wait_for('the node is gone', lambda: node() is None)
     consumer.leave()
     for camera in cameras.values():
