@@ -59,7 +59,9 @@ final class Service {
 
     /// What is wrong, a sentence each.
     var problems: [String] {
-        var problems = [configurationProblem, daemon.state.nodeProblem].filter { !$0.isEmpty }
+        var problems = [configurationProblem].filter { !$0.isEmpty }
+        let reason = daemon.state.nodeProblem
+        if !reason.isEmpty { problems.append("The stream is not on PipeWire: \(reason)") }
         for role in Role.allCases {
             let camera = daemon.state.cameras[role]
             // What keeps cameras closed on purpose is no problem.
