@@ -103,7 +103,7 @@ let package = Package(
         // What tests share: sessions of their own, programs to run, a consumer of the stream.
         .target(
             name: "TestSupport",
-            dependencies: ["Frames", "Platform", "CPipeWire"],
+            dependencies: ["Control", "DBusKit", "Frames", "Platform", "CPipeWire"],
             path: "Tests/Support",
             swiftSettings: settings
         ),
@@ -158,8 +158,17 @@ let package = Package(
         ),
         .testTarget(
             name: "ControlTests",
-            dependencies: ["Control", "DBusKit"],
+            dependencies: ["Control", "DBusKit", "TestSupport"],
             swiftSettings: settings
+        ),
+        // Run the executables, so they depend on them.
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: [
+                "Capture", "Control", "DBusKit", "DualCamCore", "Frames", "Platform", "TestSupport",
+                "CTurboJPEG", "dualcamd", "dualcamctl",
+            ],
+            swiftSettings: pixelSettings
         ),
         .testTarget(
             name: "EngineTests",

@@ -1,41 +1,9 @@
 import Control
 import Foundation
-import FoundationXML
+import TestSupport
 import Testing
 
 @testable import DBusKit
-
-/// Elements and their attributes, in the order of the document, without comments.
-private final class Outline: NSObject, XMLParserDelegate {
-    private(set) var lines: [String] = []
-    private var depth = 0
-
-    init(_ document: Data) throws {
-        super.init()
-        let parser = XMLParser(data: document)
-        parser.delegate = self
-        try #require(parser.parse(), "\(String(describing: parser.parserError))")
-    }
-
-    func parser(
-        _ parser: XMLParser,
-        didStartElement name: String,
-        namespaceURI: String?,
-        qualifiedName: String?,
-        attributes: [String: String]
-    ) {
-        let attributes = attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        lines.append(String(repeating: " ", count: depth) + "\(name) \(attributes)")
-        depth += 1
-    }
-
-    func parser(
-        _ parser: XMLParser,
-        didEndElement name: String,
-        namespaceURI: String?,
-        qualifiedName: String?
-    ) { depth -= 1 }
-}
 
 private let directory = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -48,7 +16,8 @@ struct InterfaceTests {
         let file = directory.appendingPathComponent("\(interface.name).xml")
         let document = Introspection.document(interfaces: [interface], children: [])
         #expect(
-            try Outline(Data(document.utf8)).lines == Outline(Data(contentsOf: file)).lines
+            try Outline(Data(document.utf8)).interfaces
+                == Outline(Data(contentsOf: file)).interfaces
         )
     }
 

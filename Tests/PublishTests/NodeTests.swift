@@ -43,37 +43,3 @@ func expectDescriptors(atMost count: Int) throws {
 func openDescriptors() -> Int {
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
 }
-
-/// A node as PipeWire lists it for everybody (`pw-dump`).
-struct Listed {
-    let id: UInt32
-    let properties: [String: String]
-    let formats: [[String: Any]]
-
-    /// What is the same each time it is published.
-    var lasting: [String: String] {
-        properties.filter { !["client.id", "object.id", "object.serial"].contains($0.key) }
-    }
-
-    /// The node called `name`; `nil` while there is none.
-    init?(_ name: String, in session: PrivateSession) throws {
-        let text = try session.output("pw-dump")
-        guard
-            let objects = try JSONSerialization.jsonObject(with: Data(text.utf8))
-                as? [[String: Any]]
-        else { return nil }
-        for object in objects {
-            guard let content = object["info"] as? [String: Any],
-                let properties = content["props"] as? [String: Any],
-                properties["node.name"] as? String == name,
-                let parameters = content["params"] as? [String: Any],
-                let id = object["id"] as? Int
-            else { continue }
-            self.id = UInt32(id)
-            self.properties = properties.mapValues { "\($0)" }
-            formats = parameters["EnumFormat"] as? [[String: Any]] ?? []
-            return
-        }
-        return nil
-    }
-}

@@ -1,0 +1,304 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    @Suite("On the bus", .timeLimit(.minutes(1)))
+    struct BusTests {
+        private static let configuration = DaemonTests.still(back: "test", front: "test")
+        private static let properties = "org.freedesktop.DBus.Properties"
+        /// Two frames' time, and a little for the way.
+        private static let gap = 2.0 / 30 + 0.01
+
+        private func outline(_ path: ObjectPath, _ daemon: Daemon) throws -> Outline {
+            let answer = try daemon.send(
+                "Introspect",
+                of: "org.freedesktop.DBus.Introspectable",
+                at: path
+            )
+            return try Outline(Data((answer.first?.string ?? "").utf8))
+        }
+
+        @Test func whatItShowsOfItselfIsWhatTheFilesSay() throws {
+            let directory = URL(fileURLWithPath: #filePath)
+                .deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().appendingPathComponent("dbus")
+            let files = try FileManager.default.contentsOfDirectory(
+                at: directory,
+                includingPropertiesForKeys: nil
+            ).filter { $0.pathExtension == "xml" }
+            var described: [String: [String]] = [:]
+            for file in files {
+                described.merge(try Outline(Data(contentsOf: file)).interfaces) { $1 }
+            }
+            try Daemon.with(Self.configuration) { daemon in
+                let root = try outline(DualCam.path, daemon)
+                let camera = try outline(DualCam.backPath, daemon)
+                #expect(root.children == ["cameras"])
+                #expect(
+                    try outline("/org/dualcam/DualCam1/cameras", daemon).children == [
+                        "back", "front",
+                    ]
+                )
+                #expect(try outline(DualCam.frontPath, daemon).interfaces == camera.interfaces)
+                let own = root.interfaces.merging(camera.interfaces) { $1 }
+                    .filter { $0.key.hasPrefix(DualCam.busName) }
+                #expect(own == described)
+                for standard in ["Properties", "Introspectable", "Peer"] {
+                    #expect(root.interfaces["org.freedesktop.DBus.\(standard)"] != nil)
+                    #expect(camera.interfaces["org.freedesktop.DBus.\(standard)"] != nil)
+                }
+                #expect(root.interfaces["org.freedesktop.DBus.ObjectManager"] != nil)
+                let log = try outline(DualCam.logPath, daemon)
+                #expect(log.interfaces["org.freedesktop.LogControl1"] != nil)
+            }
+        }
+
+        @Test func theObjectManagerListsTheCameras() throws {
+            try Daemon.with(Self.configuration) { daemon in
+                let answer = try daemon.send(
+                    "GetManagedObjects",
+                    of: "org.freedesktop.DBus.ObjectManager"
+                )
+                guard case .dictionary(let objects, _, _)? = answer.first else {
+                    throw TimedOut("a dictionary", after: 0)
+                }
+                #expect(
+                    Set(objects.keys) == [
+                        .objectPath(DualCam.backPath), .objectPath(DualCam.frontPath),
+                    ]
+                )
+                for (path, role) in [(DualCam.backPath, "back"), (DualCam.frontPath, "front")] {
+                    guard case .dictionary(let interfaces, _, _)? = objects[.objectPath(path)]
+                    else {
+                        throw TimedOut("the interfaces of \(path)", after: 0)
+                    }
+                    let values = interfaces[.string("org.dualcam.DualCam1.Camera")]?.named
+                    #expect(values?["Role"] == .string(role))
+                    #expect(values?["Source"] == .string("test"))
+                    #expect(values?["State"] == .string("closed"))
+                    #expect(values?["Mirror"] == .boolean(role == "front"))
+                    let all = try daemon.send(
+                        "GetAll",
+                        of: Self.properties,
+                        at: path,
+                        [.string("org.dualcam.DualCam1.Camera")]
+                    )
+                    #expect(all.first?.named == values)
+                }
+            }
+        }
+
+        @Test func aChangeIsToldOnce() throws {
+            try Daemon.with(Self.configuration) { daemon in
+                let changes: [(Interface, ObjectPath, String, Value)] = [
+                    (.scene, DualCam.path, "Layout", .string("stacked")),
+                    (.scene, DualCam.path, "InsetVisible", .boolean(false)),
+                    (.scene, DualCam.path, "InsetCorner", .string("bottom-left")),
+                    (.scene, DualCam.path, "InsetSize", .double(0.3)),
+                    (.scene, DualCam.path, "SwapIcon", .boolean(false)),
+                    (.camera, DualCam.backPath, "Mirror", .boolean(true)),
+                    (.camera, DualCam.frontPath, "Rotation", .uint32(270)),
+                ]
+                for (interface, path, property, value) in changes {
+                    try daemon.forgetSignals()
+                    try daemon.set(property, of: interface, at: path, to: value)
+                    try daemon.settle()
+                    #expect(daemon.changes(of: interface, at: path) == [[property: value]])
+                    #expect(daemon.signals.count == 1, "\(property)")
+                    #expect(try daemon.get(property, of: interface, at: path) == value)
+
+                    // The same again is no change.
+                    try daemon.forgetSignals()
+                    try daemon.set(property, of: interface, at: path, to: value)
+                    try daemon.settle()
+                    #expect(daemon.signals.isEmpty, "\(property)")
+                }
+                try daemon.forgetSignals()
+                try daemon.call("Reset", of: .scene)
+                try daemon.settle()
+                #expect(
+                    daemon.changes(of: .scene) == [
+                        [
+                            "Layout": .string("pip"), "InsetVisible": .boolean(true),
+                            "InsetCorner": .string("top-right"), "InsetSize": .double(0.25),
+                            "SwapIcon": .boolean(true),
+                        ]
+                    ]
+                )
+                try daemon.forgetSignals()
+                try daemon.set("Swapped", of: .scene, to: .boolean(true))
+                try daemon.settle()
+                #expect(daemon.changes(of: .scene).count == 1 && daemon.signals.count == 1)
+            }
+        }
+
+        @Test func startAndStopAreToldInOrder() throws {
+            try Daemon.with(Self.configuration) { daemon in
+                func told(_ members: [String]) throws -> [String] {
+                    try daemon.forgetSignals()
+                    for member in members { try daemon.call(member, of: .stream) }
+                    try daemon.settle()
+                    return daemon.signals(of: .stream)
+                }
+                #expect(try told(["Stop"]) == ["WillStop", "DidStop"])
+                #expect(try daemon.get("State", of: .stream) == .string("stopped"))
+                #expect(try Listed("dualcam", in: daemon.session) == nil)
+                #expect(try told(["Stop"]) == [])
+                #expect(try told(["Start"]) == ["WillStart", "DidStart"])
+                #expect(try daemon.get("State", of: .stream) == .string("idle"))
+                #expect(try Listed("dualcam", in: daemon.session) != nil)
+                #expect(try told(["Start"]) == [])
+                #expect(
+                    try told(["Toggle", "Toggle"])
+                        == ["WillStop", "DidStop", "WillStart", "DidStart"]
+                )
+                #expect(try told(["Restore"]) == ["RestoreRequested", "WillStop", "DidStop"])
+                #expect(try told(["Restore"]) == ["RestoreRequested"])
+                #expect(try told(["Start"]) == ["WillStart", "DidStart"])
+
+                // With somebody who looks: the cameras are closed before it says that it stopped.
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                _ = try reader.next()
+                try daemon.forgetSignals()
+                try daemon.call("Stop", of: .stream)
+                #expect(try daemon.state(of: DualCam.backPath) == "closed")
+                try daemon.settle()
+                #expect(daemon.signals(of: .stream) == ["WillStop", "DidStop"])
+                let active = daemon.changes(of: .stream).compactMap { $0["Active"] }
+                #expect(active == [.boolean(false)])
+            }
+        }
+
+        @Test func whatIsWrongIsRefusedWhileFramesGoOn() throws {
+            try Daemon.with(Self.configuration) { daemon in
+                let reader = try StreamReader("dualcam", in: daemon.session)
+                defer { reader.close() }
+                _ = try reader.next()
+                reader.flush()
+                let (long, scene) = (String(repeating: "x", count: 1 << 20), "\(Interface.scene)")
+                let (own, standard) = ("org.dualcam.DualCam1.Error.", "org.freedesktop.DBus.Error.")
+                let none = Value.named([:])
+                func set(
+                    _ property: String,
+                    _ value: Value,
+                    of interface: String = scene
+                ) -> [Value] { [.string(interface), .string(property), .variant(value)] }
+                let camera = "\(Interface.camera)"
+
+                let wrong: [(String, String, ObjectPath, [Value], String)] = [
+                    ("Swap", scene, DualCam.path, [], "\(standard)InvalidArgs"),
+                    ("Swap", scene, DualCam.path, [.string("now")], "\(standard)InvalidArgs"),
+                    ("Swap", scene, DualCam.path, [none, none], "\(standard)InvalidArgs"),
+                    ("Swap", scene, DualCam.path, [.string(long)], "\(standard)InvalidArgs"),
+                    ("Dance", scene, DualCam.path, [none], "\(standard)UnknownMethod"),
+                    (
+                        "Swap", "org.dualcam.DualCam1.Nothing", DualCam.path, [none],
+                        "\(standard)UnknownInterface"
+                    ),
+                    ("Swap", scene, DualCam.backPath, [none], "\(standard)UnknownInterface"),
+                    ("Swap", scene, "/nowhere", [none], "\(standard)UnknownObject"),
+                    (
+                        "Get", Self.properties, DualCam.path, [.string(scene), .string("Nothing")],
+                        "\(standard)UnknownProperty"
+                    ),
+                    (
+                        "Get", Self.properties, DualCam.path, [.string("a.b"), .string("Layout")],
+                        "\(standard)UnknownInterface"
+                    ),
+                    (
+                        "Set", Self.properties, DualCam.path, set("Main", .objectPath("/")),
+                        "\(standard)PropertyReadOnly"
+                    ),
+                    (
+                        "Set", Self.properties, DualCam.path, set("Layout", .uint32(1)),
+                        "\(standard)InvalidArgs"
+                    ),
+                    (
+                        "Set", Self.properties, DualCam.path, set("Layout", .string("")),
+                        "\(own)OutOfRange"
+                    ),
+                    (
+                        "Set", Self.properties, DualCam.path, set("Layout", .string(long)),
+                        "\(own)OutOfRange"
+                    ),
+                    (
+                        "Set", Self.properties, DualCam.path, set("InsetCorner", .string("middle")),
+                        "\(own)OutOfRange"
+                    ),
+                    (
+                        "Set", Self.properties, DualCam.path, set("InsetVisible", .string("true")),
+                        "\(standard)InvalidArgs"
+                    ),
+                ]
+                // A machine with more to do than it can may be late through nobody's fault.
+                var gaps: [Double] = []
+                for _ in 0..<3 where gaps.allSatisfy({ $0 > Self.gap }) {
+                    reader.flush()
+                    for (member, interface, path, arguments, error) in wrong {
+                        expectRefusal(daemon, member, of: interface, at: path, arguments, error)
+                    }
+                    let times = try reader.frames(20, within: 5).map(\.arrival)
+                    gaps.append(zip(times, times.dropFirst()).map { ($1 - $0).seconds }.max() ?? 1)
+                }
+                print("widest gaps between frames meanwhile", gaps.map(milliseconds))
+                #expect(gaps.contains { $0 <= Self.gap })
+                let sizes = [.nan, .infinity, -.infinity, 0, -1, 0.5001, 0.0999, 1e308]
+                for size in sizes {
+                    let arguments = set("InsetSize", .double(size))
+                    let error = "\(own)OutOfRange"
+                    expectRefusal(
+                        daemon,
+                        "Set",
+                        of: Self.properties,
+                        at: DualCam.path,
+                        arguments,
+                        error
+                    )
+                }
+                for degrees in [1, 45, 360, UInt32.max] {
+                    let arguments = set("Rotation", .uint32(degrees), of: camera)
+                    let error = "\(own)OutOfRange"
+                    expectRefusal(
+                        daemon,
+                        "Set",
+                        of: Self.properties,
+                        at: DualCam.backPath,
+                        arguments,
+                        error
+                    )
+                }
+                // Options that nobody knows are passed over, of whatever type.
+                try daemon.call("Reset", of: .scene, options: ["x": .string(long)])
+                try daemon.call("Reset", of: .scene, options: ["instant": .double(.nan)])
+
+                #expect(try daemon.get("InsetSize", of: .scene) == .double(0.25))
+                #expect(try daemon.get("Layout", of: .scene) == .string("pip"))
+                #expect(try daemon.problems == [])
+            }
+        }
+
+        private func expectRefusal(
+            _ daemon: Daemon,
+            _ member: String,
+            of interface: String,
+            at path: ObjectPath,
+            _ arguments: [Value],
+            _ error: String
+        ) {
+            do {
+                try daemon.send(member, of: interface, at: path, arguments)
+                Issue.record("\(interface).\(member) was accepted, expected \(error)")
+            } catch let refusal as DBusKit.DBusError {
+                #expect(refusal.name == error, "\(refusal)")
+                #expect(!refusal.message.isEmpty && refusal.message.count < 400)
+            } catch {
+                Issue.record(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+import Capture
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    @Suite("What befalls it", .timeLimit(.minutes(1)))
+    struct LifeTests {
+        private static let configuration = DaemonTests.still(back: "test", front: "test")
+
+        @Test(arguments: [
+            ("[output]\nwidth = 1281\n", ":2: output.width"),
+            ("\n\n[scene]\ninset-size = nan\n", ":4: scene.inset-size"),
+            ("[scene\n", ":1:"),
+        ])
+        func aBrokenConfigurationIsToldAndSurvived(text: String, place: String) throws {
+            try Daemon.with(text) { daemon in
+                #expect(try daemon.complains(of: "dualcam.toml\(place)"))
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                _ = try reader.next()
+                #expect(try #require(reader.format).size == DaemonTests.size)
+                let status = daemon.notifications.lines.last { $0.hasPrefix("STATUS=") }
+                #expect(status?.contains("dualcam.toml\(place)") == true)
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        @Test func reloadingTakesOverWhatIsRightAndNothingElse() throws {
+            try Daemon.with(DaemonTests.still(back: "test:bars", front: "test:ramp")) { daemon in
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                let whole = Rect(DaemonTests.size)
+                let inset = Rect(x: 934, y: 26, width: 320, height: 180)
+                let before = try reader.picture("both cameras") {
+                    $0[80, 400] == .gray(235) && $0[940, 100].y > 200
+                }
+                expect(before, shows: .bars, in: whole, besides: inset)
+
+                try daemon.reload("[scene]\nlayout = \"single\"\ninset-size = 7\n")
+                #expect(try daemon.complains(of: "dualcam.toml:3: scene.inset-size"))
+                #expect(try daemon.get("Layout", of: .scene) == .string("pip"))
+                expect(try reader.picture(), shows: .bars, in: whole, besides: inset)
+
+                // Another scene and other sources, in the same stream.
+                try daemon.reload(
+                    DaemonTests.still(
+                        back: "test:ramp",
+                        front: "test:bars",
+                        scene: "layout = \"single\""
+                    )
+                )
+                #expect(try daemon.problems == [])
+                #expect(try daemon.get("Layout", of: .scene) == .string("single"))
+                let source = try daemon.get("Source", of: .camera, at: DualCam.backPath)
+                #expect(source == .string("test:ramp"))
+                let changed = try reader.picture("the ramp") {
+                    $0[1200, 300].distance(to: .gray(221)) <= 3 && $0[80, 300].y < 60
+                }
+                expect(changed, shows: .ramp, in: whole)
+                #expect(reader.failure == nil)
+
+                // Another size is another node.
+                try daemon.reload(
+                    "[output]\nwidth = 640\nheight = 480\nframe-rate = 15\n"
+                        + DaemonTests.still(back: "test:bars", front: "test:ramp")
+                )
+                let size = ["width": 640, "height": 480]
+                let node = try eventually("the new node") {
+                    let node = try Listed("dualcam", in: daemon.session)
+                    return node?.formats.first?["size"] as? [String: Int] == size ? node : nil
+                }
+                try eventually("its number") {
+                    try daemon.get("NodeId", of: .stream) == .uint32(node.id)
+                }
+                #expect(try daemon.get("Width", of: .stream) == .uint32(640))
+                #expect(try daemon.get("FrameRate", of: .stream) == .uint32(15))
+                let other = try StreamReader("dualcam", in: daemon.session)
+                defer { other.close() }
+                let frames = try other.frames(31, within: 8)
+                #expect(other.format?.size == Size(width: 640, height: 480))
+                let rate = 30 / (frames[30].arrival - frames[0].arrival).seconds
+                #expect((14...16).contains(rate))
+            }
+        }
+
+        @Test func withoutPipeWireItWaitsForIt() throws {
+            try Daemon.with(Self.configuration, services: [.bus], node: false) { daemon in
+                try eventually("the loss") { try daemon.complains(of: "PipeWire") }
+                #expect(try daemon.get("State", of: .stream) == .string("interrupted"))
+                #expect(try daemon.get("Possible", of: .stream) == .boolean(false))
+                #expect(try daemon.get("NodeId", of: .stream) == .uint32(.max))
+                #expect {
+                    try daemon.call("Start", of: .stream)
+                } throws: {
+                    ($0 as? DBusKit.DBusError)?.name
+                        == "org.dualcam.DualCam1.Error.PipeWireUnavailable"
+                }
+                try daemon.forgetSignals()
+                try daemon.session.start(.pipewire)
+                try daemon.session.start(.wireplumber)
+                try eventually("the node", within: 3) {
+                    try daemon.get("Active", of: .stream) == .boolean(true)
+                }
+                try daemon.settle()
+                #expect(daemon.signals(of: .stream) == ["DidStart"])
+                #expect(try daemon.problems == [])
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                _ = try reader.next()
+            }
+        }
+
+        @Test func itComesBackWithPipeWire() throws {
+            try Daemon.with(Self.configuration) { daemon in
+                let session = daemon.session
+                for _ in 0..<2 {
+                    let reader = try daemon.reader()
+                    defer { reader.close() }
+                    _ = try reader.next()
+                    try daemon.forgetSignals()
+                    session.kill(.pipewire)
+                    try eventually("the loss") {
+                        try daemon.get("State", of: .stream) == .string("interrupted")
+                    }
+                    session.kill(.wireplumber)
+                    reader.close()
+                    let start = MonotonicClock.now
+                    try session.start(.pipewire)
+                    try eventually("the node") {
+                        try daemon.get("Active", of: .stream) == .boolean(true)
+                    }
+                    let time = (MonotonicClock.now - start).seconds
+                    print("the node is back \(milliseconds(time)) after PipeWire's start")
+                    #expect(time < 2)
+                    try session.start(.wireplumber)
+                    let other = try daemon.reader()
+                    defer { other.close() }
+                    _ = try other.next()
+                    try daemon.settle()
+                    // The stream was wanted all the time: nobody started or stopped it.
+                    #expect(daemon.signals(of: .stream) == [])
+                }
+            }
+        }
+
+        /// The machine's own cameras are what `auto` finds; where there are none, there is a test.
+        @Test func withoutACameraThereIsACalmPicture() throws {
+            let cameras = CameraDirectory().cameras()
+            try Daemon.with("") { daemon in
+                let isPossible = try daemon.get("Possible", of: .stream)
+                #expect(isPossible == .boolean(!cameras.isEmpty))
+                guard cameras.isEmpty else { return }
+                #expect(try daemon.complains(of: "no camera"))
+                #expect(try daemon.state(of: DualCam.backPath) == "unavailable")
+                #expect {
+                    try daemon.call("Swap", of: .scene)
+                } throws: {
+                    ($0 as? DBusKit.DBusError)?.name == "org.dualcam.DualCam1.Error.NoCamera"
+                }
+                try expectCalmPicture(daemon)
+            }
+        }
+
+        @Test func camerasThatAreMissingAreWaitedFor() throws {
+            let configuration = DaemonTests.still(
+                back: "v4l2:/dev/no-such-camera",
+                front: "v4l2:/dev/no-such-camera-either"
+            )
+            try Daemon.with(configuration) { daemon in
+                try expectCalmPicture(daemon) {
+                    #expect(try daemon.complains(of: "/dev/no-such-camera"))
+                    #expect(try daemon.complains(of: "/dev/no-such-camera-either"))
+                    let camera = DualCam.backPath
+                    let interruption = try daemon.get("Interruption", of: .camera, at: camera)
+                    #expect(interruption == .string("unplugged"))
+                }
+            }
+        }
+
+        /// Dark and of little contrast; whatever is written on it is small.
+        private func expectCalmPicture(
+            _ daemon: Daemon,
+            _ body: () throws -> Void = {}
+        ) throws {
+            let reader = try daemon.reader()
+            defer { reader.close() }
+            let frames = try reader.frames(15, within: 8)
+            let picture = Picture(frames[14], size: DaemonTests.size)
+            let luma = picture.mean(PixelRect(x: 0, y: 0, width: 1280, height: 720))
+            #expect((16...64).contains(luma), "mean luma \(luma)")
+            #expect(picture[20, 20].distance(to: picture[1260, 700]) <= 8)
+            try eventually("the state") {
+                try daemon.get("State", of: .stream) == .string("interrupted")
+            }
+            try body()
+        }
+
+        @Test func sourcesThatAreNoCamerasAreToldByName() throws {
+            let configuration = DaemonTests.still(
+                back: "file:/no/such/file.mkv",
+                front: "test:moon"
+            )
+            try Daemon.with(configuration) { daemon in
+                #expect(try daemon.complains(of: "moon"))
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                _ = try reader.next(within: 8)
+                try eventually("what is wrong with the file") {
+                    try daemon.state(of: DualCam.backPath) == "interrupted"
+                }
+                #expect(try daemon.complains(of: "back"))
+            }
+        }
+
+        @Test func filesAreSourcesAndNoFrameOfThemIsTorn() throws {
+            try PrivateSession.with { session in
+                let (movie, still) = ("\(session.directory)/a.y4m", "\(session.directory)/b.jpg")
+                let levels = (0..<90).map { UInt8(20 + 2 * $0) }
+                try writeMovie(levels, size: Size(width: 640, height: 360), to: movie)
+                try writeJPEG(luma: 128, size: Size(width: 640, height: 360), to: still)
+                let daemon = try Daemon(
+                    DaemonTests.still(
+                        back: "file:\(movie)",
+                        front: "file:\(still)",
+                        scene: "swap-icon = false"
+                    ),
+                    in: session
+                )
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                // Full range 128 is 16 + 219 × 128 / 255 in the stream.
+                _ = try reader.picture("both pictures") {
+                    abs($0[1090, 115].y - 126) <= 2 && $0[640, 400].y != 32
+                }
+                var seen: Set<Int> = []
+                for _ in 0..<100 {
+                    let picture = Picture(try reader.next(), size: DaemonTests.size)
+                    let level = picture[640, 719].y
+                    seen.insert(level)
+                    for y in 0..<720 {
+                        for x in [2, 640] where picture[x, y] != .gray(level) {
+                            Issue.record("torn at \(x), \(y): \(picture[x, y]), not \(level)")
+                            return
+                        }
+                    }
+                    #expect(picture[1090, 115].distance(to: .gray(126)) <= 2)
+                }
+                #expect(seen.isSubset(of: Set(levels.map(Int.init))))
+                #expect(seen.count > 80)
+                let name = try daemon.get("Name", of: .camera, at: DualCam.backPath)
+                #expect(name == .string("a.y4m"))
+            }
+        }
+
+        @Test(arguments: [false, true])
+        func itEndsWhenToldTo(isStreaming: Bool) throws {
+            try Daemon.with(Self.configuration) { daemon in
+                let reader = isStreaming ? try daemon.reader() : nil
+                defer { reader?.close() }
+                _ = try reader?.next()
+                let (exit, seconds) = try daemon.end()
+                print("ended in \(milliseconds(seconds)), streaming: \(isStreaming)")
+                #expect(exit == .status(0))
+                #expect(seconds < 1)
+                #expect(daemon.notifications.lines.contains("STOPPING=1"))
+                #expect(try Listed("dualcam", in: daemon.session) == nil)
+                #expect {
+                    try daemon.get("State", of: .stream)
+                } throws: {
+                    ($0 as? DBusKit.DBusError)?.name
+                        == "org.freedesktop.DBus.Error.NameHasNoOwner"
+                }
+            }
+        }
+
+        @Test(arguments: [false, true])
+        func itEndsWithTheBus(isStreaming: Bool) throws {
+            try Daemon.with(Self.configuration) { daemon in
+                let reader = isStreaming ? try daemon.reader() : nil
+                defer { reader?.close() }
+                _ = try reader?.next()
+                daemon.session.kill(.bus)
+                #expect(try daemon.program.wait(within: 3) == .status(0))
+                #expect(try Listed("dualcam", in: daemon.session) == nil)
+            }
+        }
+
+        @Test func aSecondOneGivesWay() throws {
+            try Daemon.with(Self.configuration) { daemon in
+                let other = try daemon.session.run(Programs.path(of: "dualcamd"))
+                #expect(try other.wait(within: 5) != .status(0))
+                #expect(other.errors.contains("org.dualcam.DualCam1"))
+                #expect(try daemon.get("Active", of: .stream) == .boolean(true))
+            }
+        }
+    }
+}

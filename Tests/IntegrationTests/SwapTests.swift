@@ -1,0 +1,196 @@
+import Control
+import DBusKit
+import Frames
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    /// A swap as a consumer sees it, between a dark main picture and a light inset in which
+    /// nothing moves: at rest one frame is as the other, to the byte.
+    @Suite("A swap", .timeLimit(.minutes(1)))
+    struct SwapTests {
+        /// A frame seen, and what was to be seen on it.
+        private struct Sight {
+            /// Seconds from the answer to the call until it arrived.
+            var time: Double
+            /// Where the light picture begins in the row that runs through the middle of the
+            /// inset: 934 while it is the inset, 0 while it is the main picture.
+            var edge: Int
+            /// Whether it differs from the frame before it.
+            var isNew: Bool
+
+            /// How far the light picture is on its way, 0 … 1, before easing.
+            var phase: Double {
+                let way = 1 - Double(edge) / 934
+                return way < 0.5 ? cbrt(way / 4) : 1 - cbrt((1 - way) / 4)
+            }
+        }
+
+        /// The allowance for the way from a composited frame to the test, beside an interval.
+        private static let delivery = 0.025
+        private static let interval = 1.0 / 30
+
+        /// Runs `body` with a daemon in whose stream nothing moves, and a reader of it.
+        private func withStill(_ body: (Daemon, StreamReader) throws -> Void) throws {
+            try PrivateSession.with { session in
+                let (light, dark) = ("\(session.directory)/a.y4m", "\(session.directory)/b.y4m")
+                let small = Size(width: 320, height: 180)
+                try writeMovie([200], size: small, to: light)
+                try writeMovie([40], size: small, to: dark)
+                let configuration = """
+                    [cameras.back]
+                    source = "file:\(dark)"
+                    [cameras.front]
+                    source = "file:\(light)"
+                    """
+                let daemon = try Daemon(configuration, in: session)
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                _ = try reader.picture("both pictures") {
+                    $0[640, 400].y == 40 && $0[1100, 160].y == 200
+                }
+                try body(daemon, reader)
+            }
+        }
+
+        private func edge(_ picture: Picture) -> Int {
+            // The border is light, too, and belongs to the picture.
+            picture.luma(row: 116).firstIndex { $0 > 120 } ?? picture.size.width
+        }
+
+        /// Calls Swap, and once again when `condition` first holds; returns what was seen from the
+        /// first answer on until nothing changed for six frames, and when the second one came.
+        private func watch(
+            _ daemon: Daemon,
+            _ reader: StreamReader,
+            again condition: (Sight) -> Bool = { _ in false }
+        ) throws -> (sights: [Sight], again: Double?) {
+            var last = try reader.stillPicture()
+            try daemon.call("Swap", of: .scene)
+            let reply = MonotonicClock.now
+            var again: Double?
+            var sights: [Sight] = []
+            var quiet = 0
+            var changes = 0
+            while quiet < 6 || changes == 0 {
+                try #require(sights.count < 60, "no end, or no beginning")
+                let frame = try reader.next()
+                let picture = Picture(frame, size: last.size)
+                let isNew = picture.differs(from: last)
+                let sight = Sight(
+                    time: (frame.arrival - reply).seconds,
+                    edge: edge(picture),
+                    isNew: isNew
+                )
+                last = picture
+                sights.append(sight)
+                changes += isNew ? 1 : 0
+                quiet = isNew ? 0 : quiet + 1
+                if again == nil, condition(sight) {
+                    try daemon.call("Swap", of: .scene)
+                    again = (MonotonicClock.now - reply).seconds
+                }
+            }
+            return (sights, again)
+        }
+
+        @Test func itBeginsAtOnceAndEndsInTime() throws {
+            try withStill { daemon, reader in
+                var troubles: [String] = []
+                for turn in 0..<6 {
+                    let toMain = turn % 2 == 0
+                    let sights = try watch(daemon, reader).sights
+                    let changes = sights.filter(\.isNew)
+                    let first = try #require(changes.first).time
+                    let last = try #require(changes.last).time
+                    print(
+                        "first change \(milliseconds(first)) after the answer,",
+                        "last \(milliseconds(last)), edges \(sights.map(\.edge))"
+                    )
+                    let edges = sights.map(\.edge)
+                    if toMain {
+                        #expect(zip(edges, edges.dropFirst()).allSatisfy { $0 >= $1 })
+                        #expect(edges.last == 0)
+                    } else {
+                        #expect((934...936).contains(edges.last ?? 0))
+                    }
+                    if first > Self.interval + Self.delivery
+                        || abs(last - 0.3) > Self.interval + Self.delivery
+                    {
+                        troubles.append("first \(first), last \(last)")
+                    }
+                    if !toMain, turn > 0, troubles.count < 2 { return }
+                    // A machine with more to do than it can may be late through nobody's fault.
+                    if turn == 1, troubles.isEmpty { return }
+                }
+                Issue.record("not in time: \(troubles)")
+            }
+        }
+
+        @Test(arguments: [0.2, 0.5, 0.8])
+        func askedAgainOnTheWayItTurnsRound(at phase: Double) throws {
+            try withStill { daemon, reader in
+                let (sights, again) = try watch(daemon, reader) { $0.phase >= phase }
+                let turn = try #require(again)
+                print("turned at \(milliseconds(turn)), edges \(sights.map(\.edge))")
+                let edges = sights.map(\.edge)
+                #expect((934...936).contains(edges.last ?? 0))
+                #expect(edges.min().map { $0 < 934 } == true)
+
+                // At every moment it is where steady progress there and back would have it: no
+                // jump, and the same speed both ways.
+                let top = sights.map(\.phase).max() ?? 0
+                for (before, after) in zip(sights, sights.dropFirst()) where after.edge > 0 {
+                    let step = abs(after.phase - before.phase) * 0.3
+                    let time = after.time - before.time
+                    #expect(step < time + Self.delivery, "\(before) \(after)")
+                }
+                // There and back take equally long.
+                let end = try #require(sights.last { $0.isNew }).time
+                let way = top * 0.3
+                #expect(abs(end - 2 * way) < 2 * Self.interval + Self.delivery)
+                #expect(try daemon.get("Swapped", of: .scene) == .boolean(false))
+            }
+        }
+
+        @Test func instantlyIsInOneFrame() throws {
+            try withStill { daemon, reader in
+                var last = try reader.stillPicture()
+                let answer = try daemon.call(
+                    "Swap",
+                    of: .scene,
+                    options: ["instant": .boolean(true)]
+                )
+                #expect(answer == [.boolean(true)])
+                var changes: [Picture] = []
+                for _ in 0..<12 {
+                    let picture = Picture(try reader.next(), size: last.size)
+                    if picture.differs(from: last) { changes.append(picture) }
+                    last = picture
+                }
+                #expect(changes.count == 1)
+                #expect(changes.last?[640, 400].y == 200 && changes.last?[1100, 160].y == 40)
+            }
+        }
+
+        @Test func itIsToldOnce() throws {
+            try withStill { daemon, _ in
+                try daemon.forgetSignals()
+                try daemon.call("Swap", of: .scene)
+                try daemon.settle()
+                let changes = daemon.changes(of: .scene)
+                #expect(changes.count == 1)
+                #expect(
+                    changes.first == [
+                        "Swapped": .boolean(true),
+                        "Main": .objectPath(DualCam.frontPath),
+                        "Inset": .objectPath(DualCam.backPath),
+                    ]
+                )
+                #expect(daemon.signals.count == 1)
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Control
+import DBusKit
+import Foundation
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    @Suite("dualcamctl with the daemon", .timeLimit(.minutes(1)))
+    struct ToolTests {
+        private func run(_ session: PrivateSession, _ arguments: String) throws -> Child {
+            let child = try session.run(
+                Programs.path(of: "dualcamctl"),
+                arguments.split(separator: " ").map(String.init)
+            )
+            try child.wait()
+            return child
+        }
+
+        @Test func itsVerbsChangeTheDaemon() throws {
+            try Daemon.with(DaemonTests.still(back: "test", front: "test")) { daemon in
+                let verbs: [(String, Interface, ObjectPath, String, Value)] = [
+                    ("swap", .scene, DualCam.path, "Swapped", .boolean(true)),
+                    ("swap --instant", .scene, DualCam.path, "Swapped", .boolean(false)),
+                    ("layout stacked", .scene, DualCam.path, "Layout", .string("stacked")),
+                    ("inset hide", .scene, DualCam.path, "InsetVisible", .boolean(false)),
+                    (
+                        "inset show --corner bottom-left --size 0.3", .scene, DualCam.path,
+                        "InsetCorner", .string("bottom-left")
+                    ),
+                    ("mirror off", .camera, DualCam.frontPath, "Mirror", .boolean(false)),
+                    (
+                        "mirror on --camera back", .camera, DualCam.backPath, "Mirror",
+                        .boolean(true)
+                    ),
+                    (
+                        "rotate 90 --camera front", .camera, DualCam.frontPath, "Rotation",
+                        .uint32(90)
+                    ),
+                    ("stop", .stream, DualCam.path, "Active", .boolean(false)),
+                    ("start", .stream, DualCam.path, "Active", .boolean(true)),
+                ]
+                for (verb, interface, path, property, value) in verbs {
+                    let child = try run(daemon.session, verb)
+                    #expect(child.exit == .status(0), "\(verb): \(child.errors)")
+                    #expect(try daemon.get(property, of: interface, at: path) == value, "\(verb)")
+                }
+                #expect(try daemon.get("InsetSize", of: .scene) == .double(0.3))
+                let wrong = try run(daemon.session, "layout diagonal")
+                #expect(wrong.exit == .status(2) && !wrong.errors.isEmpty)
+            }
+        }
+
+        @Test func statusShowsTheDaemon() throws {
+            try Daemon.with(DaemonTests.still(back: "test", front: "test")) { daemon in
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                try eventually("open cameras", within: 8) {
+                    try daemon.state(of: DualCam.backPath) == "streaming"
+                        && daemon.state(of: DualCam.frontPath) == "streaming"
+                }
+                let child = try run(daemon.session, "status --json")
+                #expect(child.exit == .status(0))
+                let object = try JSONSerialization.jsonObject(with: Data(child.output.utf8))
+                let status = try #require(object as? [String: Any])
+                let keys = Set(status.keys)
+                #expect(
+                    keys.isSuperset(of: [
+                        "version", "state", "swapped", "layout", "insetVisible", "consumers",
+                        "output", "main", "inset", "cameras",
+                    ])
+                )
+                #expect(status["state"] as? String == "streaming")
+                #expect(status["consumers"] as? Int == 1)
+                let output = try #require(status["output"] as? [String: Any])
+                #expect(
+                    output["width"] as? Int == 1280 && output["pixelFormat"] as? String == "YUY2"
+                )
+                let id = try daemon.get("NodeId", of: .stream).integer
+                #expect(output["nodeId"] as? Int == id)
+                let cameras = try #require(status["cameras"] as? [String: [String: Any]])
+                #expect(Set(cameras.keys) == ["back", "front"])
+                #expect(cameras["back"]?["state"] as? String == "streaming")
+                #expect(cameras["back"]?["source"] as? String == "test")
+            }
+        }
+
+        @Test func withoutADaemonItSaysSo() throws {
+            try PrivateSession.with([.bus]) { session in
+                for verb in ["status", "swap", "stop"] {
+                    let child = try run(session, verb)
+                    #expect(child.exit == .status(8), "\(verb)")
+                    #expect(!child.errors.isEmpty && child.output.isEmpty)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+import Control
+package import DBusKit
+import Foundation
+import Frames
+import Glibc
+import Platform
+
+/// The real dualcamd in a private session, and a client on the bus with it.
+///
+/// - Context: bound to the thread of the test.
+package final class Daemon {
+    /// Where it runs.
+    package let session: PrivateSession
+    /// The program.
+    package private(set) var program: Child
+    /// A connection of the test's own to the session bus.
+    package let bus: Connection
+    /// What it told of itself as a service.
+    package let notifications: NotifySocket
+    /// The signals of its objects that came so far, of all interfaces; see `settle()`.
+    package private(set) var signals: [DBusKit.Signal] = []
+    private let loop: EventLoop
+    private var subscription: Connection.Subscription?
+
+    /// Where the configuration of the daemon in `session` is.
+    private static func file(_ session: PrivateSession) -> String {
+        "\(session.directory)/dualcam.toml"
+    }
+
+    /// Starts it in `session` with the text of a configuration, and waits until it owns its name,
+    /// and, where `node` says so, until its node is published.
+    package init(
+        _ configuration: String,
+        in session: PrivateSession,
+        node: Bool = true
+    ) throws {
+        self.session = session
+        let path = Daemon.file(session)
+        try configuration.write(toFile: path, atomically: true, encoding: .utf8)
+        notifications = try NotifySocket(path: "\(session.directory)/notify")
+        program = try session.run(
+            Programs.path(of: "dualcamd"),
+            ["--config", path],
+            adding: ["NOTIFY_SOCKET": notifications.path]
+        )
+        loop = try EventLoop()
+        bus = try Connection(
+            to: .address(session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""),
+            loop: loop
+        )
+        subscription = bus.subscribe(MatchRule(pathNamespace: DualCam.path)) { [unowned self] in
+            signals.append($0)
+        }
+        try eventually("READY", within: 10) {
+            if let exit = program.exit {
+                throw ServiceFailed(description: "dualcamd: \(exit): \(program.errors)")
+            }
+            return notifications.lines.contains("READY=1")
+        }
+        if node {
+            try eventually("the node", within: 10) {
+                try get("Active", of: .stream).boolean ?? false
+            }
+        }
+    }
+
+    /// Runs `body` with a daemon in a session of its own, whose logs are shown when it throws.
+    package static func with(
+        _ configuration: String,
+        services: [PrivateSession.Service] = PrivateSession.Service.allCases,
+        node: Bool = true,
+        _ body: (Daemon) throws -> Void
+    ) throws {
+        try PrivateSession.with(services) { session in
+            let daemon = try Daemon(configuration, in: session, node: node)
+            try body(daemon)
+            if let exit = daemon.program.exit, exit != .status(0) {
+                throw ServiceFailed(description: "dualcamd: \(exit)")
+            }
+        }
+    }
+
+    // MARK: Calls
+
+    /// Calls a method of ours with `options`, and returns what it gives.
+    @discardableResult
+    package func call(
+        _ member: String,
+        of interface: Interface,
+        at path: ObjectPath = DualCam.path,
+        options: [String: Value] = [:]
+    ) throws -> [Value] {
+        try send(member, of: interface.name, at: path, [.named(options)])
+    }
+
+    /// Calls any method with any arguments.
+    @discardableResult
+    package func send(
+        _ member: String,
+        of interface: String,
+        at path: ObjectPath = DualCam.path,
+        _ arguments: [Value] = []
+    ) throws -> [Value] {
+        try bus.call(
+            MethodCall(
+                member,
+                of: interface,
+                at: path,
+                on: DualCam.busName,
+                arguments,
+                startsService: false,
+                timeout: 10
+            )
+        )
+    }
+
+    /// The value of a property.
+    package func get(
+        _ property: String,
+        of interface: Interface,
+        at path: ObjectPath = DualCam.path
+    ) throws -> Value {
+        let answer = try send(
+            "Get",
+            of: "org.freedesktop.DBus.Properties",
+            at: path,
+            [.string(interface.name), .string(property)]
+        )
+        guard case .variant(let value)? = answer.first else {
+            throw ServiceFailed(description: "\(property) is no variant")
+        }
+        return value
+    }
+
+    /// Sets a property.
+    package func set(
+        _ property: String,
+        of interface: Interface,
+        at path: ObjectPath = DualCam.path,
+        to value: Value
+    ) throws {
+        try send(
+            "Set",
+            of: "org.freedesktop.DBus.Properties",
+            at: path,
+            [.string(interface.name), .string(property), .variant(value)]
+        )
+    }
+
+    /// The text of a camera's State.
+    package func state(of camera: ObjectPath) throws -> String {
+        try get("State", of: .camera, at: camera).string ?? ""
+    }
+
+    /// What is wrong, by the daemon's own words.
+    package var problems: [String] {
+        get throws { try get("Problems", of: .stream).array?.compactMap(\.string) ?? [] }
+    }
+
+    /// Whether one of the daemon's sentences on what is wrong contains `text`.
+    package func complains(of text: String) throws -> Bool {
+        try problems.contains { $0.contains(text) }
+    }
+
+    // MARK: Signals
+
+    /// Waits until all that the daemon told so far is in `signals`.
+    package func settle() throws {
+        var isAnswered = false
+        let ping = MethodCall(
+            "Ping",
+            of: "org.freedesktop.DBus.Peer",
+            at: DualCam.path,
+            on: DualCam.busName
+        )
+        try bus.call(ping) { _ in isAnswered = true }
+        try eventually("an answer") {
+            loop.runOnce(milliseconds: 5)
+            return isAnswered
+        }
+    }
+
+    /// Forgets the signals that came so far.
+    package func forgetSignals() throws {
+        try settle()
+        signals = []
+    }
+
+    /// The names of the signals of `interface` that came so far, in order.
+    package func signals(of interface: Interface) -> [String] {
+        signals.filter { $0.interface == interface.name }.map(\.member)
+    }
+
+    /// What PropertiesChanged told of `interface` so far, a dictionary each time, in order.
+    package func changes(
+        of interface: Interface,
+        at path: ObjectPath = DualCam.path
+    ) -> [[String: Value]] {
+        signals.filter {
+            $0.member == "PropertiesChanged" && $0.path == path
+                && $0.arguments.first?.string == interface.name
+        }.compactMap { $0.arguments[1].named }
+    }
+
+    // MARK: Life
+
+    /// Replaces the configuration's text and has it read again; returns once that is done.
+    package func reload(_ configuration: String) throws {
+        let before = notifications.lines.count
+        try configuration.write(
+            toFile: Daemon.file(session),
+            atomically: true,
+            encoding: .utf8
+        )
+        program.signal(SIGHUP)
+        try eventually("the end of the reload") {
+            notifications.lines.dropFirst(before).contains("READY=1")
+        }
+    }
+
+    /// Asks it to end, and returns how it did and after how many seconds.
+    package func end() throws -> (exit: Child.Exit, seconds: Double) {
+        let start = MonotonicClock.now
+        program.signal(SIGTERM)
+        let exit = try program.wait()
+        return (exit, (MonotonicClock.now - start).seconds)
+    }
+}
+
+/// The programs of this package.
+package enum Programs {
+    /// The program called `name`: in DUALCAM_BIN_DIR, else beside the tests' own.
+    package static func path(of name: String) -> String {
+        let directory =
+            ProcessInfo.processInfo.environment["DUALCAM_BIN_DIR"]
+            ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+            .deletingLastPathComponent().path
+        return "\(directory)/\(name)"
+    }
+}
