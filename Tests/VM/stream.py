@@ -168,15 +168,11 @@ def body():
     say(f'measured: both cameras seen {at - consumer.began:.2f} s after the second consumer was started')
 
     # Stop, in the middle of it
-    before = time.monotonic()
     check('systemctl', '--user', 'stop', UNIT)
-    returned = time.monotonic()
-    ended = int(unit('ExecMainExitTimestampMonotonic')) / 1e6
-    expect(before < ended < returned,
-           f'measured: the daemon ended {ended - before:.2f} s after it was told to, systemctl came back after '
-           f'{returned - before:.2f} s')
+    # When systemd sent SIGTERM, and when it saw the end; it would not have called it clean after TimeoutStopSec
+    told, ended = (int(unit(f'{name}TimestampMonotonic')) / 1e6 for name in ('ActiveExit', 'ExecMainExit'))
+    expect(0 < told < ended, f'measured: the daemon ended {ended - told:.2f} s after SIGTERM')
     expect((unit('Result'), unit('ExecMainCode'), unit('ExecMainStatus')) == ('success', '1', '0'), 'it ended cleanly')
-    expect(ended - before < 3, 'that is soon enough for a machine as slow as this')
     wait_for('the node is gone', lambda: node() is None)
     consumer.leave()
     for camera in cameras.values():
