@@ -43,7 +43,7 @@ struct BrowserTests {
         #expect(opened.width == 1280 && opened.height == 720)
         #expect(opened.frameRate == 30)
 
-        let counted = try browser.next(within: 15)
+        let counted = try browser.next(within: 40)
         let frames = try #require(counted.frames)
         #expect(frames >= 140)
         print(
