@@ -19,15 +19,9 @@ struct BrowserTests {
             contentsOf: URL(filePath: #filePath).deletingLastPathComponent()
                 .deletingLastPathComponent().appending(path: "Browser/page.html")
         )
-        try PrivateSession.with { session in
-            let file = "\(session.directory)/dualcam.toml"
-            try Self.configuration.write(toFile: file, atomically: true, encoding: .utf8)
-            try session.run(builtProgram("dualcamd"), "--config", file)
-            try eventually("the node", within: 15) {
-                try session.output("pw-dump").contains("\"dualcam\"")
-            }
+        try Daemon.with(Self.configuration) { daemon in
             // Portal 1.16 never notices a camera that comes after it.
-            let desktop = try Desktop(in: session)
+            let desktop = try Desktop(in: daemon.session)
             try desktop.waitForCamera()
             for round in 1...2 {
                 try watch(on: desktop, page, "round \(round)")
@@ -58,7 +52,7 @@ struct BrowserTests {
         for (name, expected) in [
             ("ramp", \Picture.rampAsMain), ("bars again", \Picture.barsAsMain),
         ] {
-            _ = try desktop.session.output(builtProgram("dualcamctl"), "swap")
+            _ = try desktop.session.output(Programs.path(of: "dualcamctl"), "swap")
             var last = ""
             try eventually("the \(name); last: \(last)") {
                 let picture = try Picture(browser.next(within: 5))

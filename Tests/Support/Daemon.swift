@@ -226,15 +226,3 @@ package final class Daemon {
         return (exit, (MonotonicClock.now - start).seconds)
     }
 }
-
-/// The programs of this package.
-package enum Programs {
-    /// The program called `name`: in DUALCAM_BIN_DIR, else beside the tests' own.
-    package static func path(of name: String) -> String {
-        let directory =
-            ProcessInfo.processInfo.environment["DUALCAM_BIN_DIR"]
-            ?? URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-            .deletingLastPathComponent().path
-        return "\(directory)/\(name)"
-    }
-}

@@ -148,5 +148,5 @@ final class Desk {
     }
 
     /// The program, built beside the tests.
-    static let tool = builtProgram("dualcamctl")
+    static let tool = Programs.path(of: "dualcamctl")
 }

@@ -20,9 +20,3 @@ func expectGolden(
         sourceLocation: sourceLocation
     )
 }
-
-/// The path of the program called `name`, which lies beside this one.
-func builtProgram(_ name: String) -> String {
-    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent(name).path
-}

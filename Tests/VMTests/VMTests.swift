@@ -29,7 +29,7 @@ struct VMTests {
     /// Runs `program` to its end, which must be a good one, and shows what it wrote.
     private func run(_ program: String, _ arguments: String..., within seconds: Double) throws {
         var environment = ProcessInfo.processInfo.environment
-        environment["DUALCAM_BIN_DIR"] = builtProgramsDirectory
+        environment["DUALCAM_BIN_DIR"] = Programs.directory
         environment["RIG_PASS"] = "DUALCAM_BIN_DIR"
         environment["RIG_TIMEOUT"] = "600"
         let child = try Child(program, arguments, environment: environment)
