@@ -172,7 +172,7 @@ let package = Package(
         ),
         .testTarget(
             name: "EngineTests",
-            dependencies: ["Frames", "Imaging", "DualCamCore", "Engine"],
+            dependencies: ["Frames", "Imaging", "DualCamCore", "Engine", "TestSupport"],
             exclude: ["Goldens"],
             swiftSettings: pixelSettings
         ),

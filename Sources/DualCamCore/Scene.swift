@@ -241,7 +241,8 @@ package struct SceneState: Hashable, Sendable {
     /// How each role's picture is turned and mirrored.
     package var transforms = PerRole(back: Transform.identity, front: Transform.identity)
     private var transition: Transition?
-    private var notices = PerRole<Notice?>(back: nil, front: nil)
+    /// Why a role's camera does not deliver, or why it did not last.
+    package private(set) var notices = PerRole<Notice?>(back: nil, front: nil)
     private var veils = PerRole(back: Fade(), front: Fade())
     /// How long a picture takes to blur when its camera stops delivering, and back, in seconds.
     private static let veilDuration = 0.3

@@ -29,12 +29,14 @@ package final class Compositor {
         packer = Packer(width: canvas.width)
     }
 
-    /// Draws `scene` with the newest frame of each camera, `nil` where there is none yet, into
+    /// Draws `scene` with the newest frame of each camera, `nil` where there is none yet, and the
+    /// words of each camera's notice, `nil` where there is none or it is not written yet, into
     /// `output`: height × `stride` bytes, of which 2 · width in each row are written.
     package func composite(
         _ scene: Scene,
         back backFrame: Frame?,
         front frontFrame: Frame?,
+        labels: PerRole<NoticeLabels?>,
         into output: UnsafeMutablePointer<UInt8>,
         stride: Int
     ) {
@@ -44,7 +46,7 @@ package final class Compositor {
         var isCovered = false
         for index in 0..<scene.count {
             let layer = scene[index]
-            surfaces[index].prepare(layer, of: camera(layer.role))
+            surfaces[index].prepare(layer, of: camera(layer.role), labels: labels[layer.role])
             isCovered = isCovered || surfaces[index].interior == PixelRect(canvas)
         }
         if !isCovered { drawBackdrop(of: scene, into: output, stride: stride) }

@@ -28,6 +28,7 @@ final class LayerSurface {
     private var hasVeil = false
     private var decoration: Decoration
     private var icon: SwapIcon
+    private var labels: NoticeLabels?
 
     /// What the layer hides whole; even in x.
     private(set) var interior = PixelRect.none
@@ -41,9 +42,11 @@ final class LayerSurface {
         icon = SwapIcon(canvas: canvas)
     }
 
-    /// Brings the camera's picture to the size and turn that `layer` shows it in.
-    func prepare(_ layer: Layer, of camera: CameraPicture) {
+    /// Brings the camera's picture to the size and turn that `layer` shows it in, and takes the
+    /// words of its notice.
+    func prepare(_ layer: Layer, of camera: CameraPicture, labels: NoticeLabels?) {
         self.layer = layer
+        self.labels = layer.notice == nil ? nil : labels
         let whole = PixelRect(canvas)
         outer = layer.rect.outwards
         isPlain =
@@ -170,8 +173,10 @@ final class LayerSurface {
             write(y: y, weights.opaque, hole: hole, row: row, packer: packer)
             blend(y: y, right..<touched.maxX, weights.right, content, row: row, packer: packer)
         }
-        guard layer.iconOpacity * layer.opacity > 0 else { return }
-        for y in icon.rows { icon.apply(y: y, to: output + y * stride) }
+        if layer.iconOpacity * layer.opacity > 0 {
+            for y in icon.rows { icon.apply(y: y, to: output + y * stride) }
+        }
+        labels?.draw(in: layer, into: output, stride: stride)
     }
 
     /// Lays pixels of the layer over the row by their weights; `content` is room for a row.

@@ -34,7 +34,7 @@ package final class FrameThread: Sendable {
         case end
     }
 
-    private let scene: Mutex<SceneState>
+    private let scene: ShownScene
     private let orders = Mutex<[Order]>([])
     private let counts = Mutex(Counts())
     private let slots: PerRole<FrameSlot>
@@ -52,19 +52,24 @@ package final class FrameThread: Sendable {
         settings: Node.Settings,
         report: @escaping @Sendable (Node.Event) -> Void
     ) throws(SystemError) {
-        self.scene = Mutex(scene)
         self.slots = slots
         self.bell = bell
         // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
         nonisolated(unsafe) let loop = try EventLoop()
-        let started = try Thread(name: "composite") { [self] in
-            Round(of: self, loop: loop, settings: settings, report: report).run()
+        self.scene = try ShownScene(scene, canvas: settings.size)
+        do throws(SystemError) {
+            let started = try Thread(name: "composite") { [self] in
+                Round(of: self, loop: loop, settings: settings, report: report).run()
+            }
+            thread.withLock { $0 = started }
+        } catch {
+            self.scene.end()
+            throw error
         }
-        thread.withLock { $0 = started }
     }
 
     /// Shows `state` from the next output frame on.
-    package func show(_ state: SceneState) { scene.withLock { $0 = state } }
+    package func show(_ state: SceneState) { scene.show(state) }
 
     /// Publishes the node, and keeps it there.
     package func publishNode() { order(.publishNode) }
@@ -86,6 +91,7 @@ package final class FrameThread: Sendable {
             return thread
         }
         ended?.join()
+        scene.end()
     }
 
     private func order(_ order: Order) {
@@ -221,7 +227,7 @@ package final class FrameThread: Sendable {
         private func tick() {
             guard let node, node.isStreaming else { return }
             let now = MonotonicClock.now
-            let state = shared.scene.withLock { $0 }
+            let (state, labels) = shared.scene.current
             let frames = PerRole(back: shared.slots.back.latest, front: shared.slots.front.latest)
             if state.main != mainRole {
                 mainRole = state.main
@@ -249,6 +255,7 @@ package final class FrameThread: Sendable {
                     scene,
                     back: frames.back,
                     front: frames.front,
+                    labels: labels,
                     into: base,
                     stride: stride
                 )

@@ -21,6 +21,7 @@ struct Picture {
         canvas: Size,
         back: Frame? = nil,
         front: Frame? = nil,
+        labels: PerRole<NoticeLabels?> = PerRole(back: nil, front: nil),
         compositor: Compositor? = nil,
         over: UInt8 = 0xaa
     ) {
@@ -33,6 +34,7 @@ struct Picture {
                 scene,
                 back: back,
                 front: front,
+                labels: labels,
                 into: base,
                 stride: 2 * canvas.width
             )

@@ -37,20 +37,6 @@ struct ScenePictureTests {
             )
             .save("rest-portrait-\(layout.rawValue)")
         }
-        var veiled = Self.state()
-        veiled.setNotice(.busy, of: .front, at: .zero)
-        veiled.setNotice(.unplugged, of: .back, at: .zero)
-        for step in 0...3 {
-            let scene = veiled.scene(at: Timestamp(seconds: 0.1 * Double(step)))
-            try Picture(
-                scene,
-                canvas: Self.canvas,
-                back: back,
-                front: front,
-                compositor: compositor
-            )
-            .save("veil-\(step)")
-        }
         for transform in Transform.all {
             var turned = Self.state()
             turned.transforms.front = transform
@@ -62,6 +48,41 @@ struct ScenePictureTests {
                 compositor: compositor
             )
             .save("turned-\(transform.isMirrored ? "m" : "")\(transform.quarterTurns)")
+        }
+    }
+
+    @Test func interruption() throws {
+        let back = try photograph("back", size: Self.canvas)
+        let front = try photograph("front", size: Self.canvas)
+        let labels = PerRole<NoticeLabels?>(
+            back: NoticeLabels(Notice.unplugged.text(for: .back), canvas: Self.canvas),
+            front: NoticeLabels(Notice.busy.text(for: .front), canvas: Self.canvas)
+        )
+        let compositor = Compositor(canvas: Self.canvas)
+        for roles in [[Role.back], [.front], [.back, .front]] {
+            var state = Self.state()
+            if roles.contains(.back) { state.setNotice(.unplugged, of: .back, at: .zero) }
+            if roles.contains(.front) { state.setNotice(.busy, of: .front, at: .zero) }
+            let name = "veil-" + roles.map(\.rawValue).joined(separator: "-")
+            func save(_ suffix: String, seconds: Double, back: Frame?) throws {
+                try Picture(
+                    state.scene(at: Timestamp(seconds: seconds)),
+                    canvas: Self.canvas,
+                    back: back,
+                    front: front,
+                    labels: labels,
+                    compositor: compositor
+                )
+                .save("\(name)-\(suffix)")
+            }
+            for step in 1...3 {
+                try save("\(step)", seconds: 0.1 * Double(step), back: back)
+            }
+            try save("without", seconds: 1, back: nil)
+            state.setSwapped(true, at: Timestamp(seconds: 1))
+            for percent in [45, 50, 55, 60, 70, 85, 100] {
+                try save("swap-\(percent)", seconds: 1 + 0.003 * Double(percent), back: back)
+            }
         }
     }
 

@@ -1,0 +1,79 @@
+import DualCamCore
+package import Frames
+import Imaging
+
+/// The words of one notice in all the sizes of type that a canvas may need.
+package struct NoticeLabels: Sendable {
+    /// Type in the main picture and in an inset, and what else is tried where that is too wide,
+    /// on a canvas 720 high; and what can still be read, in pixels.
+    private static let (mainType, insetType) = (22.0, 14.0)
+    private static let (others, readable) = ([18.0, 12, 10], 10.0)
+    /// Of the canvas's width, how wide a layer may be for an inset's words, when they are gone as
+    /// it grows, and from when on the main picture's are there. Nothing rests in between.
+    private static let (insetWidth, noWidth, mainWidth) = (0.5, 0.65, 0.85)
+    /// The least distance of a label from the layer's edge, on a canvas 720 high.
+    private static let distance = 6.0
+
+    private let canvas: Size
+    private let unit: Double
+    /// Largest first.
+    private let labels: [Label]
+
+    /// Writes `text` for a canvas of `canvas`. Looks for fonts, as `Label` does.
+    package init(_ text: String, canvas: Size) {
+        self.canvas = canvas
+        let unit = Double(canvas.height) / 720
+        self.unit = unit
+        let types = ([Self.mainType, Self.insetType] + Self.others)
+            .map { max(Self.readable, $0 * unit) }
+        labels = Set(types).sorted(by: >).map { Label(text, type: $0) }
+    }
+
+    /// Writes the words in the middle of `layer`, as clear as its veil is thick, into `output`: a
+    /// canvas in rows of `stride` bytes. While the layer grows from an inset to the main picture
+    /// the one size of type fades before the other comes. Does not allocate.
+    func draw(in layer: Layer, into output: UnsafeMutablePointer<UInt8>, stride: Int) {
+        let width = layer.rect.width / Double(canvas.width)
+        let small = index(upTo: Self.insetType, in: layer.rect)
+        let large = index(upTo: Self.mainType, in: layer.rect)
+        if small == large {
+            draw(small, 1, in: layer, into: output, stride: stride)
+        } else if width < Self.noWidth {
+            let share = (Self.noWidth - width) / (Self.noWidth - Self.insetWidth)
+            draw(small, min(1, share), in: layer, into: output, stride: stride)
+        } else {
+            let share = (width - Self.noWidth) / (Self.mainWidth - Self.noWidth)
+            draw(large, min(1, share), in: layer, into: output, stride: stride)
+        }
+    }
+
+    /// The largest label of at most `type` that has room in `rect`; the number of labels where
+    /// none has.
+    private func index(upTo type: Double, in rect: Rect) -> Int {
+        let room = rect.inset(by: Self.distance * unit)
+        let type = max(Self.readable, type * unit)
+        return labels.firstIndex {
+            $0.type <= type && Double($0.size.width) <= room.width
+                && Double($0.size.height) <= room.height
+        } ?? labels.count
+    }
+
+    private func draw(
+        _ index: Int,
+        _ share: Double,
+        in layer: Layer,
+        into output: UnsafeMutablePointer<UInt8>,
+        stride: Int
+    ) {
+        guard index < labels.count else { return }
+        let label = labels[index]
+        labels[index].lay(
+            over: output,
+            stride: stride,
+            x: Int(((layer.rect.midX - Double(label.size.width) / 2) / 2).rounded()) * 2,
+            y: Int((layer.rect.midY - Double(label.size.height) / 2).rounded()),
+            clip: layer.rect.outwards.intersection(PixelRect(canvas)),
+            opacity: layer.opacity * layer.veil * share
+        )
+    }
+}
