@@ -236,6 +236,7 @@ extension DaemonTests {
                     ),
                 ]
                 // A machine with more to do than it can may be late through nobody's fault.
+                let pressure = Pressure()
                 var gaps: [Double] = []
                 for _ in 0..<3 where gaps.allSatisfy({ $0 > Self.gap }) {
                     reader.flush()
@@ -246,7 +247,7 @@ extension DaemonTests {
                     gaps.append(zip(times, times.dropFirst()).map { ($1 - $0).seconds }.max() ?? 1)
                 }
                 print("widest gaps between frames meanwhile", gaps.map(milliseconds))
-                #expect(gaps.contains { $0 <= Self.gap })
+                #expect(gaps.contains { $0 <= Self.gap } || pressure.isHigh, "\(gaps)")
                 let sizes = [.nan, .infinity, -.infinity, 0, -1, 0.5001, 0.0999, 1e308]
                 for size in sizes {
                     let arguments = set("InsetSize", .double(size))

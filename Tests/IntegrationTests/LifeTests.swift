@@ -102,6 +102,15 @@ extension DaemonTests {
                         == "org.dualcam.DualCam1.Error.PipeWireUnavailable"
                 }
                 try daemon.forgetSignals()
+                try daemon.call("Stop", of: .stream)
+                #expect(throws: DBusKit.DBusError.self) { try daemon.call("Start", of: .stream) }
+                try daemon.settle()
+                #expect(
+                    daemon.signals(of: .stream)
+                        == ["WillStop", "DidStop", "WillStart", "FailedToStart"]
+                )
+
+                try daemon.forgetSignals()
                 try daemon.session.start(.pipewire)
                 try daemon.session.start(.wireplumber)
                 try eventually("the node", within: 3) {

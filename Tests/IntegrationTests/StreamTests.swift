@@ -57,69 +57,82 @@ extension DaemonTests {
                 let reader = try daemon.reader()
                 defer { reader.close() }
                 _ = try reader.picture("both cameras") {
-                    $0.counter(of: DaemonTests.size, in: Self.inset, bits: 12) != nil
-                        && $0.counter(of: DaemonTests.size, in: Rect(DaemonTests.size)) != nil
+                    // Not yet there, a picture is a calm dark, which reads as 0.
+                    $0.counter(of: DaemonTests.size, in: Self.inset, bits: 12) ?? 0 > 15
+                        && $0.counter(of: DaemonTests.size, in: Rect(DaemonTests.size)) ?? 0 > 15
                 }
+                reader.flush()
                 let format = try #require(reader.format)
                 #expect(format.size == DaemonTests.size && format.rate == (30, 1))
                 #expect(format.color == .video)
 
-                // A machine with more to do than it can may lose a frame through nobody's fault.
-                var troubles: [String] = []
-                for _ in 0..<3 {
-                    let trouble = try Self.troubles(of: reader, count: 300)
-                    if trouble.isEmpty { return }
-                    troubles.append(trouble)
+                // A machine with more to do than it can may lose a frame through nobody's fault;
+                // then it is begun anew.
+                let pressure = Pressure()
+                var run: [Sight] = []
+                var breaks: [String] = []
+                for _ in 0..<900 where run.count < 300 {
+                    let sight = try Self.sight(of: try reader.next())
+                    if let last = run.last {
+                        #expect(sight.pts > last.pts)
+                        let isNext =
+                            sight.sequence == last.sequence + 1
+                            && sight.main == last.main + 1
+                            && (0...2).contains((sight.inset - last.inset) & 0xfff)
+                        if !isNext {
+                            breaks.append("\(last) then \(sight)")
+                            run = []
+                        }
+                    }
+                    run.append(sight)
+                    guard run.count == 300 else { continue }
+                    let rates = [
+                        299 / (sight.arrival - run[0].arrival).seconds,
+                        299 / (sight.pts - run[0].pts).seconds,
+                    ]
+                    let delays = run.map { ($0.arrival - $0.pts).seconds }.sorted()
+                    print(
+                        "\(rates[0]) frames a second by arrival, \(rates[1]) by pts;",
+                        "camera to consumer \(milliseconds(delays[150])), at worst",
+                        "\(milliseconds(delays[299])); begun anew \(breaks.count) times"
+                    )
+                    #expect(rates.allSatisfy { abs($0 / 30 - 1) <= 0.01 }, "\(rates)")
                 }
-                Issue.record("not every frame: \(troubles)")
+                guard run.count < 300 else { return }
+                print("\(breaks.count) breaks in 900 frames at a pressure of \(pressure.share)")
+                let sample = "never 300 frames in a row, as \(breaks.suffix(2))"
+                #expect(pressure.isHigh && breaks.count < 300, "\(sample)")
             }
         }
 
-        /// What is wrong with the next `count` frames; empty when nothing is.
-        private static func troubles(of reader: StreamReader, count: Int) throws -> String {
+        /// What a frame says of itself.
+        private struct Sight {
+            var sequence: UInt64
+            var pts: Timestamp
+            var arrival: Timestamp
+            /// The cameras' own counts, the inset's modulo 4096.
+            var main: Int
+            var inset: Int
+        }
+
+        private static func sight(of frame: StreamReader.Frame) throws -> Sight {
             let size = DaemonTests.size
-            var last: (sequence: UInt64, main: Int, inset: Int, pts: Timestamp)?
-            var times: [Timestamp] = []
-            var stamps: [Timestamp] = []
-            var steps = (sequence: 0, main: 0, inset: 0)
-            var delays: [Double] = []
-            reader.flush()
-            for _ in 0..<count {
-                let frame = try reader.next()
-                let picture = Picture(frame, size: size)
-                let pts = try #require(frame.pts)
-                #expect(frame.stride == 2560 && frame.bytes.count == 2560 * 720)
-                #expect(frame.transform == 0)
-                let main = try #require(picture.counter(of: size, in: Rect(size)), "torn")
-                let other = try #require(
-                    picture.counter(of: size, in: Self.inset, bits: 12),
-                    "torn in the inset"
-                )
-                if let last {
-                    #expect(pts > last.pts)
-                    #expect(other >= last.inset || last.inset > 4000)
-                    if frame.sequence != last.sequence + 1 { steps.sequence += 1 }
-                    if main != last.main + 1 { steps.main += 1 }
-                    if !(0...2).contains(other - last.inset) { steps.inset += 1 }
-                }
-                last = (frame.sequence, main, other, pts)
-                times.append(frame.arrival)
-                stamps.append(pts)
-                delays.append((frame.arrival - pts).seconds)
+            let picture = Picture(frame, size: size)
+            #expect(frame.stride == 2560 && frame.bytes.count == 2560 * 720)
+            #expect(frame.transform == 0)
+            let main = picture.counter(of: size, in: Rect(size))
+            let other = picture.counter(of: size, in: Self.inset, bits: 12)
+            guard let main, let other else {
+                let rows = [picture.luma(row: 8), picture.luma(row: 34)]
+                throw TimedOut("whole counters in frame \(frame.sequence): \(rows)", after: 0)
             }
-            let rate = Double(count - 1) / (times[count - 1] - times[0]).seconds
-            let stampRate = Double(count - 1) / (stamps[count - 1] - stamps[0]).seconds
-            delays.sort()
-            let summary = """
-                \(rate) frames a second by arrival, \(stampRate) by pts; camera to consumer \
-                \(milliseconds(delays[count / 2])), at worst \(milliseconds(delays[count - 1])); \
-                not the next one: \(steps)
-                """
-            print(summary)
-            let isRight =
-                abs(rate / 30 - 1) <= 0.01 && abs(stampRate / 30 - 1) <= 0.01
-                && steps == (0, 0, 0)
-            return isRight ? "" : summary
+            return Sight(
+                sequence: frame.sequence,
+                pts: try #require(frame.pts),
+                arrival: frame.arrival,
+                main: main,
+                inset: other
+            )
         }
 
         @Test func threeConsumersAtOnceAreServed() throws {
@@ -132,7 +145,7 @@ extension DaemonTests {
                     "gst-launch-1.0",
                     "pipewiresrc",
                     "target-object=dualcam",
-                    "num-buffers=60",
+                    "num-buffers=120",
                     "!",
                     "video/x-raw,format=YUY2,width=1280,height=720",
                     "!",
@@ -144,12 +157,23 @@ extension DaemonTests {
                 try eventually("live pictures") {
                     try daemon.get("State", of: .stream) == .string("streaming")
                 }
-                for reader in readers {
-                    reader.flush()
-                    let frames = try reader.frames(60, within: 8)
-                    let steps = frames[59].sequence - frames[0].sequence
-                    #expect(steps < 59 + 4, "\(steps) steps in 60 frames")
+                // As above: the machine may be at fault once or twice.
+                let pressure = Pressure()
+                var lost: [[Int]] = []
+                for _ in 0..<3 where !lost.contains([0, 0]) {
+                    for reader in readers { reader.flush() }
+                    lost.append(
+                        try readers.map { reader in
+                            let frames = try reader.frames(45, within: 8)
+                            return Int(frames[44].sequence) - Int(frames[0].sequence) - 44
+                        }
+                    )
                 }
+                #expect(
+                    lost.contains([0, 0])
+                        || pressure.isHigh && lost.contains { $0.allSatisfy { $0 < 15 } },
+                    "frames lost by each: \(lost)"
+                )
                 #expect(try gstreamer.wait(within: 15) == .status(0))
                 try eventually("two consumers") {
                     try daemon.get("Consumers", of: .stream) == .uint32(2)

@@ -96,63 +96,75 @@ extension DaemonTests {
             return (sights, again)
         }
 
+        /// Whether a frame was late while something moved, through a machine with more to do than
+        /// it can: what was seen then says nothing of the swap.
+        private func isDisturbed(_ sights: [Sight]) -> Bool {
+            let last = sights.lastIndex(where: \.isNew) ?? 0
+            return zip(sights, sights.dropFirst()).prefix(last).contains {
+                $1.time - $0.time > 1.5 * Self.interval
+            }
+        }
+
         @Test func itBeginsAtOnceAndEndsInTime() throws {
             try withStill { daemon, reader in
+                let pressure = Pressure()
                 var troubles: [String] = []
-                for turn in 0..<6 {
-                    let toMain = turn % 2 == 0
-                    let sights = try watch(daemon, reader).sights
-                    let changes = sights.filter(\.isNew)
-                    let first = try #require(changes.first).time
-                    let last = try #require(changes.last).time
-                    print(
-                        "first change \(milliseconds(first)) after the answer,",
-                        "last \(milliseconds(last)), edges \(sights.map(\.edge))"
-                    )
-                    let edges = sights.map(\.edge)
-                    if toMain {
-                        #expect(zip(edges, edges.dropFirst()).allSatisfy { $0 >= $1 })
-                        #expect(edges.last == 0)
-                    } else {
-                        #expect((934...936).contains(edges.last ?? 0))
+                // Each time there and back.
+                for _ in 0..<5 {
+                    let pair = try [true, false].map { isToMain in
+                        let sights = try watch(daemon, reader).sights
+                        let changes = sights.filter(\.isNew)
+                        let first = try #require(changes.first).time
+                        let last = try #require(changes.last).time
+                        let edges = sights.map(\.edge)
+                        if isToMain {
+                            #expect(zip(edges, edges.dropFirst()).allSatisfy { $0 >= $1 })
+                        }
+                        #expect(edges.last == (isToMain ? 0 : 934))
+                        print(
+                            "first change \(milliseconds(first)) after the answer,",
+                            "last \(milliseconds(last)), edges \(edges)"
+                        )
+                        return first <= Self.interval + Self.delivery
+                            && abs(last - 0.3) <= Self.interval + Self.delivery
+                            ? "" : "first \(first), last \(last)"
                     }
-                    if first > Self.interval + Self.delivery
-                        || abs(last - 0.3) > Self.interval + Self.delivery
-                    {
-                        troubles.append("first \(first), last \(last)")
-                    }
-                    if !toMain, turn > 0, troubles.count < 2 { return }
-                    // A machine with more to do than it can may be late through nobody's fault.
-                    if turn == 1, troubles.isEmpty { return }
+                    if pair == ["", ""] { return }
+                    troubles += pair
                 }
-                Issue.record("not in time: \(troubles)")
+                #expect(pressure.isHigh, "not in time: \(troubles)")
             }
         }
 
         @Test(arguments: [0.2, 0.5, 0.8])
         func askedAgainOnTheWayItTurnsRound(at phase: Double) throws {
             try withStill { daemon, reader in
-                let (sights, again) = try watch(daemon, reader) { $0.phase >= phase }
-                let turn = try #require(again)
-                print("turned at \(milliseconds(turn)), edges \(sights.map(\.edge))")
-                let edges = sights.map(\.edge)
-                #expect((934...936).contains(edges.last ?? 0))
-                #expect(edges.min().map { $0 < 934 } == true)
-
-                // At every moment it is where steady progress there and back would have it: no
-                // jump, and the same speed both ways.
-                let top = sights.map(\.phase).max() ?? 0
-                for (before, after) in zip(sights, sights.dropFirst()) where after.edge > 0 {
-                    let step = abs(after.phase - before.phase) * 0.3
-                    let time = after.time - before.time
-                    #expect(step < time + Self.delivery, "\(before) \(after)")
+                let pressure = Pressure()
+                for _ in 0..<8 {
+                    let (sights, again) = try watch(daemon, reader) { $0.phase >= phase }
+                    if let again, again < 0.29, !isDisturbed(sights) {
+                        return try expectTurn(sights, daemon)
+                    }
+                    try daemon.call("Reset", of: .scene, options: ["instant": .boolean(true)])
                 }
-                // There and back take equally long.
-                let end = try #require(sights.last { $0.isNew }).time
-                let way = top * 0.3
-                #expect(abs(end - 2 * way) < 2 * Self.interval + Self.delivery)
-                #expect(try daemon.get("Swapped", of: .scene) == .boolean(false))
+                #expect(pressure.isHigh, "never undisturbed")
             }
+        }
+
+        /// Expects that `sights` show a way there and back without a jump, as fast both ways.
+        private func expectTurn(_ sights: [Sight], _ daemon: Daemon) throws {
+            let edges = sights.map(\.edge)
+            print("there and back, edges \(edges)")
+            #expect(edges.last == 934)
+            #expect(edges.min().map { $0 < 934 } == true)
+            for (before, after) in zip(sights, sights.dropFirst()) where after.edge > 0 {
+                let step = abs(after.phase - before.phase) * 0.3
+                #expect(step < after.time - before.time + Self.delivery, "\(before) \(after)")
+            }
+            let top = sights.map(\.phase).max() ?? 0
+            let end = try #require(sights.last { $0.isNew }).time
+            #expect(abs(end - 2 * top * 0.3) < 2 * Self.interval + Self.delivery)
+            #expect(try daemon.get("Swapped", of: .scene) == .boolean(false))
         }
 
         @Test func instantlyIsInOneFrame() throws {
