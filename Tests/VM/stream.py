@@ -3,10 +3,10 @@
 import time
 from guest import *
 
-# Small and slow, for one emulated machine makes the pictures, decodes, composes and reads them: a camera that misses
-# five frames in a row counts as stalled.
+# Small and slow, for one emulated machine makes the pictures, decodes, composes and reads them. A camera that delivers
+# nothing for five intervals counts as stalled, and its picture is blurred: on a busy machine that happens.
 WIDTH, HEIGHT, RATE = 640, 360, 15
-CAMERA = '320x240', 10
+CAMERA = '320x240', 5
 CONFIGURATION = f"""
 [output]
 width = {WIDTH}
@@ -42,7 +42,10 @@ class Sight:
         return hues.pop() if len(hues) == 1 else None, luma / len(points)
 
     def counter(self, frame, hue):
-        """uvccam's frame counter: 16 blocks of 8 x 8 pixels in the top row, highest bit first, 235 or 16."""
+        """uvccam's frame counter: 16 blocks of 8 x 8 pixels in the top row, highest bit first, 235 or 16.
+
+        None when a block is neither, as where the picture is blurred.
+        """
         if hue not in self.pictures:
             return None
         width, height, mirrored = self.pictures[hue]
@@ -52,7 +55,10 @@ class Sight:
         for block in range(16):
             x = block * 8 + 4
             x = left + (width - x if mirrored else x) * scale
-            value = value * 2 + (frame[(int(top + 4 * scale) * WIDTH + int(x)) * 2] > 128)
+            luma = frame[(int(top + 4 * scale) * WIDTH + int(x)) * 2]
+            if 50 < luma < 200:
+                return None
+            value = value * 2 + (luma > 128)
         return value
 
 
@@ -61,18 +67,26 @@ def camera_property(role, name):
                  f'{BUS_NAME}.Camera', name)
 
 
+def streaming():
+    """The status, when all is well."""
+    state = status()
+    states = {camera['state'] for camera in state['cameras'].values()}
+    return state if (state['state'], state['consumers'], states) == ('streaming', 1, {'streaming'}) else None
+
+
 def rate(frames):
     return (len(frames) - 1) / (frames[-1][0] - frames[0][0])
 
 
 def expect_live(frames):
     """The main camera's counter rises from frame to frame, or stays where no new picture was there in time."""
-    counters = [sample[3] for _, sample in frames]
-    steps = [(b - a) & 0xffff for a, b in zip(counters, counters[1:])]
-    expect(all(step < 100 for step in steps) and len(set(counters)) > len(counters) / 4,
-           f'the main picture lives: counter {counters[0]}..{counters[-1]} in {len(counters)} frames, '
-           f'{steps.count(0)} repeated, {sum(step - 1 for step in steps if step > 1)} passed over, '
-           f'{rate(frames):.1f} frames/s')
+    counters = [sample[3] for _, sample in frames if sample[3] is not None]
+    steps = [b - a for a, b in zip(counters, counters[1:])]
+    if not all(0 <= step < 100 for step in steps) or len(set(counters)) < 10:
+        raise Failure(f'the main picture does not live: counters {[sample[3] for _, sample in frames]}')
+    say(f'ok: the main picture lives: counter {counters[0]}..{counters[-1]} in {len(frames)} frames, '
+        f'{steps.count(0)} repeated, {sum(step - 1 for step in steps if step > 1)} passed over, '
+        f'{len(frames) - len(counters)} blurred, {rate(frames):.1f} frames/s')
 
 
 def closed_after(pid, left):
@@ -116,9 +130,8 @@ def body():
     say(f'measured: first frame {at - began:.2f} s after the consumer was started')
     at, sample = consumer.wait_until('both cameras are seen', lambda seen: {seen[0], seen[1]} == {'orange', 'blue'})
     say(f'measured: both cameras seen {at - began:.2f} s after the consumer was started')
-    state = status()
-    expect(state['state'] == 'streaming' and state['consumers'] == 1, 'status: streaming, one consumer')
-    expect(open_cameras(pid) == {camera.device for camera in cameras.values()}, 'both cameras are open')
+    state = wait_for('status: streaming, from two cameras, to one consumer', streaming)
+    wait_for('both cameras are open', lambda: open_cameras(pid) == {camera.device for camera in cameras.values()})
     formats = {}
     for role, camera in state['cameras'].items():
         # The name may have the vendor's in front of it
