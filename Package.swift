@@ -172,7 +172,9 @@ let package = Package(
         ),
         .testTarget(
             name: "EngineTests",
-            dependencies: ["Frames", "Imaging", "DualCamCore", "Engine", "TestSupport"],
+            dependencies: [
+                "Frames", "Imaging", "DualCamCore", "Capture", "Engine", "Platform", "TestSupport",
+            ],
             exclude: ["Goldens"],
             swiftSettings: pixelSettings
         ),

@@ -1,5 +1,6 @@
 // Linux calls that Swift cannot make itself: variadic ones, and headers that Glibc's module leaves out.
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -18,4 +19,12 @@ extern int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_
 static inline int clinux_poll(struct pollfd *descriptors, nfds_t count, long long nanoseconds) {
     struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
     return ppoll(descriptors, count, &time, 0);
+}
+
+/// Waits for `thread` to end until CLOCK_MONOTONIC shows `nanoseconds`: 0, or ETIMEDOUT. By
+/// pthread_clockjoin_np(3), whose declaration is hidden without _GNU_SOURCE, see above.
+extern int pthread_clockjoin_np(pthread_t, void **, clockid_t, const struct timespec *);
+static inline int clinux_join_thread(pthread_t thread, long long nanoseconds) {
+    struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    return pthread_clockjoin_np(thread, 0, CLOCK_MONOTONIC, &time);
 }

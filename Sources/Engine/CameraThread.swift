@@ -1,6 +1,6 @@
 package import Capture
 package import DualCamCore
-import Frames
+package import Frames
 package import Platform
 import Synchronization
 
@@ -16,17 +16,17 @@ package final class CameraThread: Sendable {
         case opening
         /// Its first frame came, in this mode; in place of another one that the bus has no room for.
         case streaming(CaptureMode, insteadOf: CaptureMode?)
-        /// It does not deliver; it will be tried again.
+        /// It does not deliver; `streaming` follows once it does again.
         case interrupted(Interruption, reason: String)
-        /// It is closed, because it is not wanted.
+        /// It is closed, because it is not wanted. Told of each wish for none that was seen.
         case closed
     }
 
     private struct Wish {
         var source: (any CameraSource)?
         var request: CaptureRequest
-        /// Whether the slot keeps its frame while no camera is wanted.
-        var keepsPicture = false
+        /// Whether the slot's frame is to be forgotten first, even if a camera is wanted again.
+        var forgetsPicture = false
         var isOver = false
         /// Rises with each wish, so that the thread sees that it changed.
         var number = 0
@@ -40,8 +40,14 @@ package final class CameraThread: Sendable {
 
     /// Seconds after which a camera that failed is tried again, at first and at most.
     private static let retryDelay = 0.25...2.0
-    /// Intervals without a frame after which a camera counts as stalled.
-    private static let stallIntervals = 5.0
+    /// Intervals without a frame after which a camera counts as stalled, and at least how many
+    /// seconds: in the dark some give five frames a second, whatever was agreed on.
+    private static let (stallIntervals, stallTime) = (5.0, 0.5)
+    /// Seconds without a frame after which a stalled camera is opened anew. Sooner would interrupt
+    /// for longer those that only hesitate.
+    private static let reopeningTime = 2.0
+    /// Seconds that a camera may take to its first frame, and give nothing but damaged ones.
+    private static let startTime = 3.0
 
     /// Starts the thread, with no camera wanted. Throws when the system has no thread to give.
     package init(
@@ -73,7 +79,7 @@ package final class CameraThread: Sendable {
     package func close(keepingPicture: Bool) {
         wish.withLock {
             $0.source = nil
-            $0.keepsPicture = keepingPicture
+            $0.forgetsPicture = $0.forgetsPicture || !keepingPicture
             $0.number += 1
         }
         bell.ring()
@@ -82,39 +88,49 @@ package final class CameraThread: Sendable {
     /// Has a camera that failed tried again now: it may be there again.
     package func retry() { bell.ring() }
 
-    /// Closes the camera, ends the thread and waits for it. Once.
+    /// Has the thread close the camera and end; does not wait for it.
     package func end() {
         wish.withLock {
+            $0.source = nil
+            $0.forgetsPicture = true
             $0.isOver = true
             $0.number += 1
         }
         bell.ring()
-        let ended = thread.withLock { thread in
-            defer { thread = nil }
-            return thread
+    }
+
+    /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end()`.
+    ///
+    /// One whose device does not answer cannot be ended: a call to a driver takes as long as it
+    /// takes, 5 s and more.
+    package func wait(until deadline: Timestamp) -> Bool {
+        thread.withLock { thread in
+            guard thread?.join(until: deadline) ?? true else { return false }
+            thread = nil
+            return true
         }
-        ended?.join()
     }
 
     // MARK: On the thread
 
     private func run() {
-        var seen = -1
+        var seen = 0
         var delay = Self.retryDelay.lowerBound
-        var isOpen = false
         while true {
-            let wanted = wish.withLock { $0 }
-            if wanted.number != seen { delay = Self.retryDelay.lowerBound }
+            let wanted = wish.withLock { wish in
+                defer { wish.forgetsPicture = false }
+                return wish
+            }
+            let isNew = wanted.number != seen
+            if isNew { delay = Self.retryDelay.lowerBound }
             seen = wanted.number
-            guard !wanted.isOver, let source = wanted.source else {
-                if !wanted.keepsPicture { slot.clear() }
-                if isOpen { report(.closed) }
-                isOpen = false
+            if wanted.forgetsPicture { slot.clear() }
+            guard let source = wanted.source else {
+                if isNew { report(.closed) }
                 if wanted.isOver { return }
                 bell.wait(until: nil)
                 continue
             }
-            isOpen = true
             report(.opening)
             let start = MonotonicClock.now
             do throws(CaptureError) {
@@ -133,16 +149,15 @@ package final class CameraThread: Sendable {
 
     /// Moves frames from `stream` to the slot until the wish is no longer number `seen`.
     private func deliver(_ stream: any CameraStream, until seen: Int) throws(CaptureError) {
-        let mode = stream.mode
-        // Until the first frame a camera may take its time.
-        let patience = Timestamp(seconds: max(Self.stallIntervals / max(mode.rate, 1), 0.2))
-        let patienceAtFirst = Timestamp(seconds: 3)
+        let interval = 1 / max(stream.mode.rate, 0.1)
+        let patience = max(Self.stallIntervals * interval, Self.stallTime)
         var isDelivering = false
+        // How many seconds without a frame there may be now.
+        var limit = max(Self.startTime, patience)
         var sequence: UInt64?
         var lastFrame = MonotonicClock.now
         while wish.withLock({ $0.number }) == seen {
-            let deadline = lastFrame + (isDelivering ? patience : patienceAtFirst)
-            switch try stream.next(until: deadline, bell: bell) {
+            switch try stream.next(until: lastFrame + Timestamp(seconds: limit), bell: bell) {
             case .frame(let frame):
                 lastFrame = MonotonicClock.now
                 let lost = sequence.map { frame.sequence > $0 + 1 ? frame.sequence - $0 - 1 : 0 }
@@ -150,17 +165,22 @@ package final class CameraThread: Sendable {
                 slot.put(frame, lost: lost ?? 0)
                 if !isDelivering {
                     isDelivering = true
-                    report(.streaming(mode, insteadOf: stream.unreducedMode))
+                    limit = patience
+                    report(.streaming(stream.mode, insteadOf: stream.unreducedMode))
                 }
             case .dropped:
                 slot.countDropped()
                 // The camera has counted it, too; it is not lost a second time.
                 sequence = sequence.map { $0 + 1 }
-                if lastFrame + patienceAtFirst < MonotonicClock.now {
+                if lastFrame + Timestamp(seconds: Self.startTime) < MonotonicClock.now {
                     throw CaptureError(.unreadable, "decode", detail: "damaged frames only")
                 }
             case .timedOut:
-                throw CaptureError(.timedOut, "capture", detail: "no frame")
+                let error = CaptureError(.timedOut, "capture", detail: "no frame")
+                guard isDelivering else { throw error }
+                isDelivering = false
+                limit = max(Self.reopeningTime, 2 * patience)
+                report(.interrupted(error.interruption, reason: "\(error)"))
             case .woken:
                 break
             }

@@ -1,4 +1,5 @@
 import CLinux
+package import Frames
 import Glibc
 import Synchronization
 
@@ -50,6 +51,14 @@ package final class Thread: Sendable {
         let again = isJoined.exchange(true, ordering: .relaxed)
         precondition(!again, "a thread joined twice")
         pthread_join(handle, nil)
+    }
+
+    /// Waits for the body to return, at most until `deadline`; whether it has. Not after it has.
+    package func join(until deadline: Timestamp) -> Bool {
+        precondition(!isJoined.load(ordering: .relaxed), "a thread joined twice")
+        guard clinux_join_thread(handle, max(0, deadline.nanoseconds)) == 0 else { return false }
+        isJoined.store(true, ordering: .relaxed)
+        return true
     }
 
     deinit { precondition(isJoined.load(ordering: .relaxed), "a thread that nobody waited for") }

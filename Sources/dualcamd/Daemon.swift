@@ -32,6 +32,8 @@ final class Daemon {
 
     /// How long cameras stay open after the last consumer left, since some come back at once.
     private static let graceDuration = 0.6
+    /// How long cameras may take to close at the end.
+    private static let endDuration = 0.7
 
     /// A daemon with nothing started. Throws when the process is out of descriptors.
     init(_ configuration: Configuration, loop: EventLoop) throws(SystemError) {
@@ -52,14 +54,15 @@ final class Daemon {
         send(.start)
     }
 
-    /// Closes the cameras and takes the node away; returns when the threads have ended.
-    func end() {
+    /// Closes the cameras and takes the node away. False when a camera has not closed in time, since
+    /// its device does not answer; its thread still runs then.
+    func end() -> Bool {
+        let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
         cameras?.back.end()
         cameras?.front.end()
         frames?.end()
-        cameras = nil
-        frames = nil
         monitor = nil
+        return Role.allCases.filter { !(cameras?[$0].wait(until: deadline) ?? true) }.isEmpty
     }
 
     private func cameraThread(_ role: Role) throws(SystemError) -> CameraThread {
@@ -147,7 +150,7 @@ final class Daemon {
             }
             send(.cameraInterrupted(role, why, reason: reason))
         case .closed:
-            Log.capture.notice("closed", metadata: camera([:]))
+            if state.cameras[role].isOpen { Log.capture.notice("closed", metadata: camera([:])) }
             send(.cameraClosed(role))
         }
     }

@@ -60,8 +60,13 @@ func run(_ options: Options) throws {
 
     Supervisor.stopping(status: "Ending")
     heart.stop()
-    daemon.end()
+    let hasEnded = daemon.end()
     if connection.isConnected { connection.flush() }
+    guard hasEnded else {
+        Log.capture.warning("a camera does not close")
+        // Not `exit`, which undoes what the camera's thread may still use.
+        _exit(EXIT_SUCCESS)
+    }
 }
 
 /// The configuration as the file says it, `nil` when it cannot be used; and what is wrong with it.

@@ -1,0 +1,190 @@
+import Capture
+import DualCamCore
+import Engine
+import Frames
+import Platform
+import Synchronization
+import Testing
+
+@Suite("A camera's thread", .timeLimit(.minutes(1)))
+struct CameraThreadTests {
+    private let slot: FrameSlot
+    private let told = Told()
+    private let thread: CameraThread
+    private let request = CaptureRequest(size: Size(width: 64, height: 48), rate: 30)
+
+    init() throws {
+        let (slot, told) = (FrameSlot(bell: try Bell()), told)
+        self.slot = slot
+        thread = try CameraThread(role: .back, slot: slot) { told.add($0) }
+    }
+
+    private func end() {
+        thread.end()
+        #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: 10)))
+    }
+
+    @Test("forgets one camera's picture for another one, though it never saw the wish for none")
+    func anotherCamera() throws {
+        defer { end() }
+        let (first, hanging, last) = (Scripted("a"), Scripted("b", isOpening: true), Scripted("c"))
+        first.give()
+        thread.open(first, request)
+        try told.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        thread.open(hanging, request)
+        try told.wait(for: "the hanging camera") { _ in hanging.opened == 1 }
+        #expect(slot.latest != nil)
+        thread.close(keepingPicture: false)
+        thread.open(last, request)
+        hanging.finishOpening()
+        try told.wait(for: "the last camera") { _ in last.opened == 1 }
+        #expect(slot.latest == nil)
+        #expect(!told.reports.contains(.closed))
+    }
+
+    @Test("keeps a picture while told so, and forgets it when told again")
+    func keptPicture() throws {
+        defer { end() }
+        let camera = Scripted("a")
+        camera.give()
+        thread.open(camera, request)
+        try told.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        thread.close(keepingPicture: true)
+        try told.wait(for: "its end") { $0.last == .closed }
+        #expect(slot.latest != nil)
+        thread.close(keepingPicture: false)
+        try told.wait(for: "the second answer") { $0.count { $0 == .closed } == 2 }
+        #expect(slot.latest == nil)
+    }
+
+    @Test("says that a camera hesitates, leaves it open, and says when it goes on")
+    func hesitation() throws {
+        defer { end() }
+        let camera = Scripted("a", goesOn: true)
+        camera.give()
+        thread.open(camera, request)
+        try told.wait(for: "two beginnings") { $0.count { $0.isStreaming } >= 2 }
+        let reports = told.reports.prefix(4)
+        #expect(reports.first == .opening && reports[2].isStall)
+        #expect(reports[1].isStreaming && reports[3].isStreaming)
+    }
+
+    @Test("opens a camera anew that gives nothing more")
+    func stall() throws {
+        defer { end() }
+        let camera = Scripted("a")
+        camera.give()
+        thread.open(camera, request)
+        try told.wait(for: "another try") { _ in camera.opened == 2 }
+        #expect(told.reports.contains { $0.isStall })
+    }
+
+    @Test("is not waited for longer than wanted when its device hangs")
+    func hangingDevice() throws {
+        let camera = Scripted("a", isOpening: true)
+        thread.open(camera, request)
+        try told.wait(for: "the try") { _ in camera.opened == 1 }
+        thread.end()
+        #expect(!thread.wait(until: MonotonicClock.now + Timestamp(seconds: 0.05)))
+        camera.finishOpening()
+        end()
+        #expect(told.reports.last == .closed)
+    }
+}
+
+extension CameraThread.Report {
+    fileprivate var isStreaming: Bool { if case .streaming = self { true } else { false } }
+    fileprivate var isStall: Bool {
+        if case .interrupted(.stalled, _) = self { true } else { false }
+    }
+}
+
+/// What the thread told so far.
+private final class Told: Sendable {
+    private let list = Mutex<[CameraThread.Report]>([])
+    var reports: [CameraThread.Report] { list.withLock { $0 } }
+    func add(_ report: CameraThread.Report) { list.withLock { $0.append(report) } }
+
+    func wait(for what: String, until isTrue: ([CameraThread.Report]) -> Bool) throws {
+        let pause = try Bell()
+        for _ in 0..<5000 {
+            if isTrue(reports) { return }
+            pause.wait(until: MonotonicClock.now + Timestamp(seconds: 0.002))
+        }
+        Issue.record("waited for \(what); told: \(reports)")
+    }
+}
+
+/// A camera that gives a frame each time it is told to.
+private final class Scripted: CameraSource {
+    let name: String
+    private struct Script {
+        var isOpening: Bool
+        var opened = 0
+        var frames = 0
+    }
+    private let script: Mutex<Script>
+    private let goesOn: Bool
+
+    /// While `isOpening`, opening it does not return. One that `goesOn` gives a frame after it gave
+    /// none for as long as it was waited for.
+    init(_ name: String, isOpening: Bool = false, goesOn: Bool = false) {
+        self.name = name
+        self.goesOn = goesOn
+        script = Mutex(Script(isOpening: isOpening))
+    }
+
+    var identity: String { name }
+    /// How often it was tried to open it.
+    var opened: Int { script.withLock { $0.opened } }
+    func give() { script.withLock { $0.frames += 1 } }
+    /// Whether there was a frame to give.
+    private func takeFrame() -> Bool {
+        script.withLock { script in
+            defer { script.frames = max(0, script.frames - 1) }
+            return script.frames > 0
+        }
+    }
+    func finishOpening() { script.withLock { $0.isOpening = false } }
+
+    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
+        script.withLock { $0.opened += 1 }
+        let pause: Bell
+        do { pause = try Bell() } catch { throw CaptureError(.system, "eventfd") }
+        while script.withLock({ $0.isOpening }) {
+            pause.wait(until: MonotonicClock.now + Timestamp(seconds: 0.002))
+        }
+        return Stream(self)
+    }
+
+    private final class Stream: CameraStream {
+        let mode = CaptureMode(size: Size(width: 64, height: 48), rate: 30, format: .gray)
+        private let source: Scripted
+        private var sequence: UInt64 = 0
+
+        init(_ source: Scripted) { self.source = source }
+
+        func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
+            while MonotonicClock.now < deadline {
+                if source.takeFrame() {
+                    defer { sequence += 1 }
+                    let layout = FrameLayout(size: mode.size, format: .gray)
+                    return .frame(
+                        Frame(
+                            buffer: FrameBuffer(byteCount: layout.byteCount),
+                            layout: layout,
+                            color: .video,
+                            timestamp: MonotonicClock.now,
+                            sequence: sequence
+                        )
+                    )
+                }
+                if bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.002)) {
+                    return .woken
+                }
+            }
+            if source.goesOn { source.give() }
+            return .timedOut
+        }
+    }
+}
