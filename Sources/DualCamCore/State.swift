@@ -37,7 +37,7 @@ package struct CameraState: Hashable, Sendable {
     var isAssigned = false
     /// Whether its thread was asked to have it open.
     var isAsked = false
-    /// Whether its thread has it open, or tries.
+    /// Whether its thread has it open, or may have: from being asked until it tells that it closed.
     package var isOpen = false
     var delivery = Delivery.none
     /// How many steps it is easier on the bus than it would be: `CaptureRequest.reduction`.
@@ -59,7 +59,7 @@ package struct CameraState: Hashable, Sendable {
         return switch delivery {
         case .streaming: .streaming
         case .failed: .interrupted
-        case .none: isOpen || isAsked ? .opening : .closed
+        case .none: isAsked ? .opening : .closed
         }
     }
 
@@ -309,14 +309,21 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.cameras[role].isAssigned = name != nil
     case .cameraProblem(let role, let problem):
         state.cameras[role].problem = problem
+    // What a thread told before it heard of the latest wish says nothing any more.
     case .cameraOpening(let role):
-        state.cameras[role].isOpen = true
+        // Opened anew, it does not deliver; one that failed is only tried again.
+        if case .streaming = state.cameras[role].delivery, state.cameras[role].isAsked {
+            state.cameras[role].delivery = .none
+        }
     case .cameraStreaming(let role, let mode, let unreduced):
+        guard state.cameras[role].isAsked else { break }
         state.cameras[role].delivery = .streaming(mode, insteadOf: unreduced)
     case .cameraInterrupted(let role, let why, let reason):
+        guard state.cameras[role].isAsked else { break }
         state.cameras[role].delivery = .failed(why, reason: reason)
         if why == .bandwidth { effects += makeRoom(&state) }
     case .cameraClosed(let role):
+        guard !state.cameras[role].isAsked else { break }
         state.cameras[role].isOpen = false
         state.cameras[role].delivery = .none
 
@@ -400,11 +407,15 @@ private func keepCameras(_ state: inout State) -> [Effect] {
         let isNeeded = state.needsCameras && camera.isAssigned
         state.cameras[role].suspension = isNeeded ? suspension : nil
         let isWanted = isNeeded && suspension == nil
-        guard isWanted != camera.isAsked else { continue }
         state.cameras[role].isAsked = isWanted
-        effects.append(
-            isWanted ? .openCamera(role) : .closeCamera(role, keepsPicture: isNeeded)
-        )
+        if isWanted, !camera.isAsked {
+            state.cameras[role].isOpen = true
+            state.cameras[role].delivery = .none
+            effects.append(.openCamera(role))
+        } else if !isWanted, camera.isAsked || (camera.suspension != nil && !isNeeded) {
+            // Closed already, it may have a picture that was kept while it was needed.
+            effects.append(.closeCamera(role, keepsPicture: isNeeded))
+        }
     }
     return effects
 }

@@ -112,6 +112,7 @@ struct StateTests {
         #expect(
             apply(.cameraAssigned(.front, name: nil)) == [.closeCamera(.front, keepsPicture: false)]
         )
+        _ = apply(.cameraClosed(.front))
         #expect(state.cameras.front.phase == .unavailable)
     }
 
@@ -157,6 +158,58 @@ struct StateTests {
         )
         #expect(apply(.suspend(why, false)) == [.openCamera(.back)])
         #expect(state.cameras.back.phase == .opening)
+    }
+
+    @Test mutating func aPictureThatWasKeptIsForgottenWhenNobodyLooksAnyMore() {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .start,
+            .nodePublished(id: 7),
+            .consumed(true),
+            .suspend(.privacy, true),
+            .cameraClosed(.back)
+        )
+        #expect(
+            apply(.consumed(false), .graceOver) == [
+                .startGrace, .closeCamera(.back, keepsPicture: false),
+            ]
+        )
+        #expect(apply(.graceOver, .suspend(.privacy, false)) == [])
+    }
+
+    @Test mutating func whatAThreadToldBeforeItHeardOfAWishIsPassedOver() {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .cameraAssigned(.front, name: "Face"),
+            .start,
+            .nodePublished(id: 7),
+            .consumed(true),
+            .cameraStreaming(.back, mode, insteadOf: nil),
+            .suspend(.privacy, true)
+        )
+        #expect(
+            apply(.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")) == [],
+            "a camera that is closed makes no room for"
+        )
+        _ = apply(.cameraClosed(.front), .cameraStreaming(.front, mode, insteadOf: nil))
+        #expect(!state.cameras.front.isOpen && state.cameras.front.mode == nil)
+        _ = apply(.suspend(.privacy, false), .cameraClosed(.back))
+        #expect(state.cameras.back.isOpen && state.cameras.back.phase == .opening)
+        _ = apply(.cameraStreaming(.back, mode, insteadOf: nil), .cameraOpening(.back))
+        #expect(state.cameras.back.phase == .opening, "opened anew, it does not deliver yet")
+    }
+
+    @Test mutating func aCameraThatWasAskedForIsWaitedForThoughItHasNotBegunToOpen() {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .start,
+            .nodePublished(id: 7),
+            .consumed(true),
+            .stop
+        )
+        #expect(apply(.nodeWithdrawn) == [])
+        #expect(apply(.cameraOpening(.back)) == [])
+        #expect(apply(.cameraClosed(.back)) == [.announce(.didStop)])
     }
 
     @Test mutating func forWantOfBandwidthTheInsetGivesWayFirst() {
