@@ -54,13 +54,11 @@ package final class FrameThread: Sendable {
     ) throws(SystemError) {
         self.slots = slots
         self.bell = bell
-        // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
-        nonisolated(unsafe) let loop = try EventLoop()
         self.scene = try ShownScene(scene, canvas: settings.size)
         do throws(SystemError) {
-            let started = try Thread(name: "composite") { [self] in
-                Round(of: self, loop: loop, settings: settings, report: report).run()
-            }
+            // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
+            nonisolated(unsafe) let round = try Round(of: self, settings: settings, report: report)
+            let started = try Thread(name: "composite") { round.run() }
             thread.withLock { $0 = started }
         } catch {
             self.scene.end()
@@ -135,31 +133,24 @@ package final class FrameThread: Sendable {
 
         init(
             of shared: FrameThread,
-            loop: EventLoop,
             settings: Node.Settings,
             report: @escaping @Sendable (Node.Event) -> Void
-        ) {
+        ) throws(SystemError) {
             self.shared = shared
-            self.loop = loop
+            loop = try EventLoop()
             self.settings = settings
             self.report = report
             compositor = Compositor(canvas: settings.size)
             clock = OutputClock(rate: settings.rate, now: MonotonicClock.now)
+            timer = try loop.timer { [unowned self] in tick() }
+            try loop.watch(shared.bell.descriptor, for: .readable) { [unowned self] _ in
+                self.shared.bell.silence()
+                obey()
+                look()
+            }
         }
 
-        func run() {
-            do throws(SystemError) {
-                timer = try loop.timer { [unowned self] in tick() }
-                try loop.watch(shared.bell.descriptor, for: .readable) { [unowned self] _ in
-                    shared.bell.silence()
-                    obey()
-                    look()
-                }
-            } catch {
-                report(.lost(reason: "\(error)"))
-            }
-            loop.run()
-        }
+        func run() { loop.run() }
 
         private func obey() {
             let orders = shared.orders.withLock { orders in

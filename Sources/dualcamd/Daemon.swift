@@ -27,6 +27,8 @@ final class Daemon {
     private let bell: Bell
     private var cameras: PerRole<CameraThread>?
     private var frames: FrameThread?
+    /// How many frame threads there have been; the last one is `frames`.
+    private var frameThreads = 0
     private var grace: EventLoop.Timer?
     private var monitor: DeviceMonitor?
 
@@ -74,12 +76,22 @@ final class Daemon {
 
     private func frameThread() throws(SystemError) -> FrameThread {
         let mailbox = loop.mailbox
+        frameThreads += 1
+        let number = frameThreads
         return try FrameThread(
             scene: state.scene,
             slots: slots,
             bell: bell,
             settings: Node.Settings(configuration)
-        ) { event in mailbox.post { MainActor.assumeIsolated { self.heard(event) } } }
+        ) { event in
+            mailbox.post {
+                MainActor.assumeIsolated {
+                    // What became of an earlier node, such as that somebody looked at it, would keep
+                    // cameras open for nobody.
+                    if number == self.frameThreads { self.heard(event) }
+                }
+            }
+        }
     }
 
     // MARK: Events and effects
@@ -106,9 +118,10 @@ final class Daemon {
         case .publishNode: frames?.publishNode()
         case .withdrawNode:
             let mailbox = loop.mailbox
-            frames?.withdrawNode {
+            let done: @Sendable () -> Void = {
                 mailbox.post { MainActor.assumeIsolated { self.send(.nodeWithdrawn) } }
             }
+            if let frames { frames.withdrawNode(done: done) } else { done() }
         case .openCamera(let role):
             guard let source = sources[role] else { return }
             cameras?[role].open(source, request(for: role))
@@ -257,6 +270,7 @@ final class Daemon {
     /// A node's mode never changes, so a stream of another form is another node.
     private func replaceFrameThread() {
         frames?.end()
+        frames = nil
         do throws(SystemError) {
             frames = try frameThread()
             send(.setOutput(configuration.output.size))

@@ -24,7 +24,10 @@ final class Session {
         }
         do {
             let system = try Connection(to: .system, loop: loop)
-            system.onDisconnect = { [unowned self] in heard(.away(false)) }
+            system.onDisconnect = { [unowned self] in
+                if daemon.state.suspensions.contains(.asleep) { heard(.sleeping(false)) }
+                heard(.away(false))
+            }
             login = Login(on: system) { [unowned self] in heard($0) }
             self.system = system
         } catch {
