@@ -36,6 +36,8 @@ final class FrameConversion {
     private var pool: FramePool?
     /// What the pool is for.
     private var layout: FrameLayout?
+    /// Extent of the JPEGs.
+    private var decodedSize: Size?
 
     /// How many converted frames may be held at once.
     private static let poolCount = 6
@@ -115,12 +117,18 @@ final class FrameConversion {
     ) -> FramePicture? {
         do {
             let header = try decoder.header(of: bytes)
-            // The first picture decides; one of another size among them is a damaged one.
-            guard layout == nil || layout?.size == header.size else { return nil }
+            // The first whole picture decides; one of another size among them is a damaged one. Until
+            // then, one much larger than the mode is: memory is not to be had for any claim.
+            if let decodedSize {
+                guard header.size == decodedSize else { return nil }
+            } else {
+                guard header.size.area <= 4 * size.area else { return nil }
+            }
             guard let buffer = draw(FrameLayout(size: header.size, format: header.format)),
                 let layout
             else { return nil }
             try decoder.decode(bytes, header: header, into: buffer, layout: layout)
+            decodedSize = header.size
             return FramePicture(buffer: buffer, layout: layout, color: .jpeg)
         } catch {
             // Whatever it says, a damaged header may have said it, and the next may be better.
@@ -145,9 +153,10 @@ extension FrameLayout {
         let packed = pixelFormat == .yuyv || pixelFormat == .uyvy
         let tight = packed ? (format.size.width + 1) / 2 * 4 : format.size.width
         let stride = max(Int(format.fmt.pix.bytesperline), tight)
-        if let (horizontal, _) = pixelFormat.planarSubsampling, stride % horizontal != 0 {
-            return nil
-        }
+        // A row of NV12's chroma has a byte more than an odd one of luma.
+        let horizontal =
+            pixelFormat == .nv12 ? 2 : pixelFormat.planarSubsampling?.horizontal ?? 1
+        if stride % horizontal != 0 { return nil }
         self.init(size: format.size, format: pixelFormat, stride: stride)
     }
 }

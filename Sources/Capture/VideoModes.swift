@@ -50,13 +50,14 @@ extension VideoDevice {
                 width: Int(answer.discrete.width),
                 height: Int(answer.discrete.height)
             )
-            // A descriptor may list a size twice.
             sizes.append(size)
         }
         if sizes.isEmpty, let size = nearestSize(of: format, to: request.wantedSize) {
             sizes = [size]
         }
-        return sizes.enumerated().filter { !sizes[..<$0.offset].contains($0.element) }
+        // A descriptor may list a size twice, and sizes that are none.
+        return sizes.enumerated()
+            .filter { $0.element.isPossible && !sizes[..<$0.offset].contains($0.element) }
             .map(\.element)
     }
 
@@ -75,7 +76,7 @@ extension VideoDevice {
                 width: snap(size.width, limits.min_width, limits.max_width, limits.step_width),
                 height: snap(size.height, limits.min_height, limits.max_height, limits.step_height)
             )
-            if !sizes.contains(snapped) { sizes.append(snapped) }
+            if snapped.isPossible, !sizes.contains(snapped) { sizes.append(snapped) }
         }
         return sizes
     }
@@ -120,7 +121,9 @@ extension VideoDevice {
     func set(_ mode: CaptureMode) throws(CaptureError) -> v4l2_format {
         var format = v4l2_format(capturing: mode.format, mode.size)
         try call(cv4l2_s_fmt, "VIDIOC_S_FMT", &format)
-        guard format.fmt.pix.pixelformat == mode.format.rawValue, format.size.area > 0 else {
+        guard format.fmt.pix.pixelformat == mode.format.rawValue, format.size.isPossible,
+            format.fmt.pix.bytesperline <= Self.longestRow
+        else {
             let given = PixelFormat(rawValue: format.fmt.pix.pixelformat)
             throw CaptureError(
                 .unsupported,
@@ -141,12 +144,27 @@ extension VideoDevice {
         answer.parm.capture.timeperframe =
             rate == rate.rounded()
             ? v4l2_fract(numerator: 1, denominator: UInt32(rate))
-            : v4l2_fract(numerator: UInt32((1e7 / rate).rounded()), denominator: 10_000_000)
+            : v4l2_fract(
+                numerator: UInt32(min((1e7 / rate).rounded(), 4e9)),
+                denominator: 10_000_000
+            )
         let error = attempt(cv4l2_s_parm, &answer)
         // Many devices have one rate and no such call.
         if error == ENOTTY || error == EINVAL { return 0 }
         guard error == 0 else { throw failure("VIDIOC_S_PARM", error) }
         return answer.parm.capture.timeperframe.rate
+    }
+}
+
+extension VideoDevice {
+    /// Bytes of a row that no picture needs more of.
+    private static let longestRow: UInt32 = 1 << 20
+}
+
+extension Size {
+    /// Whether a camera may have it; memory is computed of it, whatever a driver says.
+    fileprivate var isPossible: Bool {
+        (2...16384).contains(width) && (2...16384).contains(height)
     }
 }
 

@@ -190,11 +190,13 @@ final class VideoStream: CameraStream {
 }
 
 extension v4l2_buffer {
-    /// When the picture was taken: the driver's word where it uses our clock, else now.
+    /// When the picture was taken: the driver's word where it uses our clock, and a time that the
+    /// clock can show, else now.
     fileprivate var time: Timestamp {
         guard
             flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK)
-                == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
+                == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC),
+            (0..<1 << 32).contains(timestamp.tv_sec), (0..<1_000_000).contains(timestamp.tv_usec)
         else { return MonotonicClock.now }
         return Timestamp(
             nanoseconds: Int64(timestamp.tv_sec) * 1_000_000_000 + Int64(timestamp.tv_usec) * 1000

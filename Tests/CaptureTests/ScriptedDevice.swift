@@ -15,6 +15,8 @@ final class ScriptedDevice: VideoCalls {
         var content: [UInt8]?
         var length: Int?
         var flags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
+        /// In seconds.
+        var time: Int?
     }
 
     /// Errnos to answer with, first come first served, by call; then the call succeeds.
@@ -118,7 +120,7 @@ final class ScriptedDevice: VideoCalls {
         buffer.bytesused = UInt32(delivery.length ?? content.count)
         buffer.flags = delivery.flags
         buffer.sequence = sequence
-        buffer.timestamp.tv_sec = 100 + Int(sequence)
+        buffer.timestamp.tv_sec = delivery.time ?? 100 + Int(sequence)
         sequence += 1
         return 0
     }

@@ -298,6 +298,57 @@ import Testing
         #expect(kinds == ["frame", "dropped", "dropped", "dropped", "dropped", "frame"])
     }
 
+    @Test("no damaged header before the first whole picture decides on the size")
+    func jpegBeforeTheFirst() throws {
+        let good = try encode(Size(width: 64, height: 32), luma: 90)
+        let other = try encode(Size(width: 64, height: 64), luma: 90)
+        let huge = try encode(Size(width: 2048, height: 2048), luma: 90)
+        let device = ScriptedDevice()
+        device.format = .mjpg
+        device.length = max(huge.count, good.count)
+        let stream = try open(device)
+        let contents = [Array(other.prefix(other.count / 2)), huge, good, other]
+        device.deliveries = contents.map { .init(content: $0) }
+        for isGood in [false, false, true, false] {
+            if case .frame = try next(stream) {
+                #expect(isGood)
+            } else {
+                #expect(!isGood)
+            }
+        }
+    }
+
+    @Test(
+        "what a driver says of sizes is not believed beyond reason",
+        arguments: [
+            (Size(width: 64, height: 32), UInt32.max),
+            (Size(width: 1 << 31, height: 1 << 31), UInt32(0)),
+            (Size(width: 64, height: 1 << 20), UInt32(0)), (Size(width: 1, height: 32), UInt32(0)),
+        ] as [(Size, UInt32)]
+    )
+    func impossibleSizes(size: Size, stride: UInt32) {
+        let device = ScriptedDevice()
+        device.size = size
+        device.length = 4096
+        device.pix.bytesperline = stride
+        let error = #expect(throws: CaptureError.self) { try open(device) }
+        #expect(error?.code == .unsupported)
+    }
+
+    @Test("a time that no clock shows is taken for none")
+    func impossibleTime() throws {
+        let device = ScriptedDevice()
+        let stream = try open(device)
+        for time in [Int.max, .min, -1] {
+            device.deliveries = [.init(time: time)]
+            guard case .frame(let frame) = try next(stream) else {
+                Issue.record("no frame")
+                return
+            }
+            #expect(abs((MonotonicClock.now - frame.timestamp).seconds) < 30)
+        }
+    }
+
     @Test("packed and half-packed formats become planar ones")
     func unpacking() throws {
         for (format, planar) in [(PixelFormat.uyvy, PixelFormat.i422), (.nv12, .i420)] {
