@@ -99,7 +99,13 @@ package struct FrameLayout: Hashable, Sendable {
     package init(size: Size, format: PixelFormat, stride: Int? = nil) {
         self.size = size
         self.format = format
-        let tight = format == .yuyv || format == .uyvy ? (size.width + 1) / 2 * 4 : size.width
+        let even = (size.width + 1) / 2 * 2
+        let tight =
+            switch format {
+            case .yuyv, .uyvy: 2 * even
+            case .nv12: even
+            default: size.width
+            }
         self.stride = stride ?? (tight + 63) / 64 * 64
         precondition(self.stride >= tight, "a stride shorter than its row")
     }
@@ -121,10 +127,9 @@ package struct FrameLayout: Hashable, Sendable {
             return (offset, chromaStride, (size.width + h - 1) / h, rows)
         }
         if format == .nv12 {
-            let width = (size.width + 1) / 2 * 2
             return index == 0
                 ? (0, stride, size.width, size.height)
-                : (luma, stride, min(width, stride), (size.height + 1) / 2)
+                : (luma, stride, (size.width + 1) / 2 * 2, (size.height + 1) / 2)
         }
         let packed = format == .yuyv || format == .uyvy
         return (0, stride, packed ? (size.width + 1) / 2 * 4 : size.width, size.height)
