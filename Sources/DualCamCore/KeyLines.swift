@@ -3,9 +3,10 @@
 /// Knows where keys, strings, arrays and inline tables begin and end, and no more: what is wrong in
 /// the text is for the parser to find.
 struct KeyLines {
-    /// The first line with a table header that has no name, or with a "}" where an array's element
-    /// should be. The parser must not see these: toml++ 3.4.0, which TOMLKit 0.6.0 carries, asserts
-    /// that there are none.
+    /// The first line with a table header that has no name, with a "}" where an array's element
+    /// should be, or with values nested so deep that reading them would exhaust the stack. The
+    /// parser must not see these: toml++ 3.4.0, which TOMLKit 0.6.0 carries, asserts that there
+    /// are none of the first two.
     private(set) var trap: (line: Int, problem: String)?
     /// By path; an element of an array is "[0]", "[1]", ….
     private var lines: [[String]: Int] = [:]
@@ -14,6 +15,8 @@ struct KeyLines {
     private let text: [UInt8]
     private var position = 0
     private var line = 1
+    /// How many arrays and inline tables are open.
+    private var nesting = 0
 
     /// Paths are followed this deep; none of our keys is deeper.
     private static let depth = 6
@@ -103,6 +106,13 @@ struct KeyLines {
     }
 
     private mutating func scanValue(of path: [String]) {
+        nesting += 1
+        defer { nesting -= 1 }
+        guard nesting <= 64 else {
+            if trap == nil { trap = (line, "values nested more than 64 deep") }
+            position = text.count
+            return
+        }
         skipBlanks()
         if accept("[") {
             var index = 0

@@ -381,7 +381,12 @@ import Testing
         )
         let deepest = String(repeating: "a.", count: 2046) + "a"
         #expect(problem("[\(deepest)]\n\(deepest.dropLast(4)) = 1\n?").hasPrefix("dualcam.toml:3:"))
-        #expect(problem("a = " + String(repeating: "[", count: 4000)).hasPrefix("dualcam.toml:1:"))
+        for (open, line) in [("[", 1), ("[\n", 65), ("{\na = ", 65)] {
+            #expect(
+                problem("a = " + String(repeating: open, count: open == "[" ? 4000 : 40_000))
+                    == "dualcam.toml:\(line): values nested more than 64 deep"
+            )
+        }
     }
 
     /// Mutations of a full document: each is read, or refused with a line that the document has.
