@@ -23,6 +23,14 @@ package struct CameraState: Hashable, Sendable {
         case failed(Interruption, reason: String)
     }
 
+    /// A step that makes it easier on the bus.
+    enum Step {
+        /// Asked for; what is told now is still of the time before.
+        case asked
+        /// It is being opened with it.
+        case opening
+    }
+
     /// The configured source.
     package var source: SourceSpecification
     /// The camera's name for people; empty where there is none.
@@ -42,6 +50,8 @@ package struct CameraState: Hashable, Sendable {
     var delivery = Delivery.none
     /// How many steps it is easier on the bus than it would be: `CaptureRequest.reduction`.
     package var reduction = 0
+    /// How far it is with the last of these steps, until it has told what came of it.
+    var step: Step?
     /// Why it is kept closed though it is needed.
     var suspension: Interruption?
 
@@ -315,17 +325,21 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         if case .streaming = state.cameras[role].delivery, state.cameras[role].isAsked {
             state.cameras[role].delivery = .none
         }
+        if state.cameras[role].step == .asked { state.cameras[role].step = .opening }
     case .cameraStreaming(let role, let mode, let unreduced):
         guard state.cameras[role].isAsked else { break }
         state.cameras[role].delivery = .streaming(mode, insteadOf: unreduced)
+        effects += tryRoom(&state, madeBy: role)
     case .cameraInterrupted(let role, let why, let reason):
         guard state.cameras[role].isAsked else { break }
         state.cameras[role].delivery = .failed(why, reason: reason)
+        if state.cameras[role].step == .opening { state.cameras[role].step = nil }
         if why == .bandwidth { effects += makeRoom(&state) }
     case .cameraClosed(let role):
         guard !state.cameras[role].isAsked else { break }
         state.cameras[role].isOpen = false
         state.cameras[role].delivery = .none
+        state.cameras[role].step = nil
 
     case .nodePublished(let id):
         guard state.isStarted else { break }
@@ -420,16 +434,33 @@ private func keepCameras(_ state: inout State) -> [Effect] {
     return effects
 }
 
+/// A compressed format, three slower rates and four smaller sizes are all that cameras have.
+private let mostReduction = 8
+
 /// Has one camera use less of the bus, the inset's before the main one's.
 private func makeRoom(_ state: inout State) -> [Effect] {
-    /// A compressed format, three slower rates and four smaller sizes are all that cameras have.
-    let most = 8
+    // What is being given up already may be enough.
+    guard !Role.allCases.contains(where: { state.cameras[$0].step != nil }) else { return [] }
     let role = [state.scene.main.other, state.scene.main].first {
-        state.cameras[$0].isAsked && state.cameras[$0].reduction < most
+        let camera = state.cameras[$0]
+        // One that is unplugged or held by another program has nothing to give.
+        let isOnBus = camera.interruption == .none || camera.interruption == .bandwidth
+        return camera.isAsked && isOnBus && camera.reduction < mostReduction
     }
     guard let role else { return [] }
     state.cameras[role].reduction += 1
+    state.cameras[role].step = .asked
     return [.openCamera(role)]
+}
+
+/// When one camera has given up something, the other one is tried at once.
+private func tryRoom(_ state: inout State, madeBy role: Role) -> [Effect] {
+    guard state.cameras[role].step == .opening else { return [] }
+    state.cameras[role].step = nil
+    // Its mode is configured, or it is on no bus: it is not to be asked again.
+    if state.cameras[role].unreducedMode == nil { state.cameras[role].reduction = mostReduction }
+    let other = state.cameras[role.other]
+    return other.isAsked && other.interruption == .bandwidth ? [.openCamera(role.other)] : []
 }
 
 /// When a camera leaves the bus, the other one may use all of it again.

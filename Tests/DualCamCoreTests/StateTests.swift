@@ -13,6 +13,7 @@ struct StateTests {
         )
     )
     let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
+    let jpeg = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .mjpg)
 
     /// Applies events a second apart; returns what they ask to be done.
     mutating func apply(_ events: Event...) -> [Effect] {
@@ -221,17 +222,55 @@ struct StateTests {
             .consumed(true)
         )
         let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")
+        let lighter = Event.cameraStreaming(.front, jpeg, insteadOf: mode)
         #expect(apply(noRoom) == [.openCamera(.front)])
         #expect(state.cameras.front.reduction == 1 && state.cameras.back.reduction == 0)
-        for _ in 2...8 { #expect(apply(noRoom) == [.openCamera(.front)]) }
-        #expect(apply(noRoom) == [.openCamera(.back)], "then the main one")
-        for _ in 2...8 { _ = apply(noRoom) }
+        #expect(apply(noRoom) == [], "until it is known what that brings")
+        #expect(apply(.cameraStreaming(.front, mode, insteadOf: nil)) == [], "told too late")
+        #expect(apply(.cameraOpening(.front), lighter) == [.openCamera(.back)], "tried at once")
+        for _ in 2...8 {
+            #expect(apply(noRoom) == [.openCamera(.front)])
+            #expect(apply(.cameraOpening(.front), lighter) == [.openCamera(.back)])
+        }
+        for _ in 1...8 {
+            #expect(apply(noRoom) == [.openCamera(.back)], "then the main one")
+            #expect(apply(.cameraOpening(.back)) == [])
+        }
         #expect(apply(noRoom) == [], "and then there is nothing left to give up")
         #expect(
             apply(.cameraInterrupted(.back, .unplugged, reason: "ENODEV")) == [.openCamera(.front)],
             "a bus of its own again"
         )
         #expect(state.cameras.front.reduction == 0)
+    }
+
+    @Test(arguments: [Interruption.unplugged, .busy, .denied, .stalled])
+    mutating func aCameraThatIsNotOnTheBusGivesNothing(_ why: Interruption) {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .cameraAssigned(.front, name: "Face"),
+            .start,
+            .nodePublished(id: 7),
+            .consumed(true),
+            .cameraInterrupted(.front, why, reason: "")
+        )
+        let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")
+        #expect(apply(noRoom) == [.openCamera(.back)])
+    }
+
+    @Test mutating func aCameraThatCannotBeLighterIsAskedOnce() {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .cameraAssigned(.front, name: "Face"),
+            .start,
+            .nodePublished(id: 7),
+            .consumed(true)
+        )
+        let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")
+        #expect(apply(noRoom) == [.openCamera(.front)])
+        let same = Event.cameraStreaming(.front, mode, insteadOf: nil)
+        #expect(apply(.cameraOpening(.front), same) == [.openCamera(.back)])
+        #expect(apply(noRoom) == [.openCamera(.back)], "the main one's turn")
     }
 
     @Test mutating func cameraStaysClosedUntilTheLastReasonIsGone() {
