@@ -39,7 +39,9 @@ package final class CameraThread: Sendable {
     private let thread = Mutex<Thread?>(nil)
 
     /// Seconds after which a camera that failed is tried again, at first and at most.
-    private static let retryDelay = 0.25...2.0
+    ///
+    /// The most is short enough for a camera that another program has let go of to be back within 2 s.
+    private static let retryDelay = 0.25...1.0
     /// Intervals without a frame after which a camera counts as stalled, and at least how many
     /// seconds: in the dark some give five frames a second, whatever was agreed on.
     private static let (stallIntervals, stallTime) = (5.0, 0.5)
@@ -156,10 +158,13 @@ package final class CameraThread: Sendable {
         var limit = max(Self.startTime, patience)
         var sequence: UInt64?
         var lastFrame = MonotonicClock.now
+        // A damaged frame is no picture, but shows that the camera goes on.
+        var lastSign = lastFrame
         while wish.withLock({ $0.number }) == seen {
-            switch try stream.next(until: lastFrame + Timestamp(seconds: limit), bell: bell) {
+            switch try stream.next(until: lastSign + Timestamp(seconds: limit), bell: bell) {
             case .frame(let frame):
                 lastFrame = MonotonicClock.now
+                lastSign = lastFrame
                 let lost = sequence.map { frame.sequence > $0 + 1 ? frame.sequence - $0 - 1 : 0 }
                 sequence = frame.sequence
                 slot.put(frame, lost: lost ?? 0)
@@ -172,7 +177,8 @@ package final class CameraThread: Sendable {
                 slot.countDropped()
                 // The camera has counted it, too; it is not lost a second time.
                 sequence = sequence.map { $0 + 1 }
-                if lastFrame + Timestamp(seconds: Self.startTime) < MonotonicClock.now {
+                lastSign = MonotonicClock.now
+                if lastFrame + Timestamp(seconds: Self.startTime) < lastSign {
                     throw CaptureError(.unreadable, "decode", detail: "damaged frames only")
                 }
             case .timedOut:
