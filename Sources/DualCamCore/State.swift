@@ -305,6 +305,8 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
 
     case .suspend(let why, let isOn):
         if isOn { state.suspensions.insert(why) } else { state.suspensions.remove(why) }
+        // Cameras that were kept open for somebody who left are not opened again for nobody.
+        if isOn, !state.isConsumed { state.needsCameras = false }
     case .setSource(let role, let source):
         state.cameras[role].source = source
     case .setOutput(let canvas):

@@ -41,10 +41,10 @@ package final class FrameThread: Sendable {
     private let bell: Bell
     private let thread = Mutex<Thread?>(nil)
 
-    /// Starts the thread, without a node. Throws when the system has no thread or descriptor to give.
+    /// Starts the thread, without a node.
     ///
-    /// - Parameter bell: the one that `slots` ring.
-    /// - Parameter report: told what becomes of the node, on this thread.
+    /// `bell` is the one that `slots` ring; `report` is told what becomes of the node, on this
+    /// thread. Throws when the system has no thread or descriptor to give.
     package init(
         scene: SceneState,
         slots: PerRole<FrameSlot>,

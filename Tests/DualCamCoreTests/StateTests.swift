@@ -273,6 +273,18 @@ struct StateTests {
         #expect(apply(noRoom) == [.openCamera(.back)], "the main one's turn")
     }
 
+    @Test mutating func privacyJustAfterTheLastConsumerLeftOpensNothingAgain() {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .start,
+            .nodePublished(id: 7),
+            .consumed(true),
+            .consumed(false)
+        )
+        #expect(apply(.suspend(.privacy, true)) == [.closeCamera(.back, keepsPicture: false)])
+        #expect(apply(.suspend(.privacy, false)) == [])
+    }
+
     @Test mutating func cameraStaysClosedUntilTheLastReasonIsGone() {
         _ = apply(
             .cameraAssigned(.back, name: "Desk"),
