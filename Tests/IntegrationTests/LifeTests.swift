@@ -60,7 +60,7 @@ extension DaemonTests {
                 let source = try daemon.get("Source", of: .camera, at: DualCam.backPath)
                 #expect(source == .string("test:ramp"))
                 let changed = try reader.picture("the ramp") {
-                    $0[1200, 300].distance(to: .gray(221)) <= 3 && $0[80, 300].y < 60
+                    $0[1200, 300].distance(to: .gray(221)) <= 1 && $0[80, 300].y < 60
                 }
                 expect(changed, shows: .ramp, in: whole)
                 #expect(reader.failure == nil)
