@@ -22,6 +22,17 @@ struct StateTests {
         }
     }
 
+    /// A stream with a back camera, and a front one, that somebody looks at.
+    mutating func lookedAt(withFront: Bool = false) {
+        let cameras: [Event] =
+            [.cameraAssigned(.back, name: "Desk")]
+            + (withFront ? [.cameraAssigned(.front, name: "Face")] : [])
+        let events = cameras + [.start, .nodePublished(id: 7), .consumed(true)]
+        for (index, event) in events.enumerated() {
+            _ = reduce(&state, event, at: Timestamp(seconds: Double(index)))
+        }
+    }
+
     @Test mutating func startAndStopAnnounceInOrder() {
         #expect(apply(.start) == [.announce(.willStart), .publishNode])
         #expect(state.streamPhase == .starting)
@@ -118,12 +129,7 @@ struct StateTests {
     }
 
     @Test mutating func anInterruptionSaysWhyAndPasses() {
-        _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .start,
-            .nodePublished(id: 7),
-            .consumed(true)
-        )
+        lookedAt()
         _ = apply(.cameraOpening(.back), .cameraStreaming(.back, mode, insteadOf: nil))
         _ = apply(.cameraInterrupted(.back, .unplugged, reason: "ENODEV"))
         #expect(state.cameras.back.interruption == .unplugged && state.streamPhase == .interrupted)
@@ -214,13 +220,7 @@ struct StateTests {
     }
 
     @Test mutating func forWantOfBandwidthTheInsetGivesWayFirst() {
-        _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .cameraAssigned(.front, name: "Face"),
-            .start,
-            .nodePublished(id: 7),
-            .consumed(true)
-        )
+        lookedAt(withFront: true)
         let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")
         let lighter = Event.cameraStreaming(.front, jpeg, insteadOf: mode)
         #expect(apply(noRoom) == [.openCamera(.front)])
@@ -259,13 +259,7 @@ struct StateTests {
     }
 
     @Test mutating func aCameraThatCannotBeLighterIsAskedOnce() {
-        _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .cameraAssigned(.front, name: "Face"),
-            .start,
-            .nodePublished(id: 7),
-            .consumed(true)
-        )
+        lookedAt(withFront: true)
         let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")
         #expect(apply(noRoom) == [.openCamera(.front)])
         let same = Event.cameraStreaming(.front, mode, insteadOf: nil)
@@ -286,12 +280,7 @@ struct StateTests {
     }
 
     @Test mutating func cameraStaysClosedUntilTheLastReasonIsGone() {
-        _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .start,
-            .nodePublished(id: 7),
-            .consumed(true)
-        )
+        lookedAt()
         _ = apply(.suspend(.asleep, true), .suspend(.privacy, true))
         #expect(state.cameras.back.interruption == .privacy, "the user's own wish is told first")
         #expect(apply(.suspend(.privacy, false)) == [])
