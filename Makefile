@@ -2,6 +2,8 @@
 
 PREFIX = /usr/local
 DESTDIR =
+# How long `make soak` takes.
+MINUTES = 1
 # Where the built binaries are.
 BIN_DIR = .build/release
 
@@ -15,13 +17,13 @@ INTERFACES = $(wildcard dbus/*.xml)
 LICENSES = $(wildcard .build/checkouts/*/LICENSE*)
 
 .DEFAULT_GOAL = build
-.PHONY: help deps build run test vm-test install uninstall format lint clean
+.PHONY: help deps build run test vm-test soak bench profile install uninstall format lint clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install the Debian packages that are missing
-	@tools/deps build run browser vm
+	@tools/deps build run test bench browser vm
 
 build: ## build a release
 	@tools/deps build
@@ -35,7 +37,7 @@ run: ## build, start the daemon, read its stream back, print the status; ONCE=1 
 	@ONCE="$(ONCE)" tools/run
 
 test: ## run every test
-	@tools/deps build run browser vm
+	@tools/deps build run test bench browser vm
 	@tools/toolchain
 	@tools/test
 
@@ -44,6 +46,24 @@ vm-test: ## run the tests in the virtual machine alone
 	@tools/toolchain
 	Tests/VM/rig/setup.sh
 	swift test --filter '^VMTests\.'
+
+soak: ## everything at once and in no order: MINUTES=1, SEED=
+	@tools/deps build run test
+	@tools/toolchain
+	swift build --build-tests
+	DUALCAM_SOAK_MINUTES=$(MINUTES) DUALCAM_SOAK_SEED=$(SEED) swift test --skip-build --filter SoakTests
+
+bench: ## measure beside GStreamer and ffmpeg; QUICK=1 for what the tests hold to limits
+	@tools/deps build run bench
+	@tools/toolchain
+	swift build -c release --static-swift-stdlib
+	@.build/release/bench $(if $(QUICK),--quick)
+
+profile: ## say where the daemon's time goes, stage by stage
+	@tools/deps build run bench profile
+	@tools/toolchain
+	swift build -c release --static-swift-stdlib
+	@.build/release/bench --profile
 
 install: ## install what was built: PREFIX=/usr/local DESTDIR=
 	@test -x $(BIN_DIR)/dualcamd -a -x $(BIN_DIR)/dualcamctl || { echo "make install: run make first" >&2; exit 1; }

@@ -15,6 +15,13 @@ let settings: [SwiftSetting] = [
 /// build that shows a live picture; so the modules that touch pixels are always optimised.
 let pixelSettings = settings + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
+/// What draws asks for many small parts of itself in every row; that no two of them overlap is
+/// checked in debug builds alone.
+let drawingSettings =
+    pixelSettings + [
+        .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
+    ]
+
 let package = Package(
     name: "DualCam",
     products: [
@@ -28,7 +35,8 @@ let package = Package(
     ],
     targets: [
         // C libraries: a module map and the smallest shim header each.
-        .systemLibrary(name: "CAV", pkgConfig: "libavformat libavcodec libswscale libavutil"),
+        // Loads libav when it is first needed, so it is no library to link with.
+        .target(name: "CAV"),
         .systemLibrary(name: "CCairo", pkgConfig: "pangocairo"),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1"),
         .systemLibrary(name: "CLinux"),
@@ -39,12 +47,18 @@ let package = Package(
         .systemLibrary(name: "CV4L2", pkgConfig: "libv4lconvert"),
         .systemLibrary(name: "CYUV"),
 
+        // Rows of pixels in C, for instructions that Swift cannot choose when it runs.
+        .target(
+            name: "CKernels",
+            cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]
+        ),
+
         // Cores: no clock, no device, no bus.
         .target(name: "Frames", swiftSettings: pixelSettings),
         .target(
             name: "Imaging",
-            dependencies: ["Frames", "CYUV", "CTurboJPEG", "CCairo"],
-            swiftSettings: pixelSettings
+            dependencies: ["Frames", "CKernels", "CYUV", "CTurboJPEG", "CCairo"],
+            swiftSettings: drawingSettings
         ),
         .target(
             name: "DualCamCore",
@@ -77,10 +91,14 @@ let package = Package(
         .target(
             name: "Engine",
             dependencies: ["Frames", "Imaging", "DualCamCore", "Capture", "Publish", "Platform"],
-            swiftSettings: pixelSettings
+            swiftSettings: drawingSettings
         ),
 
-        .target(name: "Desktop", dependencies: ["DBusKit"], swiftSettings: settings),
+        .target(
+            name: "Desktop",
+            dependencies: ["DBusKit", "Platform"],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "dualcamd",
             dependencies: [
@@ -106,6 +124,19 @@ let package = Package(
             dependencies: ["Control", "DBusKit", "Frames", "Platform", "CPipeWire"],
             path: "Tests/Support",
             swiftSettings: settings
+        ),
+
+        // Measures, and is measured itself; not installed. See docs/speed.md.
+        .executableTarget(
+            name: "bench",
+            dependencies: [
+                "Frames", "Imaging", "DualCamCore", "Capture", "Engine", "Platform", "Control",
+                "DBusKit", "TestSupport", "CTurboJPEG",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Tests/Bench",
+            exclude: ["allocations.c"],
+            swiftSettings: pixelSettings
         ),
 
         .testTarget(
@@ -174,11 +205,17 @@ let package = Package(
             name: "EngineTests",
             dependencies: [
                 "Frames", "Imaging", "DualCamCore", "Capture", "Engine", "Platform", "TestSupport",
+                "CCairo",
             ],
             exclude: ["Goldens"],
             swiftSettings: pixelSettings
         ),
         // These run what is built, and know nothing of its insides.
+        .testTarget(
+            name: "SpeedTests",
+            dependencies: ["TestSupport", "bench"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "BrowserTests",
             dependencies: ["TestSupport", "dualcamd", "dualcamctl"],

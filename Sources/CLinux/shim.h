@@ -1,4 +1,5 @@
 // Linux calls that Swift cannot make itself: variadic ones, and headers that Glibc's module leaves out.
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>

@@ -3,6 +3,7 @@
 // In PipeWire 0.3 every method of a loop, core or registry is a macro; in 1.4 the same names are
 // inline functions. Under names of our own the same Swift code is built against both.
 #include <pipewire/pipewire.h>
+#include <spa/param/props.h>
 #include <spa/param/video/format-utils.h>
 
 /// The descriptor that is readable when `cpw_loop_iterate` has something to do.

@@ -19,6 +19,8 @@ package struct CameraDevice: Hashable, Sendable {
     package var identity: String
     /// What else it may be called in a configuration: by-id and by-path names, bus path, device paths.
     package var aliases: Set<String>
+    /// Where it is plugged in, as its driver says it: "usb-0000:00:14.0-1"; empty where unknown.
+    package var bus: String
     /// Which way it looks, where that is known.
     package var orientation: Orientation?
     /// Built into the machine, as the firmware tells.
@@ -32,6 +34,7 @@ package struct CameraDevice: Hashable, Sendable {
         name: String,
         identity: String,
         aliases: Set<String> = [],
+        bus: String = "",
         orientation: Orientation? = nil,
         isFixed: Bool = false,
         isMonochrome: Bool = false
@@ -40,6 +43,7 @@ package struct CameraDevice: Hashable, Sendable {
         self.name = name
         self.identity = identity
         self.aliases = aliases
+        self.bus = bus
         self.orientation = orientation
         self.isFixed = isFixed
         self.isMonochrome = isMonochrome
@@ -92,7 +96,7 @@ package func assign(
 /// The source that `specification` asks for, to be opened for `role`; `nil` when `auto` has no device.
 ///
 /// `device` is what `assign` gave the role. A V4L2 device that is not there makes a source all the
-/// same, which says so when it is opened and finds the device once it comes. Throws `unsupported` for
+/// same, which says so when it is opened. Throws `unsupported` for
 /// a test picture that there is not, and for PipeWire nodes.
 package func cameraSource(
     _ specification: SourceSpecification,

@@ -1,9 +1,13 @@
 import DualCamCore
 import Frames
 import Glibc
+import Platform
 
-/// The cameras that are attached to this machine now, from sysfs and the devices themselves.
-package struct CameraDirectory {
+/// The cameras that are attached to this machine now: from sysfs, from udev where it runs, and from
+/// the devices themselves, each of which is asked once.
+///
+/// - Context: bound to one thread at a time.
+package final class CameraDirectory {
     /// What asking a node for itself brought.
     struct Answer {
         var capability: VideoCapability
@@ -13,19 +17,35 @@ package struct CameraDirectory {
 
     private let sysfs: String
     private let dev: String
-    private let ask: (String) throws(CaptureError) -> Answer
+    private let record: (String) -> DeviceRecord?
+    private let inquiries: Inquiries
 
-    /// This machine's.
-    package init() { self.init(sysfs: "/sys/class/video4linux", dev: "/dev", ask: Self.askNode) }
-
-    /// The nodes named in `sysfs`, whose files are in `dev` and to which `ask` talks.
-    init(sysfs: String, dev: String, ask: @escaping (String) throws(CaptureError) -> Answer) {
-        self.sysfs = sysfs
-        self.dev = dev
-        self.ask = ask
+    /// This machine's. `onAnswer` is called, on a thread of its own, when a node answers after a
+    /// list was made without its answer.
+    package convenience init(onAnswer: @escaping @Sendable () -> Void = {}) {
+        self.init(
+            sysfs: "/sys/class/video4linux",
+            dev: "/dev",
+            record: DeviceRecord.init(of:),
+            inquiries: Inquiries(onAnswer: onAnswer, ask: Self.askNode)
+        )
     }
 
-    private static func askNode(_ path: String) throws(CaptureError) -> Answer {
+    /// The nodes named in `sysfs`, of which udev knows what `record` says, and whose files are in
+    /// `dev`.
+    init(
+        sysfs: String,
+        dev: String,
+        record: @escaping (String) -> DeviceRecord? = { _ in nil },
+        inquiries: Inquiries
+    ) {
+        self.sysfs = sysfs
+        self.dev = dev
+        self.record = record
+        self.inquiries = inquiries
+    }
+
+    @Sendable private static func askNode(_ path: String) throws(CaptureError) -> Answer {
         let device = try VideoDevice(path: path)
         let capability = try device.capability()
         guard capability.isCamera else {
@@ -57,10 +77,19 @@ package struct CameraDirectory {
 
     /// Lists the cameras, in the order of their identities.
     ///
-    /// Opens each node for a moment, which turns no camera on. A node that may not be opened is
-    /// listed under what sysfs knows, so that opening it can tell why. Takes some milliseconds.
+    /// A node that is new is opened for a moment, which turns no camera on. One that may not be
+    /// opened, or does not answer within a second, is listed under what sysfs knows, so that opening
+    /// it can tell why. One that udev has yet to look at is left out: its links and permissions are
+    /// not what they are going to be. Takes some milliseconds, or that second.
     package func cameras() -> [CameraDevice] {
-        var nodes = entries(of: sysfs).filter { $0.hasPrefix("video") }.sorted().compactMap(node)
+        let records = entries(of: sysfs).filter { $0.hasPrefix("video") }.sorted()
+            .map { (entry: $0, record: record($0)) }
+            .filter { $0.record?.isSettled ?? true }
+        let candidates = records.filter { $0.record?.capabilities?.contains(":capture:") ?? true }
+        let replies = inquiries.replies(of: candidates.map { "\(dev)/\($0.entry)" })
+        var nodes = candidates.compactMap {
+            node($0.entry, $0.record, replies["\(dev)/\($0.entry)"])
+        }
         let ids = links(in: "\(dev)/v4l/by-id")
         let places = links(in: "\(dev)/v4l/by-path")
         for index in nodes.indices {
@@ -72,12 +101,15 @@ package struct CameraDirectory {
     }
 
     /// What there is under the sysfs name `entry`; `nil` when it is no camera, or our own output.
-    private func node(_ entry: String) -> Node? {
+    private func node(
+        _ entry: String,
+        _ record: DeviceRecord?,
+        _ reply: Inquiries.Reply?
+    ) -> Node? {
         let path = "\(dev)/\(entry)"
         let parent = resolve("\(sysfs)/\(entry)/device")
-        let name = content("\(sysfs)/\(entry)/name") ?? entry
-        do throws(CaptureError) {
-            let answer = try ask(path)
+        switch reply {
+        case .success(let answer):
             guard answer.capability.isCamera, answer.capability.driver != "v4l2 loopback" else {
                 return nil
             }
@@ -88,15 +120,32 @@ package struct CameraDirectory {
                 answer: answer,
                 parent: parent
             )
-        } catch {
-            // The first node of a device is its camera; later ones are for metadata and the like.
-            // One without a device is no camera that could be plugged in.
-            guard error.code == .denied, let parent, content("\(sysfs)/\(entry)/index") == "0"
-            else {
-                return nil
-            }
-            return Node(path: path, name: name, bus: "", answer: nil, parent: parent)
+        case .failure(let error) where error.code != .denied: return nil
+        case .failure, nil:
+            // One without a device is no camera that could be plugged in. The first node of a device
+            // is its camera, where udev does not know; later ones are for metadata and the like.
+            guard let parent,
+                record?.capabilities != nil || content("\(sysfs)/\(entry)/index") == "0"
+            else { return nil }
+            return Node(
+                path: path,
+                name: Self.plainName(content("\(sysfs)/\(entry)/name") ?? entry),
+                bus: busOfUSB(parent) ?? "",
+                answer: nil,
+                parent: parent
+            )
         }
+    }
+
+    /// Where a device of USB is plugged in, as usb_make_path() of the kernel has it: what a driver
+    /// that cannot be asked would say. `interface` is its path in sysfs,
+    /// "…/0000:00:14.0/usb1/1-2/1-2:1.0".
+    private func busOfUSB(_ interface: String) -> String? {
+        let parts = interface.split(separator: "/")
+        guard let hub = parts.lastIndex(where: { $0.hasPrefix("usb") }), hub > 0,
+            let port = content("\(interface)/../devpath")
+        else { return nil }
+        return "usb-\(parts[hub - 1])-\(port)"
     }
 
     /// `card` without what USB video adds to it: "Desk Cam: Desk C" is "Desk Cam", cut to the
@@ -117,6 +166,7 @@ package struct CameraDirectory {
                     + node.places.map { "\(dev)/v4l/by-path/\($0)" }
                     + [node.bus, node.path].filter { !$0.isEmpty }
             ),
+            bus: node.bus,
             orientation: node.answer?.orientation,
             isFixed: usbValue("removable", of: node) == "fixed",
             isMonochrome: node.answer?.isMonochrome ?? false
@@ -166,33 +216,9 @@ package struct CameraDirectory {
     }
 }
 
-/// The names in the directory `path`; none when it cannot be read.
-func entries(of path: String) -> [String] {
-    guard let directory = opendir(path) else { return [] }
-    defer { closedir(directory) }
-    var names: [String] = []
-    while let entry = readdir(directory) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) {
-            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        if name != "." && name != ".." { names.append(name) }
-    }
-    return names
-}
-
 /// `path` without links and dots; `nil` when there is nothing.
 private func resolve(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
-}
-
-/// What the small text file `path` says, without the line's end; `nil` when it cannot be read.
-func content(_ path: String) -> String? {
-    guard let file = fopen(path, "re") else { return nil }
-    defer { fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: 256)
-    let count = fread(&bytes, 1, bytes.count, file)
-    let text = String(decoding: bytes[..<count], as: UTF8.self)
-    return String(text.prefix { $0 != "\n" })
 }

@@ -30,10 +30,21 @@ package protocol CameraSource: Sendable {
     var name: String { get }
     /// What it is known by, the same after a reboot: "v4l2:usb-…-video-index0", "test:bars".
     var identity: String { get }
+    /// Where it is now, such as "/dev/video0"; empty where it is nowhere, or that is no question.
+    var place: String { get }
     /// Opens it and starts the pictures. May take as long as the device wants, 1 s and more.
     ///
     /// To be called by the thread that the stream is to live on.
     func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream
+    /// Opens the way to its controls, which turns no camera on; whether it streams or not.
+    ///
+    /// To be called by the thread that the port is to be used on.
+    func openControls() throws(CaptureError) -> any ControlPort
+}
+
+extension CameraSource {
+    /// Most have no place.
+    package var place: String { "" }
 }
 
 /// A camera that is open. It closes when it is released.
@@ -45,6 +56,10 @@ package protocol CameraStream: AnyObject {
     var mode: CaptureMode { get }
     /// What it would deliver if the bus had room for it; `nil` where that is `mode`.
     var unreducedMode: CaptureMode? { get }
+    /// Whether `request` would be answered with what this delivers: if not, it has to be opened anew.
+    func suits(_ request: CaptureRequest) -> Bool
+    /// How long the last frame took to become one, after it had been taken: to decode or to convert.
+    var decoding: Timestamp { get }
     /// Waits for the next picture, until `deadline` or until `bell` rings; a bell that rang is silenced.
     ///
     /// Does not allocate once the stream has settled. After an error the stream is of no use any
@@ -55,6 +70,8 @@ package protocol CameraStream: AnyObject {
 extension CameraStream {
     /// Most deliver what they can.
     package var unreducedMode: CaptureMode? { nil }
+    /// Some give pictures that are frames already.
+    package var decoding: Timestamp { .zero }
 }
 
 /// What came of waiting for a picture.

@@ -1,22 +1,56 @@
 import CUdev
-package import Platform
+import Glibc
+import Platform
 
-/// Tells when V4L2 devices come and go, as udev knows it: libudev(3).
+/// What udev knows of a video node: libudev(3).
+struct DeviceRecord {
+    /// Its rules have run: links, permissions and properties are there.
+    var isSettled: Bool
+    /// What its own look at the node found, such as ":capture:"; `nil` where it did not look.
+    var capabilities: String?
+
+    /// That of the node called `entry` in sysfs; `nil` where udev does not run.
+    init?(of entry: String) {
+        guard DeviceMonitor.isPossible, let context = udev_new() else { return nil }
+        defer { udev_unref(context) }
+        guard let device = udev_device_new_from_subsystem_sysname(context, "video4linux", entry)
+        else {
+            // It has gone meanwhile.
+            isSettled = false
+            return
+        }
+        defer { udev_device_unref(device) }
+        isSettled = udev_device_get_is_initialized(device) > 0
+        capabilities = udev_device_get_property_value(device, "ID_V4L_CAPABILITIES")
+            .map { String(cString: $0) }
+    }
+
+    /// A record with this in it.
+    init(isSettled: Bool, capabilities: String? = nil) {
+        self.isSettled = isSettled
+        self.capabilities = capabilities
+    }
+}
+
+/// Tells when V4L2 devices come and go, as udev knows it.
 ///
 /// After udev's own rules, so that links and permissions are there when it tells.
 ///
 /// - Context: bound to the thread of its event loop.
-package final class DeviceMonitor {
+final class DeviceMonitor {
     private let monitor: OpaquePointer
     private let context: OpaquePointer
     private var watch: EventLoop.Watch?
+
+    /// Whether udev runs; where it does not, listening brings neither an error nor anything else.
+    static var isPossible: Bool { access("/run/udev/control", F_OK) == 0 }
 
     /// Calls `onChange` after each batch of changes.
     ///
     /// `nil` when udev cannot be listened to, as in a container: cameras are then found only when
     /// they are looked for.
-    package init?(loop: EventLoop, onChange: @escaping () -> Void) {
-        guard let context = udev_new() else { return nil }
+    init?(loop: EventLoop, onChange: @escaping () -> Void) {
+        guard Self.isPossible, let context = udev_new() else { return nil }
         guard let monitor = udev_monitor_new_from_netlink(context, "udev") else {
             udev_unref(context)
             return nil

@@ -10,7 +10,9 @@ package struct FileSource: CameraSource {
     /// The file at `path`; read when it is opened.
     package init(path: String) { self.path = path }
 
+    /// The file's name, without its directory.
     package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+    /// "file:" and its path.
     package var identity: String { "file:\(path)" }
 
     /// Opens it at its own size and rate; a single picture at the rate of the request.
@@ -19,8 +21,16 @@ package struct FileSource: CameraSource {
     /// `unsupported` also when another mode is configured than the file has.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         let reader = try MovieReader(path: path)
-        var mode = CaptureMode(size: reader.size, rate: reader.rate, format: reader.format)
-        let isPicture = mode.rate == 0
+        return FileStream(reader, try reader.mode(for: request))
+    }
+}
+
+extension MovieReader {
+    /// A single picture has no rate of its own.
+    fileprivate var isPicture: Bool { rate == 0 }
+
+    fileprivate func mode(for request: CaptureRequest) throws(CaptureError) -> CaptureMode {
+        var mode = CaptureMode(size: size, rate: rate, format: format)
         if isPicture { mode.rate = Double(request.rate) }
         if case .mode(let size, let rate, let format) = request.mode {
             if isPicture { mode.rate = rate }
@@ -35,13 +45,14 @@ package struct FileSource: CameraSource {
                 )
             }
         }
-        return FileStream(reader, mode, isPicture: isPicture)
+        return mode
     }
 }
 
 /// A file that is open: each frame is decoded ahead and handed on at its time.
 private final class FileStream: CameraStream {
     let mode: CaptureMode
+    private(set) var decoding = Timestamp.zero
     private let reader: MovieReader
     private let isPicture: Bool
     private var pool: FramePool?
@@ -56,10 +67,14 @@ private final class FileStream: CameraStream {
         case damaged
     }
 
-    init(_ reader: MovieReader, _ mode: CaptureMode, isPicture: Bool) {
+    init(_ reader: MovieReader, _ mode: CaptureMode) {
         self.reader = reader
         self.mode = mode
-        self.isPicture = isPicture
+        isPicture = reader.isPicture
+    }
+
+    func suits(_ request: CaptureRequest) -> Bool {
+        (try? reader.mode(for: request)) == mode
     }
 
     func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
@@ -92,6 +107,8 @@ private final class FileStream: CameraStream {
     }
 
     private func decode() throws(CaptureError) -> Pending {
+        let start = MonotonicClock.now
+        defer { decoding = MonotonicClock.now - start }
         guard try reader.advance() else { return .damaged }
         let (layout, color) = reader.layout
         if layout != self.layout {
@@ -99,7 +116,7 @@ private final class FileStream: CameraStream {
             pool = FramePool(count: isPicture ? 1 : 6, byteCount: layout.byteCount)
         }
         guard let buffer = pool?.draw() else { return .damaged }
-        try reader.copy(into: buffer, layout)
+        guard try reader.copy(into: buffer, layout) else { return .damaged }
         return .picture(FramePicture(buffer: buffer, layout: layout, color: color))
     }
 }

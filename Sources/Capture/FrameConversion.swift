@@ -19,7 +19,6 @@ struct FramePicture {
 final class FrameConversion {
     private enum Way {
         case borrow(FrameLayout)
-        case unpack(FrameLayout)
         case decode(JPEGDecoder)
         case convert(ForeignConversion)
 
@@ -51,10 +50,8 @@ final class FrameConversion {
         let pixelFormat = PixelFormat(rawValue: format.fmt.pix.pixelformat)
         let layout = FrameLayout(lying: format, as: pixelFormat)
         switch pixelFormat {
-        case .yuyv, .i420, .i422, .gray:
+        case .yuyv, .uyvy, .nv12, .i420, .i422, .gray:
             way = if let layout { .borrow(layout) } else { try .foreign(format, device) }
-        case .uyvy, .nv12:
-            way = if let layout { .unpack(layout) } else { try .foreign(format, device) }
         case .mjpg, .jpeg:
             do {
                 way = .decode(try JPEGDecoder())
@@ -82,26 +79,6 @@ final class FrameConversion {
     ) throws(CaptureError) -> FramePicture? {
         switch way {
         case .borrow: preconditionFailure("nothing to convert")
-        case .unpack(let from):
-            guard length >= from.byteCount, let format = Unpack.planarFormat(for: from.format),
-                let buffer = draw(FrameLayout(size: size, format: format)), let layout
-            else { return nil }
-            let packed = Frame(
-                buffer: source,
-                layout: from,
-                color: color,
-                timestamp: .zero,
-                sequence: 0
-            )
-            Unpack.convert(
-                packed,
-                into: Planes(
-                    luma: buffer.plane(0, of: layout),
-                    u: buffer.plane(1, of: layout),
-                    v: buffer.plane(2, of: layout)
-                )
-            )
-            return FramePicture(buffer: buffer, layout: layout, color: color)
         case .decode(let decoder):
             return decode(UnsafeRawBufferPointer(rebasing: source.bytes[..<length]), with: decoder)
         case .convert(let foreign):

@@ -1,9 +1,11 @@
 import CAV
 import Frames
 import Glibc
+import Imaging
 
-/// A picture or movie file, decoded frame by frame by libavformat and libavcodec, from the start
-/// again after the end.
+/// A picture or movie file, read frame by frame by libavformat, from the start again after the end.
+///
+/// JPEGs are decoded as those of cameras are, all else by libavcodec.
 ///
 /// - Context: bound to one thread at a time.
 final class MovieReader {
@@ -14,7 +16,8 @@ final class MovieReader {
     /// How its frames are stored: JPEG, or the planar format that the codec gives.
     let format: PixelFormat
 
-    private let path: String
+    /// Where it was opened.
+    let path: String
     private var container: UnsafeMutablePointer<AVFormatContext>?
     private var codec: UnsafeMutablePointer<AVCodecContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
@@ -24,6 +27,10 @@ final class MovieReader {
     private let stream: CInt
     /// A frame came since the start: what has none is not read over and over.
     private var hasFrames = false
+    /// For JPEGs.
+    private let jpeg: JPEGDecoder?
+    /// What the JPEG in `packet` is, where that is the current frame.
+    private var header: JPEGDecoder.Header?
 
     /// Opens the file at `path` and reads what it is.
     ///
@@ -31,6 +38,14 @@ final class MovieReader {
     /// is no picture in it or nothing that decodes it.
     init(path: String) throws(CaptureError) {
         self.path = path
+        guard cav_load() else {
+            throw CaptureError(
+                .unsupported,
+                "open",
+                path,
+                detail: "FFmpeg's libraries are not there"
+            )
+        }
         let container = try Self.open(path)
         var codec: UnsafeMutablePointer<AVCodecContext>?
         var packet = av_packet_alloc()
@@ -63,6 +78,7 @@ final class MovieReader {
             format =
                 codec.pointee.codec_id == AV_CODEC_ID_MJPEG
                 ? .mjpg : planarFormat(codec.pointee.pix_fmt) ?? .i420
+            jpeg = format == .mjpg ? Self.makeDecoder() : nil
             let fraction = av_guess_frame_rate(container, track, nil)
             let told = fraction.den > 0 ? Double(fraction.num) / Double(fraction.den) : 0
             rate = try Self.isPicture(path, stream) ? 0 : told > 0 && told <= 1000 ? told : 25
@@ -87,6 +103,8 @@ final class MovieReader {
         av_frame_free(&picture)
         avformat_close_input(&container)
     }
+
+    private static func makeDecoder() -> JPEGDecoder? { try? JPEGDecoder() }
 
     /// The file at `path`, its beginning read to know what streams it has.
     private static func open(
@@ -154,6 +172,8 @@ final class MovieReader {
     /// file can no longer be read.
     func advance() throws(CaptureError) -> Bool {
         guard let codec, let container, let packet, let picture else { return false }
+        header = nil
+        av_packet_unref(packet)
         while true {
             let received = avcodec_receive_frame(codec, picture)
             if received == 0 {
@@ -173,11 +193,31 @@ final class MovieReader {
                 continue
             }
             guard read == 0 else { throw Self.failure("av_read_frame", path, read) }
+            guard packet.pointee.stream_index == stream else {
+                av_packet_unref(packet)
+                continue
+            }
+            if readHeader() {
+                hasFrames = true
+                return true
+            }
             defer { av_packet_unref(packet) }
-            guard packet.pointee.stream_index == stream else { continue }
             let sent = avcodec_send_packet(codec, packet)
             guard sent == 0 || sent == -EAGAIN else { return false }
         }
+    }
+
+    /// Whether the packet is a JPEG of the file's size, which `copy` then decodes. What else there is in
+    /// such files (halves of interlaced pictures, colours that are no YUV) libavcodec knows.
+    private func readHeader() -> Bool {
+        guard let jpeg, let packet else { return false }
+        let bytes = UnsafeRawBufferPointer(
+            start: packet.pointee.data,
+            count: Int(packet.pointee.size)
+        )
+        guard let header = try? jpeg.header(of: bytes), header.size == size else { return false }
+        self.header = header
+        return true
     }
 
     private func rewind() throws(CaptureError) {
@@ -195,6 +235,7 @@ final class MovieReader {
 
     /// The layout that the current frame takes, and what its numbers mean.
     var layout: (FrameLayout, ColorSpace) {
+        if let header { return (FrameLayout(size: header.size, format: header.format), .jpeg) }
         guard let frame = picture?.pointee else { preconditionFailure("no frame") }
         let size = Size(width: Int(frame.width), height: Int(frame.height))
         let source = AVPixelFormat(frame.format)
@@ -226,9 +267,23 @@ final class MovieReader {
 
     /// Brings the current frame into `buffer`, which is laid out as `layout`.
     ///
-    /// Throws `unsupported` when libswscale cannot bring it to planar YUV.
-    func copy(into buffer: FrameBuffer, _ layout: FrameLayout) throws(CaptureError) {
-        guard let picture else { return }
+    /// False for a frame that is damaged. Throws `unsupported` when libswscale cannot bring it to
+    /// planar YUV.
+    func copy(into buffer: FrameBuffer, _ layout: FrameLayout) throws(CaptureError) -> Bool {
+        guard let picture, let packet else { return false }
+        if let header, let jpeg {
+            let bytes = UnsafeRawBufferPointer(
+                start: packet.pointee.data,
+                count: Int(packet.pointee.size)
+            )
+            let isWhole: Void? = try? jpeg.decode(
+                bytes,
+                header: header,
+                into: buffer,
+                layout: layout
+            )
+            return isWhole != nil
+        }
         let source = AVPixelFormat(picture.pointee.format)
         guard planarFormat(source) == nil else {
             let data = withUnsafeBytes(of: &picture.pointee.data) {
@@ -246,9 +301,10 @@ final class MovieReader {
                     plane.row(y).update(from: base + y * Int(strides[index]), count: plane.rowBytes)
                 }
             }
-            return
+            return true
         }
         try convert(picture, from: source, into: buffer, layout)
+        return true
     }
 
     private func convert(

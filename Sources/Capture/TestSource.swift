@@ -27,28 +27,36 @@ package struct TestSource: CameraSource {
         self.picture = picture
     }
 
+    /// "Test picture (bars)".
     package var name: String { "Test picture (\(picture.rawValue))" }
+    /// "test:bars".
     package var identity: String { "test:\(picture.rawValue)" }
 
     /// Opens it at the size and rate of the request, or those of its mode; planar 4:2:0 in any case.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
+        TestStream(picture, try picture.mode(for: request))
+    }
+}
+
+extension TestPicture {
+    fileprivate func mode(for request: CaptureRequest) throws(CaptureError) -> CaptureMode {
         var mode = CaptureMode(
-            size: picture.extent(filling: request.size),
+            size: extent(filling: request.size),
             rate: Double(request.rate),
             format: .i420
         )
         if case .mode(let size, let rate, let format) = request.mode {
-            guard format == nil || format == .i420, picture.extent(filling: size) == size else {
+            guard format == nil || format == .i420, extent(filling: size) == size else {
                 throw CaptureError(
                     .unsupported,
                     "test picture",
-                    picture.rawValue,
+                    rawValue,
                     detail: "\(request.mode) is not an even size of format \(PixelFormat.i420)"
                 )
             }
             mode = CaptureMode(size: size, rate: rate, format: .i420)
         }
-        return TestStream(picture, mode)
+        return mode
     }
 }
 
@@ -78,6 +86,10 @@ private final class TestStream: CameraStream {
         }
         pool = FramePool(buffers)
         start = MonotonicClock.now
+    }
+
+    func suits(_ request: CaptureRequest) -> Bool {
+        (try? picture.mode(for: request)) == mode
     }
 
     /// When frame `index` is taken.

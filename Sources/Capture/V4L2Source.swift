@@ -1,39 +1,73 @@
 import DualCamCore
+import Glibc
+import Platform
 
-/// A V4L2 camera, found by what it is called each time it is opened.
+/// A V4L2 camera at the node where udev saw it last.
 package struct V4L2Source: CameraSource {
+    /// What the driver calls it.
     package let name: String
+    /// "v4l2:" and the name in /dev/v4l/by-id, else the place on the bus.
     package let identity: String
-    /// What it is called in the directory.
-    private let called: String
+    /// Its node, "/dev/video0"; empty while it is not there.
+    package let place: String
+    /// Where it is plugged in; empty where unknown.
+    private let bus: String
 
     /// A camera that is there.
     package init(_ device: CameraDevice) {
         name = device.name
         identity = device.identity
-        called = String(device.identity.dropFirst("v4l2:".count))
+        place = device.path
+        bus = device.bus
     }
 
     /// A camera that is not there yet, by its by-id name, bus path or device path.
     package init(named called: String) {
-        name = called
-        identity = "v4l2:\(called)"
-        self.called = called
+        self.init(missing: "v4l2:\(called)", name: called)
     }
 
-    /// Finds the device, sets the mode that suits `request` and starts it.
+    /// A camera that has been there, or may come: opening it fails, and no node is touched.
+    package init(missing identity: String, name: String) {
+        self.name = name
+        self.identity = identity
+        place = ""
+        bus = ""
+    }
+
+    /// Sets the mode that suits `request` and starts the device.
     ///
-    /// Throws `notFound` when no such camera is attached, `unsupported` when it has no mode as
+    /// Throws `notFound` when the camera is not there, `unsupported` when it has no mode as
     /// configured (the error lists those that it has) or none at all, and what its calls mean.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        guard let found = CameraDirectory().cameras().first(where: { $0.isCalled(called) }) else {
-            throw CaptureError(.notFound, "camera", called)
-        }
-        do {
-            return try Self.stream(VideoDevice(path: found.path), request)
+        do throws(CaptureError) {
+            return try Self.stream(device(), request)
         } catch {
-            throw Self.explained(error, found.path)
+            throw Self.explained(error, place)
         }
+    }
+
+    /// Opens its node once more, for its controls.
+    package func openControls() throws(CaptureError) -> any ControlPort {
+        do throws(CaptureError) {
+            return try VideoControls(device())
+        } catch {
+            throw Self.explained(error, place)
+        }
+    }
+
+    /// Its node, open, and still its own.
+    private func device() throws(CaptureError) -> VideoDevice {
+        let missing = CaptureError(
+            .notFound,
+            "camera",
+            String(identity.dropFirst("v4l2:".count))
+        )
+        guard !place.isEmpty else { throw missing }
+        let device = try VideoDevice(path: place)
+        // Plugged out and another one in, that may have got its node, and udev has yet to tell.
+        let found = try device.capability()
+        guard found.isCamera, bus.isEmpty || found.bus == bus else { throw missing }
+        return device
     }
 
     /// `error` with what else is known of it: who has the device, or how to be let in.
@@ -42,7 +76,9 @@ package struct V4L2Source: CameraSource {
         switch error.code {
         case .busy:
             let programs = holders(of: path)
-            if !programs.isEmpty { detail = "held by \(programs.joined(separator: ", "))" }
+            if !programs.isEmpty {
+                detail = "held by \(programs.map(\.description).joined(separator: ", "))"
+            }
         case .denied:
             detail = "the user has to be in the group video, or at the machine's own seat"
         default: return error
@@ -72,9 +108,28 @@ package struct V4L2Source: CameraSource {
                     : "there are \(modes.map(\.description).joined(separator: ", "))"
             )
         }
-        var unreduced = request
+        do throws(CaptureError) {
+            return try VideoStream(device, mode, insteadOf: request.unreducedMode(mode, of: modes))
+        } catch {
+            // Without bandwidth some drivers say EIO; so do broken devices. What needs next to no
+            // bandwidth and fails all the same is broken.
+            var lighter = request
+            lighter.reduction += 1
+            guard error.code == .bandwidth, error.errno == EIO,
+                chooseMode(modes, for: lighter) == mode
+            else { throw error }
+            throw CaptureError(.system, error.operation, error.subject, errno: error.errno)
+        }
+    }
+}
+
+extension CaptureRequest {
+    /// What would have been chosen of `modes` in place of `mode`, if the bus had room for it; `nil`
+    /// where that is the same.
+    func unreducedMode(_ mode: CaptureMode, of modes: [CaptureMode]) -> CaptureMode? {
+        var unreduced = self
         unreduced.reduction = 0
         let first = chooseMode(modes, for: unreduced)
-        return try VideoStream(device, mode, insteadOf: first == mode ? nil : first)
+        return first == mode ? nil : first
     }
 }

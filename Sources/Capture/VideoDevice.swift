@@ -188,6 +188,6 @@ extension VideoDevice {
 }
 
 /// A fixed-length C string; what is no UTF-8 in it is replaced.
-private func text<T>(of field: T) -> String {
+func text<T>(of field: T) -> String {
     withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }

@@ -12,7 +12,10 @@ import Platform
 final class VideoStream: CameraStream {
     private(set) var mode: CaptureMode
     let unreducedMode: CaptureMode?
+    private(set) var decoding = Timestamp.zero
     private let device: VideoDevice
+    /// What was asked of the driver.
+    private let chosen: CaptureMode
     private var slots: [Slot] = []
     private let conversion: FrameConversion
     private let color: ColorSpace
@@ -41,6 +44,7 @@ final class VideoStream: CameraStream {
         insteadOf unreduced: CaptureMode? = nil
     ) throws(CaptureError) {
         unreducedMode = unreduced
+        self.chosen = chosen
         let format = try device.set(chosen)
         mode = CaptureMode(size: format.size, rate: chosen.rate, format: chosen.format)
         self.device = device
@@ -111,6 +115,12 @@ final class VideoStream: CameraStream {
         }
     }
 
+    func suits(_ request: CaptureRequest) -> Bool {
+        guard let modes = try? device.modes(for: request) else { return false }
+        return chooseMode(modes, for: request) == chosen
+            && request.unreducedMode(chosen, of: modes) == unreducedMode
+    }
+
     func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
         while true {
             try queueFree()
@@ -156,6 +166,7 @@ final class VideoStream: CameraStream {
         let length = min(Int(buffer.bytesused), slot.bytes.count)
         guard buffer.flags & UInt32(V4L2_BUF_FLAG_ERROR) == 0, length > 0 else { return .dropped }
         let picture: FramePicture?
+        let start = MonotonicClock.now
         if let layout = conversion.borrowed {
             guard length >= layout.usedByteCount else { return .dropped }
             let hasEnough = slots.count { $0.isQueued } >= Self.leastQueued
@@ -167,6 +178,7 @@ final class VideoStream: CameraStream {
         } else {
             picture = try conversion.convert(slot, length, color)
         }
+        decoding = MonotonicClock.now - start
         guard let picture, let memory = picture.buffer else { return .dropped }
         mode.size = picture.layout.size
         return .frame(

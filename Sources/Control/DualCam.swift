@@ -28,6 +28,10 @@ extension DBusError {
     }
     /// A value of the right type that is not among those possible; the message says which are.
     package static func outOfRange(_ message: String) -> DBusError { own("OutOfRange", message) }
+    /// The camera went away.
+    package static func cameraLost(_ message: String) -> DBusError { own("CameraLost", message) }
+    /// The system does not let us.
+    package static func denied(_ message: String) -> DBusError { own("Denied", message) }
     /// There is no PipeWire to publish to.
     package static func pipeWireUnavailable(_ message: String) -> DBusError {
         own("PipeWireUnavailable", message)

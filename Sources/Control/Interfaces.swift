@@ -29,6 +29,7 @@ extension Interface {
             Property("Active", "b"),
             Property("Possible", "b"),
             Property("Problems", "as"),
+            Property("ConfigurationFile", "s", change: .constant),
             Property("NodeId", "u"),
             Property("Consumers", "u"),
             Property("Width", "u"),
@@ -55,6 +56,7 @@ extension Interface {
             Property("InsetCorner", "s", isWritable: true),
             Property("InsetSize", "d", isWritable: true),
             Property("SwapIcon", "b", isWritable: true),
+            Property("Hud", "s", isWritable: true),
         ]
     )
 

@@ -2,12 +2,15 @@
 package struct Interface: Hashable, Sendable, CustomStringConvertible {
     /// An argument of a method or signal.
     package struct Argument: Hashable, Sendable {
+        /// What documents and introspection call it.
         package let name: String
+        /// The type of its values.
         package let type: CompleteType
     }
 
     /// A method.
     package struct Method: Hashable, Sendable {
+        /// Its name.
         package let name: String
         /// What a call brings.
         package let takes: [Argument]
@@ -31,7 +34,9 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
 
     /// A signal.
     package struct Signal: Hashable, Sendable {
+        /// Its name.
         package let name: String
+        /// What it brings.
         package let carries: [Argument]
 
         /// `Signal("FailedToStart", ["reason": "s"])`
@@ -55,9 +60,13 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
             case silent = "false"
         }
 
+        /// Its name.
         package let name: String
+        /// The type of its values.
         package let type: CompleteType
+        /// Whether callers may set it.
         package let isWritable: Bool
+        /// What watchers are told when it changes.
         package let change: Change
 
         /// `Property("Swapped", "b", isWritable: true)`
@@ -74,9 +83,13 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Its name, with a domain: "org.dualcam.DualCam1.Scene".
     package let name: String
+    /// What can be called, in the order of the description.
     package let methods: [Method]
+    /// What it tells, in the order of the description.
     package let signals: [Signal]
+    /// What can be read, in the order of the description.
     package let properties: [Property]
 
     /// An interface of these members, each named once within its kind.

@@ -42,8 +42,11 @@ final class Answer {
 ///
 /// - Context: bound to the connection's thread.
 package final class Invocation {
+    /// The object that is called.
     package let path: ObjectPath
+    /// The interface that the method belongs to.
     package let interface: String
+    /// The method's name.
     package let member: String
     /// One for each argument that the interface declares.
     package let arguments: [Value]
@@ -92,9 +95,13 @@ package final class Invocation {
 ///
 /// - Context: bound to the connection's thread.
 package final class PropertyWrite {
+    /// The object whose property it is.
     package let path: ObjectPath
+    /// The interface that the property belongs to.
     package let interface: String
+    /// The property's name.
     package let property: String
+    /// The value asked for, of the property's type.
     package let value: Value
     private let answer: Answer
 

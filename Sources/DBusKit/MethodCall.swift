@@ -2,9 +2,13 @@
 package struct MethodCall: Sendable {
     /// The bus name, well known or unique.
     package var destination: String
+    /// The object that is called.
     package var path: ObjectPath
+    /// The interface that the method belongs to.
     package var interface: String
+    /// The method's name.
     package var member: String
+    /// What the call brings, in order.
     package var arguments: [Value]
     /// Whether the bus starts the service when it is not running (NO_AUTO_START when false).
     package var startsService: Bool
@@ -47,9 +51,13 @@ package struct MethodCall: Sendable {
 package struct Signal: Sendable {
     /// The unique name of who sent it, as the bus vouches for.
     package let sender: String
+    /// The object that sent it.
     package let path: ObjectPath
+    /// The interface that the signal belongs to.
     package let interface: String
+    /// The signal's name.
     package let member: String
+    /// What it carries, in order.
     package let arguments: [Value]
 }
 
@@ -58,9 +66,14 @@ package struct MatchRule: Hashable, Sendable {
     /// The unique name of the sender, or the name of the bus. A well-known name would let any
     /// program pass for its owner, and is refused.
     package var sender: String?
-    /// The object, and those below it.
+    /// The object.
+    package var path: ObjectPath?
+    /// The object, and those below it. Of two rules that differ in this alone, dbus-daemon (1.14
+    /// at least) takes away either one when the other ends; by `path` it tells them apart.
     package var pathNamespace: ObjectPath?
+    /// The interface that the signal belongs to.
     package var interface: String?
+    /// The signal's name.
     package var member: String?
     /// The first argument, a string.
     package var firstArgument: String?
@@ -68,12 +81,14 @@ package struct MatchRule: Hashable, Sendable {
     /// A rule of these parts.
     package init(
         sender: String? = nil,
+        path: ObjectPath? = nil,
         pathNamespace: ObjectPath? = nil,
         interface: String? = nil,
         member: String? = nil,
         firstArgument: String? = nil
     ) {
         self.sender = sender
+        self.path = path
         self.pathNamespace = pathNamespace
         self.interface = interface
         self.member = member
@@ -104,6 +119,7 @@ package struct MatchRule: Hashable, Sendable {
             "a well-known name as the sender of a match rule"
         )
         add("sender", sender)
+        add("path", path?.text)
         // "/" is every path, and not all buses take it as a namespace.
         add("path_namespace", pathNamespace == .root ? nil : pathNamespace?.text)
         add("interface", interface)
@@ -120,6 +136,7 @@ package struct MatchRule: Hashable, Sendable {
         return agrees(sender, signal.sender) && agrees(interface, signal.interface)
             && agrees(member, signal.member)
             && agrees(firstArgument, signal.arguments.first?.string)
+            && agrees(path?.text, signal.path.text)
             && (pathNamespace.map { signal.path == $0 || signal.path.isBelow($0) } ?? true)
     }
 }

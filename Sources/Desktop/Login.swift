@@ -1,5 +1,6 @@
 package import DBusKit
 import Glibc
+package import Platform
 
 /// What logind tells of the user's session and of the machine's sleep: org.freedesktop.login1(5).
 ///
@@ -21,19 +22,30 @@ package final class Login {
     private static let properties = "org.freedesktop.DBus.Properties"
     private static let managerPath: ObjectPath = "/org/freedesktop/login1"
 
+    /// For how many seconds the word of a logind that went counts: one that is restarted is back
+    /// sooner, and no camera opens behind a locked screen meanwhile.
+    private static let memory = 3.0
+
     private let onEvent: (Event) -> Void
     private var peer: Peer?
+    private var forgetting: EventLoop.Timer?
     /// Held, it delays sleep until cameras are closed.
     private var inhibitor: Value?
     private var isSleeping = false
+    private var userPath: ObjectPath?
     private var sessionPath: ObjectPath?
-    private var isLocked = false
-    private var isInFront = true
     private var wasAway = false
 
     /// Follows the logind on `connection`, the system bus, from the moment it is there.
-    package init(on connection: Connection, onEvent: @escaping (Event) -> Void) {
+    ///
+    /// `loop` is the connection's. Throws when the process is out of descriptors.
+    package init(
+        on connection: Connection,
+        loop: EventLoop,
+        onEvent: @escaping (Event) -> Void
+    ) throws(SystemError) {
         self.onEvent = onEvent
+        forgetting = try loop.timer { [unowned self] in forget() }
         peer = Peer("org.freedesktop.login1", on: connection) { [unowned self] isThere in
             if isThere { begin() } else { end() }
         }
@@ -47,12 +59,22 @@ package final class Login {
 
     private func begin() {
         peer?.hearNothing()
+        sessionPath = nil
+        userPath = nil
         peer?.hear(Self.manager, at: Self.managerPath) { [unowned self] signal in
-            guard signal.member == "PrepareForSleep", let isOn = signal.arguments.first?.boolean
-            else { return }
-            sleep(isOn)
+            let arguments = signal.arguments
+            if signal.member == "PrepareForSleep", let isOn = arguments.first?.boolean {
+                sleep(isOn)
+            } else if signal.member == "UserNew", arguments.first?.integer == Int(getuid()),
+                let path = arguments.last?.objectPath
+            {
+                follow(user: path)
+            }
         }
         inhibit()
+        peer?.read("PreparingForSleep", of: Self.manager, at: Self.managerPath) { [weak self] in
+            if let isOn = $0.boolean { self?.sleep(isOn) }
+        }
         peer?.ask("GetUser", of: Self.manager, at: Self.managerPath, [.uint32(getuid())]) {
             [weak self] in
             guard let path = $0.first?.objectPath else { return }
@@ -62,11 +84,12 @@ package final class Login {
 
     private func end() {
         inhibitor = nil
-        isLocked = false
-        isInFront = true
-        sessionPath = nil
-        if isSleeping { sleep(false) }
-        tell()
+        forgetting?.arm(after: Self.memory)
+    }
+
+    private func forget() {
+        sleep(false)
+        learn(isLocked: false, isInFront: true)
     }
 
     private func sleep(_ isOn: Bool) {
@@ -95,8 +118,10 @@ package final class Login {
     // MARK: The session
 
     private func follow(user path: ObjectPath) {
+        guard path != userPath else { return findSession(of: path) }
+        userPath = path
         peer?.hear(Self.properties, at: path) { [unowned self] signal in
-            guard signal.path == path, signal.arguments.first?.string == Self.user else { return }
+            guard signal.arguments.first?.string == Self.user else { return }
             findSession(of: path)
         }
         findSession(of: path)
@@ -109,12 +134,8 @@ package final class Login {
             }
             // "/" where the user has no session with a display: nothing to be away from.
             sessionPath = path == .root ? nil : path
-            isLocked = false
-            isInFront = true
-            tell()
-            guard let sessionPath else { return }
-            peer?.hear(Self.properties, at: sessionPath) { [unowned self] signal in
-                guard signal.path == self.sessionPath else { return }
+            guard let sessionPath else { return learn(isLocked: false, isInFront: true) }
+            peer?.hear(Self.properties, at: sessionPath) { [unowned self] _ in
                 look(at: sessionPath)
             }
             look(at: sessionPath)
@@ -122,16 +143,20 @@ package final class Login {
     }
 
     private func look(at session: ObjectPath) {
-        for property in ["LockedHint", "Active"] {
-            peer?.read(property, of: Self.session, at: session) { [weak self] value in
-                guard let self, session == sessionPath, let isOn = value.boolean else { return }
-                if property == "LockedHint" { isLocked = isOn } else { isInFront = isOn }
-                tell()
-            }
+        // Both at once: between one word and the other no camera is to open.
+        peer?.ask("GetAll", of: Self.properties, at: session, [.string(Self.session)]) {
+            [weak self] in
+            // Meanwhile another session may be the one that counts.
+            guard let self, session == sessionPath, let values = $0.first?.named else { return }
+            learn(
+                isLocked: values["LockedHint"]?.boolean ?? false,
+                isInFront: values["Active"]?.boolean ?? true
+            )
         }
     }
 
-    private func tell() {
+    private func learn(isLocked: Bool, isInFront: Bool) {
+        forgetting?.disarm()
         let isAway = isLocked || !isInFront
         guard isAway != wasAway else { return }
         wasAway = isAway

@@ -36,18 +36,19 @@ final class Peer {
         let owner = owner.isEmpty ? nil : owner
         guard owner != self.owner else { return }
         self.owner = owner
-        listen()
+        signals = owner.map { owner in wanted.map { subscription(to: owner, $0, $1, $2) } } ?? []
         onOwner(owner != nil)
     }
 
-    /// Has `handler` called for the signals of `interface` at `path`, from whoever has the name.
+    /// Has `handler` called for the signals of `interface` that the object at `path` sends, of
+    /// whoever has the name.
     func hear(
         _ interface: String,
         at path: ObjectPath,
         handler: @escaping (Signal) -> Void
     ) {
         wanted.append((path, interface, handler))
-        listen()
+        if let owner { signals.append(subscription(to: owner, path, interface, handler)) }
     }
 
     /// Hears nothing any more.
@@ -56,17 +57,16 @@ final class Peer {
         signals = []
     }
 
-    private func listen() {
-        guard let owner else {
-            signals = []
-            return
-        }
-        signals = wanted.map { path, interface, handler in
-            connection.subscribe(
-                MatchRule(sender: owner, pathNamespace: path, interface: interface),
-                handler: handler
-            )
-        }
+    private func subscription(
+        to owner: String,
+        _ path: ObjectPath,
+        _ interface: String,
+        _ handler: @escaping (Signal) -> Void
+    ) -> Connection.Subscription {
+        connection.subscribe(
+            MatchRule(sender: owner, path: path, interface: interface),
+            handler: handler
+        )
     }
 
     /// Calls a method of the program; `completion` has the answer, and is not called on an error.

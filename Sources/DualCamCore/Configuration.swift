@@ -47,6 +47,8 @@ package struct Configuration: Hashable, Sendable {
         package var aperture = 0.0
         /// ISO at the lowest and at the highest gain, where the device cannot tell.
         package var isoRange = 100...3200
+        /// Larger numbers of its focus are farther away, not nearer as they should be.
+        package var isFocusReversed = false
         /// Its lenses; none: the one lens "wide", and zoom where the device has it.
         package var lenses: [Lens] = []
     }
@@ -152,12 +154,16 @@ package struct ConfigurationWarning: Hashable, Sendable, CustomStringConvertible
     package let line: Int
     /// The whole name of the key, "output.widht".
     package let key: String
+    /// Whether it is a key of ours, that nothing acts on yet.
+    package let isKnown: Bool
     /// The key that was probably meant, where one is near.
     package let suggestion: String?
 
     /// "dualcam.toml:3: output.widht is unknown and has no effect; output.width?".
     package var description: String {
-        "\(file):\(line): \(key) is unknown and has no effect"
-            + (suggestion.map { "; did you mean \($0)?" } ?? "")
+        isKnown
+            ? "\(file):\(line): \(key) has no effect yet"
+            : "\(file):\(line): \(key) is unknown and has no effect"
+                + (suggestion.map { "; did you mean \($0)?" } ?? "")
     }
 }

@@ -70,6 +70,8 @@ package struct Layer: Hashable, Sendable {
     package var background: Background = .blur
     /// How the camera's picture is turned and mirrored before it is fitted into `rect`.
     package var transform: Transform = .identity
+    /// What is changed of its colours.
+    package var grade = Grade.none
     /// How far the picture is blurred and darkened because the camera does not deliver, 0 … 1.
     package var veil: Double = 0
     /// Why it does not, to be written over it as clearly as the veil is thick.

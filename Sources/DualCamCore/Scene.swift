@@ -216,11 +216,12 @@ struct Fade: Hashable, Sendable {
         Easing.inOut(phase(at: time, duration: duration))
     }
 
-    /// Goes up or down from `time` on, within `duration` seconds; 0: at once.
-    mutating func turn(up: Bool, at time: Timestamp, duration: Double) {
+    /// Goes up or down within `duration` seconds (0: at once) when `delay` seconds have passed after
+    /// `time`; until then it stays where it is.
+    mutating func turn(up: Bool, at time: Timestamp, after delay: Double = 0, duration: Double) {
         guard up != isRising else { return }
         from = duration > 0 ? phase(at: time, duration: duration) : up ? 1 : 0
-        anchor = time
+        anchor = time + Timestamp(seconds: delay)
         isRising = up
     }
 }
@@ -240,6 +241,10 @@ package struct SceneState: Hashable, Sendable {
     package private(set) var present: PerRole<Bool>
     /// How each role's picture is turned and mirrored.
     package var transforms = PerRole(back: Transform.identity, front: Transform.identity)
+    /// What is changed of each role's colours in software.
+    package var grades = PerRole(back: Grade.none, front: Grade.none)
+    /// The values on show, and their dial.
+    package private(set) var hud = HudState()
     private var transition: Transition?
     /// Why a role's camera does not deliver, or why it did not last.
     package private(set) var notices = PerRole<Notice?>(back: nil, front: nil)
@@ -338,11 +343,12 @@ package struct SceneState: Hashable, Sendable {
     }
 
     /// A role's camera does not deliver, for the reason of `notice`, or does again (`nil`): its last
-    /// picture blurs, or clears; at once when `instantly`.
+    /// picture blurs, or clears; at once when `instantly`, and not before `delay` seconds have passed.
     package mutating func setNotice(
         _ notice: Notice?,
         of role: Role,
         at time: Timestamp,
+        after delay: Double = 0,
         instantly: Bool = false
     ) {
         // A reason stays while its veil lifts.
@@ -350,8 +356,19 @@ package struct SceneState: Hashable, Sendable {
         veils[role].turn(
             up: notice != nil,
             at: time,
+            after: delay,
             duration: instantly ? 0 : Self.veilDuration
         )
+    }
+
+    /// Has the HUD say `content`, or leave.
+    mutating func setHud(_ content: HudContent?, at time: Timestamp) {
+        hud.show(content, at: time)
+    }
+
+    /// A command was given, which ran into an end of its dial or not.
+    mutating func touchHud(at time: Timestamp, limit: Bound?, rising: Bool) {
+        hud.touch(at: time, limit: limit, rising: rising)
     }
 
     private mutating func settle(at time: Timestamp) {
@@ -472,6 +489,7 @@ package struct SceneState: Hashable, Sendable {
         layer.iconOpacity = place.iconOpacity * (1 - layer.veil)
         layer.background = style.background
         layer.transform = transforms[role]
+        layer.grade = grades[role]
         scene.append(layer)
     }
 }

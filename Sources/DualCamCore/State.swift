@@ -41,6 +41,12 @@ package struct CameraState: Hashable, Sendable {
     package var mirror: Bool
     /// How the camera is mounted, in degrees clockwise: 0, 90, 180 or 270.
     package var rotation: Int
+    /// Its f-number; 0: unknown.
+    package var aperture = 0.0
+    /// Its controls, as they were told of last, and what is wanted of them.
+    package var controls = CameraControls()
+    /// What the camera is known by; empty where there is none yet.
+    package var identity = ""
     /// Whether there is a camera for the role.
     var isAssigned = false
     /// Whether its thread was asked to have it open.
@@ -52,6 +58,8 @@ package struct CameraState: Hashable, Sendable {
     package var reduction = 0
     /// How far it is with the last of these steps, until it has told what came of it.
     var step: Step?
+    /// How it delivered before that step.
+    var modeBeforeStep: CaptureMode?
     /// Why it is kept closed though it is needed.
     var suspension: Interruption?
 
@@ -121,6 +129,10 @@ package struct State: Hashable, Sendable {
     package var scene: SceneState
     /// The cameras by role.
     package var cameras: PerRole<CameraState>
+    /// Pro mode.
+    package var pro = Pro()
+    /// What is wanted of the controls of cameras that have no role now, by their identity.
+    package var wishes: [String: PhotoWish] = [:]
     /// Whether the stream is to exist.
     package var isStarted = false
     /// Whether a stream that was asked to stop still has its node.
@@ -219,6 +231,15 @@ package enum Event: Hashable, Sendable {
     /// A camera is mounted turned by 0, 90, 180 or 270 degrees clockwise.
     case setRotation(Role, Int)
 
+    /// Pro mode is on, or not.
+    case setPro(Bool)
+    /// This dial is in use.
+    case setDial(Dial)
+    /// When the HUD is shown.
+    case setHud(HudMode)
+    /// What the user has set of a camera's controls, and its f-number.
+    case setControls(Role, ControlSettings, aperture: Double)
+
     /// Keep cameras closed for a reason, or no longer.
     case suspend(Suspension, Bool)
     /// A role's pictures come from elsewhere.
@@ -229,6 +250,14 @@ package enum Event: Hashable, Sendable {
     // Happened.
     /// A camera was found for the role (its name), or there is none.
     case cameraAssigned(Role, name: String?)
+    /// The role's camera is the one of this identity from now on.
+    case cameraIdentified(Role, String)
+    /// A camera's controls, as they are now.
+    case controlsRead(Role, identity: String, CameraControls)
+    /// A dial of a camera was turned, or tried to be beyond its end.
+    case dialTurned(Role, Dial, limit: Bound?)
+    /// The role's camera is found elsewhere than before, or no more where it was.
+    case cameraMoved(Role)
     /// A role's source cannot be used, and why; empty: it can.
     case cameraProblem(Role, String)
     /// A camera is being opened.
@@ -266,6 +295,9 @@ package enum Effect: Hashable, Sendable {
     case withdrawNode
     /// Open this role's camera, and see that it delivers.
     case openCamera(Role)
+    /// Open it anew if it would deliver something else than it does, now that its picture has
+    /// another place to fill.
+    case adaptCamera(Role)
     /// Close it. Its last picture stays in sight, veiled, when `keepsPicture`.
     case closeCamera(Role, keepsPicture: Bool)
     /// Send `graceOver` when nobody looks for a while.
@@ -301,7 +333,25 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.cameras[role].mirror = mirror
     case .setRotation(let role, let degrees):
         precondition([0, 90, 180, 270].contains(degrees))
+        guard degrees != state.cameras[role].rotation else { break }
         state.cameras[role].rotation = degrees
+        if state.cameras[role].isAsked { effects.append(.adaptCamera(role)) }
+
+    case .setPro(let isOn):
+        state.pro.isEnabled = isOn
+        // Cameras that are not there now are to come back automatic.
+        if !isOn { state.wishes = [:] }
+        state.pro.limit = nil
+        state.scene.touchHud(at: time, limit: nil, rising: false)
+    case .setDial(let dial):
+        state.pro.dial = dial
+        state.pro.limit = nil
+        state.scene.touchHud(at: time, limit: nil, rising: false)
+    case .setHud(let mode):
+        state.pro.hud = mode
+    case .setControls(let role, let settings, let aperture):
+        state.cameras[role].controls.settings = settings
+        state.cameras[role].aperture = aperture
 
     case .suspend(let why, let isOn):
         if isOn { state.suspensions.insert(why) } else { state.suspensions.remove(why) }
@@ -315,10 +365,24 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.isConsumed = false
         state.consumers = 0
         if state.isStarted { effects.append(.publishNode) }
+        effects += Role.allCases.filter { state.cameras[$0].isAsked }.map { .adaptCamera($0) }
 
     case .cameraAssigned(let role, let name):
         state.cameras[role].name = name ?? ""
         state.cameras[role].isAssigned = name != nil
+    case .cameraIdentified(let role, let identity):
+        identify(&state, role, identity)
+    case .controlsRead(let role, let identity, let controls):
+        // Of the camera that had the role before?
+        guard identity == state.cameras[role].identity else { break }
+        // What the user has set is not the thread's to tell; its word may be older.
+        let settings = state.cameras[role].controls.settings
+        state.cameras[role].controls = controls
+        state.cameras[role].controls.settings = settings
+    case .dialTurned(let role, let dial, let limit):
+        state.commanded(role, dial, limit, at: time)
+    case .cameraMoved(let role):
+        if state.cameras[role].isAsked { effects.append(.openCamera(role)) }
     case .cameraProblem(let role, let problem):
         state.cameras[role].problem = problem
     // What a thread told before it heard of the latest wish says nothing any more.
@@ -335,8 +399,15 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .cameraInterrupted(let role, let why, let reason):
         guard state.cameras[role].isAsked else { break }
         state.cameras[role].delivery = .failed(why, reason: reason)
-        if state.cameras[role].step == .opening { state.cameras[role].step = nil }
-        if why == .bandwidth { effects += makeRoom(&state) }
+        let isAfterStep = state.cameras[role].step == .opening
+        if isAfterStep { state.cameras[role].step = nil }
+        if why == .bandwidth {
+            effects += makeRoom(&state)
+        } else if isAfterStep, state.cameras[role.other].reduction > 0 {
+            // It was not for want of bandwidth: what the other one gave up was of no use.
+            state.cameras[role.other].reduction = 0
+            if state.cameras[role.other].isAsked { effects.append(.openCamera(role.other)) }
+        }
     case .cameraClosed(let role):
         guard !state.cameras[role].isAsked else { break }
         state.cameras[role].isOpen = false
@@ -380,6 +451,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     effects += keepCameras(&state)
     effects += useRoom(&state, before)
     showCameras(&state, before, at: time)
+    state.showControls(at: time)
     if state.isStopping, !state.isWithdrawing, !state.cameras.back.isOpen,
         !state.cameras.front.isOpen
     {
@@ -388,6 +460,24 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         if state.startsAgain { effects += start(&state) }
     }
     return effects
+}
+
+/// Another camera has the role: what was wanted of the one before is kept until it comes back.
+private func identify(_ state: inout State, _ role: Role, _ identity: String) {
+    let camera = state.cameras[role]
+    guard identity != camera.identity else { return }
+    if !camera.identity.isEmpty { state.wishes[camera.identity] = camera.controls.wish }
+    // A camera that changes its role may still be the other's.
+    let other = state.cameras[role.other]
+    let isOther = !identity.isEmpty && other.identity == identity
+    let wish =
+        state.wishes.removeValue(forKey: identity)
+        ?? (isOther ? other.controls.wish : PhotoWish())
+    state.cameras[role].identity = identity
+    state.cameras[role].controls = CameraControls(
+        wish: wish,
+        settings: camera.controls.settings
+    )
 }
 
 private func start(_ state: inout State) -> [Effect] {
@@ -452,15 +542,20 @@ private func makeRoom(_ state: inout State) -> [Effect] {
     guard let role else { return [] }
     state.cameras[role].reduction += 1
     state.cameras[role].step = .asked
+    state.cameras[role].modeBeforeStep = state.cameras[role].mode
     return [.openCamera(role)]
 }
 
 /// When one camera has given up something, the other one is tried at once.
 private func tryRoom(_ state: inout State, madeBy role: Role) -> [Effect] {
     guard state.cameras[role].step == .opening else { return [] }
+    let camera = state.cameras[role]
     state.cameras[role].step = nil
-    // Its mode is configured, or it is on no bus: it is not to be asked again.
-    if state.cameras[role].unreducedMode == nil { state.cameras[role].reduction = mostReduction }
+    // Its mode is configured, it is on no bus, or it has none that is lighter: it is not to be asked
+    // again.
+    if camera.unreducedMode == nil || camera.mode == camera.modeBeforeStep {
+        state.cameras[role].reduction = mostReduction
+    }
     let other = state.cameras[role.other]
     return other.isAsked && other.interruption == .bandwidth ? [.openCamera(role.other)] : []
 }
@@ -481,7 +576,7 @@ private func useRoom(_ state: inout State, _ before: State) -> [Effect] {
 
 /// Tells the scene which cameras there are and which of them deliver.
 private func showCameras(_ state: inout State, _ before: State, at time: Timestamp) {
-    /// How soon a camera has to deliver for its start not to be shown.
+    /// How soon a camera has to deliver for its start not to be shown, in seconds.
     let swift = 0.5
     for role in Role.allCases {
         let camera = state.cameras[role]
@@ -493,6 +588,9 @@ private func showCameras(_ state: inout State, _ before: State, at time: Timesta
         switch camera.phase {
         case .closed, .unavailable: state.scene.setNotice(nil, of: role, at: time, instantly: true)
         case .streaming: state.scene.setNotice(nil, of: role, at: time, instantly: isStart)
+        case .opening where before.cameras[role].phase == .streaming:
+            // It is opened in another mode, and may be back before anybody sees it.
+            state.scene.setNotice(.waiting, of: role, at: time, after: swift)
         case .opening: state.scene.setNotice(.waiting, of: role, at: time)
         case .interrupted:
             state.scene.setNotice(Notice(camera.interruption), of: role, at: time)

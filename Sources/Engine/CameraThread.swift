@@ -30,6 +30,13 @@ package final class CameraThread: Sendable {
         var isOver = false
         /// Rises with each wish, so that the thread sees that it changed.
         var number = 0
+        /// The number of the last one that a camera which is open does not fulfil.
+        var opening = 0
+
+        mutating func change() {
+            number += 1
+            opening = number
+        }
     }
 
     private let wish: Mutex<Wish>
@@ -72,6 +79,16 @@ package final class CameraThread: Sendable {
         wish.withLock {
             $0.source = source
             $0.request = request
+            $0.change()
+        }
+        bell.ring()
+    }
+
+    /// Wants the camera that is open for `request` from now on: it is opened anew only where it
+    /// would deliver something else.
+    package func adapt(to request: CaptureRequest) {
+        wish.withLock {
+            $0.request = request
             $0.number += 1
         }
         bell.ring()
@@ -82,7 +99,7 @@ package final class CameraThread: Sendable {
         wish.withLock {
             $0.source = nil
             $0.forgetsPicture = $0.forgetsPicture || !keepingPicture
-            $0.number += 1
+            $0.change()
         }
         bell.ring()
     }
@@ -96,7 +113,7 @@ package final class CameraThread: Sendable {
             $0.source = nil
             $0.forgetsPicture = true
             $0.isOver = true
-            $0.number += 1
+            $0.change()
         }
         bell.ring()
     }
@@ -137,7 +154,7 @@ package final class CameraThread: Sendable {
             let start = MonotonicClock.now
             do throws(CaptureError) {
                 let stream = try source.open(wanted.request)
-                try deliver(stream, until: seen)
+                try deliver(stream, openedAt: start, &seen)
                 continue
             } catch {
                 report(.interrupted(error.interruption, reason: "\(error)"))
@@ -149,8 +166,13 @@ package final class CameraThread: Sendable {
         }
     }
 
-    /// Moves frames from `stream` to the slot until the wish is no longer number `seen`.
-    private func deliver(_ stream: any CameraStream, until seen: Int) throws(CaptureError) {
+    /// Moves frames from `stream`, which was being opened from `start` on, to the slot until there is
+    /// a wish that it does not fulfil; `seen` is the number of the last one that it does.
+    private func deliver(
+        _ stream: any CameraStream,
+        openedAt start: Timestamp,
+        _ seen: inout Int
+    ) throws(CaptureError) {
         let interval = 1 / max(stream.mode.rate, 0.1)
         let patience = max(Self.stallIntervals * interval, Self.stallTime)
         var isDelivering = false
@@ -160,14 +182,20 @@ package final class CameraThread: Sendable {
         var lastFrame = MonotonicClock.now
         // A damaged frame is no picture, but shows that the camera goes on.
         var lastSign = lastFrame
-        while wish.withLock({ $0.number }) == seen {
+        while true {
+            let (number, opening) = wish.withLock { ($0.number, $0.opening) }
+            if number != seen {
+                guard opening <= seen, stream.suits(wish.withLock { $0.request }) else { return }
+                seen = number
+            }
             switch try stream.next(until: lastSign + Timestamp(seconds: limit), bell: bell) {
             case .frame(let frame):
                 lastFrame = MonotonicClock.now
                 lastSign = lastFrame
                 let lost = sequence.map { frame.sequence > $0 + 1 ? frame.sequence - $0 - 1 : 0 }
+                if sequence == nil { slot.countOpening(lastFrame - start) }
                 sequence = frame.sequence
-                slot.put(frame, lost: lost ?? 0)
+                slot.put(frame, lost: lost ?? 0, decoding: stream.decoding)
                 if !isDelivering {
                     isDelivering = true
                     limit = patience

@@ -17,7 +17,6 @@ package final class Compositor {
     private var backdrop: Backdrop
     private var otherBackdrop: Backdrop
     private var row = Scratch()
-    private let packer: Packer
 
     /// A compositor for a canvas of `canvas`, whose width is even.
     package init(canvas: Size) {
@@ -26,17 +25,17 @@ package final class Compositor {
         surfaces = (0..<4).map { _ in LayerSurface(canvas: canvas) }
         backdrop = Backdrop(canvas: canvas)
         otherBackdrop = Backdrop(canvas: canvas)
-        packer = Packer(width: canvas.width)
     }
 
     /// Draws `scene` with the newest frame of each camera, `nil` where there is none yet, and the
-    /// words of each camera's notice, `nil` where there is none or it is not written yet, into
-    /// `output`: height × `stride` bytes, of which 2 · width in each row are written.
+    /// words of each camera's notice, `nil` where there is none or it is not written yet, and the
+    /// HUD on top, into `output`: height × `stride` bytes, of which 2 · width in each row are written.
     package func composite(
         _ scene: Scene,
         back backFrame: Frame?,
         front frontFrame: Frame?,
         labels: PerRole<NoticeLabels?>,
+        hud: (pose: HudState.Pose, picture: HudPicture)? = nil,
         into output: UnsafeMutablePointer<UInt8>,
         stride: Int
     ) {
@@ -54,10 +53,10 @@ package final class Compositor {
             surfaces[index].draw(
                 into: output,
                 stride: stride,
-                hole: hole(above: index, of: scene),
-                packer: packer
+                hole: hole(above: index, of: scene)
             )
         }
+        if let hud { hud.picture.lay(hud.pose, over: output, stride: stride) }
         back.release()
         front.release()
     }

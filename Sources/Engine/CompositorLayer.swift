@@ -20,8 +20,8 @@ final class LayerSurface {
     private var layer = Layer(role: .back, rect: Rect(Size(width: 0, height: 0)))
     private var outer = PixelRect.none
     private var isPlain = true
-    private var picture = Piece(rect: .none, content: .nothing)
-    private var scaled: (key: ScaleKey, planes: Planes)?
+    private var picture = Piece()
+    private var turned: (key: TurnKey, planes: Planes)?
     private var surroundings: CachedCopy
     private var veil: CachedCopy
     private var hasSurroundings = false
@@ -29,6 +29,8 @@ final class LayerSurface {
     private var decoration: Decoration
     private var icon: SwapIcon
     private var labels: NoticeLabels?
+    private var grading = Grading(red: 1, blue: 1, light: 1)
+    private var isGraded = false
 
     /// What the layer hides whole; even in x.
     private(set) var interior = PixelRect.none
@@ -47,6 +49,8 @@ final class LayerSurface {
     func prepare(_ layer: Layer, of camera: CameraPicture, labels: NoticeLabels?) {
         self.layer = layer
         self.labels = layer.notice == nil ? nil : labels
+        isGraded = layer.grade != .none
+        if isGraded { grading = Grading(layer.grade) }
         let whole = PixelRect(canvas)
         outer = layer.rect.outwards
         isPlain =
@@ -78,7 +82,8 @@ final class LayerSurface {
 
     /// Decides what lies where in the layer, and makes what is not there yet.
     private func compose(_ camera: CameraPicture) {
-        picture = Piece(rect: outer, content: .nothing)
+        picture.rect = outer
+        picture.content = .nothing
         (hasSurroundings, hasVeil) = (false, false)
         guard let frame = camera.frame, !outer.isEmpty else { return }
         let upright = layer.transform.apply(to: frame.layout.size)
@@ -118,65 +123,98 @@ final class LayerSurface {
         )
     }
 
+    /// What the picture's rows are made of: of the frame itself where its rows stay rows, else of
+    /// a copy that is scaled and turned as a whole.
     private func content(of camera: CameraPicture, frame: Frame, cut: Bool) -> Piece.Content {
-        let size = picture.rect.size
-        let isWhole = layer.transform == .identity && frame.layout.size == size && !cut
-        if isWhole, let packed = camera.packed { return .packed(packed) }
-        if isWhole, let planes = camera.planes, planes.u.rowBytes == size.width / 2 {
-            switch planes.u.rows {
-            case size.height: return .planar(planes, chromaShift: 0, color: frame.color)
-            case (size.height + 1) / 2: return .planar(planes, chromaShift: 1, color: frame.color)
-            default: break
-            }
+        let (size, turn) = (picture.rect.size, layer.transform)
+        guard turn.swapsAxes else {
+            let whole = Rect(frame.layout.size)
+            let view = View(
+                cut ? whole.fitting(aspect: layer.rect.aspect) : whole,
+                at: size,
+                transform: turn
+            )
+            return picture.scaler.prepare(frame, view) ? .view : .nothing
         }
-        let key = ScaleKey(frame: frame.identity, transform: layer.transform, size: size, cut: cut)
-        if scaled?.key != key {
+        let key = TurnKey(frame: frame.identity, transform: turn, size: size, cut: cut)
+        if turned?.key != key {
             // The extent of the whole picture, of which what is seen may be a part.
-            let turn = layer.transform
             let upright = turn.apply(to: frame.layout.size)
             let extent = cut ? Rect(size).covering(aspect: upright.aspect).outwards.size : size
             guard let planes = camera.planes(for: turn.inverse.apply(to: extent)) else {
                 return .nothing
             }
-            let source =
-                cut
-                ? planes.cropped(
-                    toAspect: turn.swapsAxes ? 1 / layer.rect.aspect : layer.rect.aspect
-                ) : planes
-            scaled = (
-                key, source.scaled(to: size, transform: layer.transform, &first, &second)
-            )
+            let source = cut ? planes.cropped(toAspect: 1 / layer.rect.aspect) : planes
+            turned = (key, source.scaled(to: size, transform: turn, &first, &second))
         }
-        guard let scaled else { return .nothing }
-        return .planar(scaled.planes, chromaShift: 0, color: frame.color)
+        guard let turned else { return .nothing }
+        return .planes(turned.planes, Packer(frame.color))
     }
 
     /// Writes the layer to `output`, without what `hole` hides.
     func draw(
         into output: UnsafeMutablePointer<UInt8>,
         stride: Int,
-        hole: PixelRect,
-        packer: borrowing Packer
+        hole: PixelRect
     ) {
         guard layer.opacity > 0 else { return }
-        let touched = isPlain ? outer.intersection(PixelRect(canvas)) : decoration.bounds
-        let content = rows.reserve(4 * canvas.width)
-        for y in touched.y..<touched.maxY {
-            let row = output + y * stride
-            guard !isPlain else {
-                write(y: y, touched.x..<touched.maxX, hole: hole, row: row, packer: packer)
-                continue
-            }
-            let weights = decoration.row(y)
-            let (left, right) = (weights.opaque.lowerBound, weights.opaque.upperBound)
-            blend(y: y, touched.x..<left, weights.left, content, row: row, packer: packer)
-            write(y: y, weights.opaque, hole: hole, row: row, packer: packer)
-            blend(y: y, right..<touched.maxX, weights.right, content, row: row, packer: packer)
+        if isPlain {
+            drawPlain(into: output, stride: stride, hole: hole)
+        } else {
+            drawDecorated(into: output, stride: stride, hole: hole)
         }
         if layer.iconOpacity * layer.opacity > 0 {
             for y in icon.rows { icon.apply(y: y, to: output + y * stride) }
         }
         labels?.draw(in: layer, into: output, stride: stride)
+    }
+
+    private func drawPlain(
+        into output: UnsafeMutablePointer<UInt8>,
+        stride: Int,
+        hole: PixelRect
+    ) {
+        let touched = outer.intersection(PixelRect(canvas))
+        let rows = touched.y..<touched.maxY
+        let beside = (hole.y..<max(hole.y, hole.maxY)).clamped(to: rows)
+        func draw(_ band: Range<Int>) {
+            // Nothing but rows of the picture, from edge to edge?
+            if picture.isView, picture.rect == touched, !hasVeil, !isGraded {
+                let target = output + band.lowerBound * stride + 2 * touched.x
+                let first = band.lowerBound - touched.y
+                picture.scaler.write(rows: first..<first + band.count, into: target, stride: stride)
+                guard isGraded else { return }
+                for y in 0..<band.count {
+                    grading.apply(to: target + y * stride, count: touched.width)
+                }
+                return
+            }
+            for y in band {
+                write(y: y, touched.x..<touched.maxX, hole: hole, row: output + y * stride)
+            }
+        }
+        draw(rows.lowerBound..<beside.lowerBound)
+        for y in beside {
+            write(y: y, touched.x..<touched.maxX, hole: hole, row: output + y * stride)
+        }
+        draw(beside.upperBound..<rows.upperBound)
+    }
+
+    private func drawDecorated(
+        into output: UnsafeMutablePointer<UInt8>,
+        stride: Int,
+        hole: PixelRect
+    ) {
+        let touched = decoration.bounds
+        let content = rows.reserve(4 * canvas.width)
+        for y in touched.y..<touched.maxY {
+            let row = output + y * stride
+            let weights = decoration.row(y)
+            let (left, right) = (weights.opaque.lowerBound, weights.opaque.upperBound)
+            blend(y: y, touched.x..<left, weights.left, content, row: row)
+            write(y: y, weights.opaque, hole: hole, row: row)
+            blend(y: y, right..<touched.maxX, weights.right, content, row: row)
+        }
     }
 
     /// Lays pixels of the layer over the row by their weights; `content` is room for a row.
@@ -185,13 +223,12 @@ final class LayerSurface {
         _ range: Range<Int>,
         _ weights: WeightRow,
         _ content: UnsafeMutablePointer<UInt8>,
-        row: UnsafeMutablePointer<UInt8>,
-        packer: borrowing Packer
+        row: UnsafeMutablePointer<UInt8>
     ) {
         guard !range.isEmpty else { return }
         if y >= outer.y, y < outer.maxY {
             let inside = range.clamped(to: outer.x..<max(outer.x, outer.maxX))
-            write(y: y, inside, into: content + 2 * inside.lowerBound, packer: packer)
+            write(y: y, inside, into: content + 2 * inside.lowerBound)
         }
         let offset = 2 * range.lowerBound
         weights.apply(content + offset, to: row + offset, count: 2 * range.count)
@@ -202,20 +239,18 @@ final class LayerSurface {
         y: Int,
         _ range: Range<Int>,
         hole: PixelRect,
-        row: UnsafeMutablePointer<UInt8>,
-        packer: borrowing Packer
+        row: UnsafeMutablePointer<UInt8>
     ) {
         let (left, right) = hole.outside(range, y: y)
-        write(y: y, left, into: row + 2 * left.lowerBound, packer: packer)
-        write(y: y, right, into: row + 2 * right.lowerBound, packer: packer)
+        write(y: y, left, into: row + 2 * left.lowerBound)
+        write(y: y, right, into: row + 2 * right.lowerBound)
     }
 
     /// Writes pixels of the layer's row `y`, all inside `outer`, to `destination`.
     private func write(
         y: Int,
         _ range: Range<Int>,
-        into destination: UnsafeMutablePointer<UInt8>,
-        packer: borrowing Packer
+        into destination: UnsafeMutablePointer<UInt8>
     ) {
         guard !range.isEmpty else { return }
         var inside = range.upperBound..<range.upperBound
@@ -227,26 +262,25 @@ final class LayerSurface {
         write(
             y: y,
             picture: inside,
-            into: destination + 2 * (inside.lowerBound - range.lowerBound),
-            packer: packer
+            into: destination + 2 * (inside.lowerBound - range.lowerBound)
         )
         surround(
             y: y,
             inside.upperBound..<range.upperBound,
             into: destination + 2 * (inside.upperBound - range.lowerBound)
         )
+        if isGraded { grading.apply(to: destination, count: range.count) }
     }
 
     private func write(
         y: Int,
         picture range: Range<Int>,
-        into destination: UnsafeMutablePointer<UInt8>,
-        packer: borrowing Packer
+        into destination: UnsafeMutablePointer<UInt8>
     ) {
         guard !range.isEmpty else { return }
         let (x0, x1) = (range.lowerBound, range.upperBound)
         guard hasVeil else {
-            picture.write(y: y, from: x0, to: x1, into: destination, packer: packer)
+            picture.write(y: y, from: x0, to: x1, into: destination)
             return
         }
         let (left, right) = (x0 - picture.rect.x, x1 - picture.rect.x)
@@ -256,7 +290,7 @@ final class LayerSurface {
         }
         let veiled = rows.reserve(4 * canvas.width) + 2 * canvas.width
         veil.copy.write(y: y - picture.rect.y, from: left, to: right, into: veiled)
-        picture.write(y: y, from: x0, to: x1, into: destination, packer: packer)
+        picture.write(y: y, from: x0, to: x1, into: destination)
         mix(
             destination,
             veiled,
@@ -284,8 +318,8 @@ final class LayerSurface {
         }
     }
 
-    /// What a scaled picture was made from.
-    private struct ScaleKey: Hashable {
+    /// What a turned picture was made from.
+    private struct TurnKey: Hashable {
         var frame: FrameIdentity
         var transform: Transform
         var size: Size
@@ -316,6 +350,13 @@ struct CachedCopy: ~Copyable {
             self.recipe = recipe
         }
         return true
+    }
+}
+
+extension Grading {
+    /// As the scene asks for it. What green gains, light does not.
+    fileprivate init(_ grade: Grade) {
+        self.init(red: grade.red / grade.green, blue: grade.blue / grade.green, light: grade.light)
     }
 }
 

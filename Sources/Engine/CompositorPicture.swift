@@ -6,93 +6,43 @@ import Imaging
 /// - Context: bound to the composite thread.
 final class CameraPicture {
     private(set) var frame: Frame?
-    private var scratch = Scratch()
-    private var unpacked: Planes?
-    private let levels = (0..<4).map { _ in Level() }
+    private var levels: [Level] = []
     private var identity: FrameIdentity?
-    private let gray = FrameBuffer(byteCount: 64)
-
-    init() {
-        gray.bytes.initializeMemory(as: UInt8.self, repeating: 128)
-    }
 
     /// Makes `frame` the newest one.
     func take(_ frame: Frame?) {
         self.frame = frame
         guard frame?.identity != identity else { return }
         identity = frame?.identity
-        unpacked = nil
         for level in levels { level.planes = nil }
     }
 
     /// Gives the frame back to its pool; what was made of it stays.
     func release() { frame = nil }
 
-    /// The picture at its own size or halved so often that it is not yet smaller than `size`
-    /// (before it is turned), but for the pixels by which a rectangle is rounded up: from there
-    /// it is scaled best and at least cost.
+    /// The picture's planes at its own size, or halved so often that it is not yet smaller than
+    /// `size` (before it is turned): from there it is scaled best and at least cost. `nil` for a
+    /// frame that is not YUV. Allocates the first time that it is halved so often.
     func planes(for size: Size) -> Planes? {
         guard let frame else { return nil }
         let whole = frame.layout.size
-        var halvings = 0
-        while halvings < levels.count,
-            whole.width >> (halvings + 1) >= max(size.width * 63 / 64, 2),
-            whole.height >> (halvings + 1) >= max(size.height * 63 / 64, 2)
-        {
-            halvings += 1
+        let halvings = min(
+            Scaler.halvings(Double(whole.width), as: size.width),
+            Scaler.halvings(Double(whole.height), as: size.height)
+        )
+        if halvings == 0, frame.layout.format.planarSubsampling != nil {
+            return Planes(luma: frame.plane(0), u: frame.plane(1), v: frame.plane(2))
         }
-        return reduced(halvings)
-    }
-
-    private func reduced(_ halvings: Int) -> Planes? {
-        guard halvings > 0 else { return planes }
-        let level = levels[halvings - 1]
-        if let planes = level.planes { return planes }
-        // In one step from a quarter less, unless what lies between is there already.
-        let isBetweenThere = halvings == 1 || levels[halvings - 2].planes != nil
-        guard let source = reduced(halvings - (isBetweenThere ? 1 : 2)) else { return nil }
-        let planes = source.reduced(by: isBetweenThere ? 2 : 4, in: &level.scratch)
-        level.planes = planes
-        return planes
+        while levels.count <= halvings { levels.append(Level()) }
+        let level = levels[halvings]
+        if level.planes == nil { level.planes = level.copy.update(frame, halvings: halvings) }
+        return level.planes
     }
 
     /// The picture at a smaller size.
     private final class Level {
-        var scratch = Scratch()
+        var copy = HalvedCopy()
         var planes: Planes?
-    }
-
-    /// The frame's one plane, where it can be copied to the output as it is.
-    var packed: Plane? {
-        guard let frame, frame.layout.format == .yuyv, frame.color == .video else { return nil }
-        return frame.plane(0)
-    }
-
-    /// The frame's planes, brought apart once a frame where they are not yet.
-    ///
-    /// For gray, chroma is a single neutral byte. `nil` for a frame that is not YUV.
-    var planes: Planes? {
-        guard let frame else { return nil }
-        let layout = frame.layout
-        if layout.format.planarSubsampling != nil {
-            return Planes(luma: frame.plane(0), u: frame.plane(1), v: frame.plane(2))
-        }
-        if layout.format == .gray, let base = gray.bytes.baseAddress {
-            let neutral = Plane(
-                base: base.assumingMemoryBound(to: UInt8.self),
-                stride: 1,
-                rowBytes: 1,
-                rows: 1
-            )
-            return Planes(luma: frame.plane(0), u: neutral, v: neutral)
-        }
-        if let unpacked { return unpacked }
-        guard let format = Unpack.planarFormat(for: layout.format) else { return nil }
-        let planar = FrameLayout(size: layout.size, format: format)
-        let planes = Planes(at: scratch.reserve(planar.byteCount), layout: planar)
-        Unpack.convert(frame, into: planes)
-        unpacked = planes
-        return planes
     }
 }
 
@@ -115,45 +65,49 @@ struct FrameIdentity: Hashable {
 }
 
 /// A rectangle of the canvas and what is shown there.
-struct Piece {
+struct Piece: ~Copyable {
     /// What rows are made of.
     enum Content {
         /// Calm dark grey: there is no picture yet.
         case nothing
-        /// Rows that are copied.
-        case packed(Plane)
-        /// Rows that are packed, chroma half as wide as luma and 1 / 2^`chromaShift` as high.
-        case planar(Planes, chromaShift: Int, color: ColorSpace)
+        /// The camera's frame, as `scaler` was told.
+        case view
+        /// Planes of the piece's own size, chroma half as wide.
+        case planes(Planes, Packer)
     }
     /// The luma of a picture that is not there yet.
     static let calm: UInt8 = 32
 
     /// Where it lies; x and width are even. May reach beyond the canvas.
     var rect: PixelRect
-    var content: Content
+    var content = Content.nothing
+    var scaler = Scaler()
+
+    /// Nothing at all.
+    init() { rect = .none }
+
+    /// Whether its rows are `scaler`'s.
+    var isView: Bool { if case .view = content { true } else { false } }
 
     /// Writes the pixels from `x0` to before `x1` (both even) of the canvas's row `y`, all of
     /// them inside `rect`, to `destination` as Y U Y V.
-    func write(
+    mutating func write(
         y: Int,
         from x0: Int,
         to x1: Int,
-        into destination: UnsafeMutablePointer<UInt8>,
-        packer: borrowing Packer
+        into destination: UnsafeMutablePointer<UInt8>
     ) {
         guard x1 > x0 else { return }
         let (row, column, count) = (y - rect.y, x0 - rect.x, x1 - x0)
         switch content {
         case .nothing: Self.fill(destination, luma: Self.calm, count: count)
-        case .packed(let plane):
-            destination.update(from: plane.row(row) + 2 * column, count: 2 * count)
-        case .planar(let planes, let chromaShift, let color):
+        case .view: scaler.write(y: row, from: column, to: column + count, into: destination)
+        case .planes(let planes, let packer):
             packer.pack(
                 luma: planes.luma.row(row) + column,
-                u: planes.u.row(row >> chromaShift) + column / 2,
-                v: planes.v.row(row >> chromaShift) + column / 2,
+                u: planes.u.row(row) + column / 2,
+                v: planes.v.row(row) + column / 2,
                 count: count,
-                color: color,
                 into: destination
             )
         }

@@ -10,17 +10,21 @@ import Synchronization
 /// looks it wakes for camera frames and for the clock; otherwise for PipeWire's messages alone.
 package final class FrameThread: Sendable {
     /// What the thread did so far.
-    package struct Counts: Hashable, Sendable {
+    package struct Counts: Sendable {
         /// Output frames that consumers got.
         package var published: UInt64 = 0
         /// Output frames that no buffer was free for.
         package var unbuffered: UInt64 = 0
         /// Published frames that repeat the main camera's last picture.
         package var repeated: UInt64 = 0
-        /// Nanoseconds that compositing took, in all.
-        package var compositing: Int64 = 0
-        /// Nanoseconds that the slowest frame took.
-        package var slowest: Int64 = 0
+        /// How long the main camera's frames waited to be shown, since they were decoded.
+        package var wait = Durations()
+        /// How long compositing took.
+        package var composite = Durations()
+        /// How long it took to hand the frame to PipeWire.
+        package var publish = Durations()
+        /// From when the main camera's frame was taken to when it was handed to PipeWire.
+        package var latency = Durations()
 
         /// Nothing done yet.
         package init() {}
@@ -29,10 +33,14 @@ package final class FrameThread: Sendable {
     /// What other threads ask for.
     enum Order: Sendable {
         case publishNode
+        case show([NodeProperty])
         case withdrawNode(@Sendable () -> Void)
         case ping(@Sendable () -> Void)
         case end
     }
+
+    /// How long the end waits for a search for fonts.
+    private static let fontPatience = Timestamp(seconds: 0.2)
 
     private let scene: ShownScene
     private let orders = Mutex<[Order]>([])
@@ -61,7 +69,7 @@ package final class FrameThread: Sendable {
             let started = try Thread(name: "composite") { round.run() }
             thread.withLock { $0 = started }
         } catch {
-            self.scene.end()
+            _ = self.scene.end(by: MonotonicClock.now + Self.fontPatience)
             throw error
         }
     }
@@ -69,8 +77,15 @@ package final class FrameThread: Sendable {
     /// Shows `state` from the next output frame on.
     package func show(_ state: SceneState) { scene.show(state) }
 
+    /// Calls `done`, on a thread of its own, once the next output frame has all that was to be shown
+    /// up to now.
+    package func whenShown(_ done: @escaping @Sendable () -> Void) { scene.whenShown(done) }
+
     /// Publishes the node, and keeps it there.
     package func publishNode() { order(.publishNode) }
+
+    /// Has applications shown these values of the main camera's.
+    package func show(_ properties: [NodeProperty]) { order(.show(properties)) }
 
     /// Takes the node away, and calls `done` on the thread when it is gone.
     package func withdrawNode(done: @escaping @Sendable () -> Void) { order(.withdrawNode(done)) }
@@ -81,15 +96,17 @@ package final class FrameThread: Sendable {
     /// What the thread did so far.
     package var statistics: Counts { counts.withLock { $0 } }
 
-    /// Takes the node away, ends the thread and waits for it. Once.
-    package func end() {
+    /// Takes the node away, ends the thread and waits for it. False when its search for fonts goes
+    /// on, on a thread that uses nothing else. Once.
+    @discardableResult
+    package func end() -> Bool {
         order(.end)
         let ended = thread.withLock { thread in
             defer { thread = nil }
             return thread
         }
         ended?.join()
-        scene.end()
+        return scene.end(by: MonotonicClock.now + Self.fontPatience)
     }
 
     private func order(_ order: Order) {
@@ -107,7 +124,14 @@ package final class FrameThread: Sendable {
         private let report: @Sendable (Node.Event) -> Void
         private let compositor: Compositor
         private var node: Node?
+        private var properties: [NodeProperty] = []
         private var timer: EventLoop.Timer?
+        /// For a node that could not be made, for want of a descriptor.
+        private var retry: EventLoop.Timer?
+        private var delay = Round.shortestDelay
+
+        private static let shortestDelay = 0.1
+        private static let longestDelay = 2.0
 
         private var clock: OutputClock
         private var sequence: UInt64 = 0
@@ -143,6 +167,7 @@ package final class FrameThread: Sendable {
             compositor = Compositor(canvas: settings.size)
             clock = OutputClock(rate: settings.rate, now: MonotonicClock.now)
             timer = try loop.timer { [unowned self] in tick() }
+            retry = try loop.timer { [unowned self] in publishNode() }
             try loop.watch(shared.bell.descriptor, for: .readable) { [unowned self] _ in
                 self.shared.bell.silence()
                 obey()
@@ -161,6 +186,9 @@ package final class FrameThread: Sendable {
             for order in orders {
                 switch order {
                 case .publishNode: publishNode()
+                case .show(let shown):
+                    properties = shown
+                    node?.show(shown)
                 case .withdrawNode(let done):
                     withdrawNode()
                     done()
@@ -168,6 +196,7 @@ package final class FrameThread: Sendable {
                 case .end:
                     withdrawNode()
                     timer = nil
+                    retry = nil
                     loop.stop()
                 }
             }
@@ -181,12 +210,18 @@ package final class FrameThread: Sendable {
                     if case .lost = event { turn(streaming: false) }
                     report(event)
                 }
+                node?.show(properties)
+                delay = Self.shortestDelay
             } catch {
-                report(.lost(reason: "\(error)"))
+                if delay == Self.shortestDelay { report(.lost(reason: "\(error)")) }
+                retry?.arm(after: delay)
+                delay = min(2 * delay, Self.longestDelay)
             }
         }
 
         private func withdrawNode() {
+            retry?.disarm()
+            delay = Self.shortestDelay
             node?.close()
             node = nil
             timer?.disarm()
@@ -218,8 +253,10 @@ package final class FrameThread: Sendable {
         private func tick() {
             guard let node, node.isStreaming else { return }
             let now = MonotonicClock.now
-            let (state, labels) = shared.scene.current
-            let frames = PerRole(back: shared.slots.back.latest, front: shared.slots.front.latest)
+            let shown = shared.scene.current
+            let (state, labels) = (shown.state, shown.labels)
+            let (back, front) = (shared.slots.back.fetch(), shared.slots.front.fetch())
+            let frames = PerRole(back: back.frame, front: front.frame)
             if state.main != mainRole {
                 mainRole = state.main
                 clock.mainChanged()
@@ -234,24 +271,32 @@ package final class FrameThread: Sendable {
             timer?.arm(at: clock.due)
 
             let name = FrameName(main)
-            let isRepeated = name == shown
+            let isRepeated = name == self.shown
             let stamp = clock.stamp(taken: isRepeated ? nil : main?.timestamp, now: now)
             let scene = state.scene(at: now)
+            let hud = shown.hud.flatMap { hud in
+                hud.state.pose(at: now).map { (pose: $0, picture: hud.picture) }
+            }
+            var drawn = (start: now, end: now)
             let isPublished = node.publish(
                 pts: stamp,
                 sequence: sequence,
                 discontinuity: !isContinuous
             ) { base, stride in
+                drawn.start = MonotonicClock.now
                 compositor.composite(
                     scene,
                     back: frames.back,
                     front: frames.front,
                     labels: labels,
+                    hud: hud,
                     into: base,
                     stride: stride
                 )
+                drawn.end = MonotonicClock.now
             }
-            let spent = (MonotonicClock.now - now).nanoseconds
+            let end = MonotonicClock.now
+            let arrival = state.main == .back ? back.arrival : front.arrival
             shared.counts.withLock { counts in
                 guard isPublished else {
                     counts.unbuffered += 1
@@ -259,13 +304,16 @@ package final class FrameThread: Sendable {
                 }
                 counts.published += 1
                 counts.repeated += isRepeated ? 1 : 0
-                counts.compositing += spent
-                counts.slowest = max(counts.slowest, spent)
+                counts.composite.add((drawn.end - drawn.start).nanoseconds)
+                counts.publish.add((drawn.start - now + end - drawn.end).nanoseconds)
+                guard !isRepeated, let main else { return }
+                counts.wait.add((now - arrival).nanoseconds)
+                counts.latency.add((end - main.timestamp).nanoseconds)
             }
             guard isPublished else { return }
             sequence += 1
             isContinuous = true
-            shown = name
+            self.shown = name
         }
     }
 }

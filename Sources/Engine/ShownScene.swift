@@ -3,15 +3,21 @@ package import Frames
 package import Platform
 import Synchronization
 
-/// The scene as the frame thread shows it, with the words of its notices.
+/// The scene as the frame thread shows it, with the words of its notices and the picture of its HUD.
 ///
 /// Words are written on a thread of their own, named `labels`: fonts are slow to find, and neither
 /// the frame thread nor D-Bus may wait for them. So a notice's words may come a moment after its
-/// veil, the first time that it is shown; they are kept from then on.
+/// veil, the first time that it is shown; they are kept from then on. A HUD is drawn anew each time it
+/// says something else; until then the one before is shown, as it moved before.
 package final class ShownScene: Sendable {
-    private struct Content: Sendable {
-        var state: SceneState
-        var labels = PerRole<NoticeLabels?>(back: nil, front: nil)
+    /// All that is shown.
+    package struct Content: Sendable {
+        /// The scene.
+        package var state: SceneState
+        /// The words of each camera's notice.
+        package var labels = PerRole<NoticeLabels?>(back: nil, front: nil)
+        /// The HUD, and how it moves.
+        package var hud: (state: HudState, picture: HudPicture)?
     }
 
     private let canvas: Size
@@ -19,6 +25,11 @@ package final class ShownScene: Sendable {
     /// What was written, by its text; `nil` for what is being written. Locked before `content`,
     /// and never by the frame thread. Frees nothing, so that the frame thread frees no label.
     private let written = Mutex<[String: NoticeLabels?]>([:])
+    /// The HUD that was drawn last; and the one before, which the frame thread may just have read: so it
+    /// never frees one. Of the thread `labels`.
+    private let drawn = Mutex<[(content: HudContent, picture: HudPicture)]>([])
+    /// Once true, nothing is written any more, so that nothing is left in the mailbox.
+    private let hasEnded = Atomic(false)
     private let mailbox: EventLoop.Mailbox
     private let thread: Thread
     private let stop: @Sendable () -> Void
@@ -37,9 +48,7 @@ package final class ShownScene: Sendable {
     }
 
     /// What to show now. Does not allocate.
-    package var current: (state: SceneState, labels: PerRole<NoticeLabels?>) {
-        content.withLock { ($0.state, $0.labels) }
-    }
+    package var current: Content { content.withLock { $0 } }
 
     /// Shows `state` from now on, and has the words written that it lacks.
     package func show(_ state: SceneState) {
@@ -52,15 +61,35 @@ package final class ShownScene: Sendable {
         }
     }
 
-    /// Ends the thread and waits for it. Once.
-    package func end() {
-        mailbox.post(stop)
-        thread.join()
+    /// Calls `done` on the thread `labels` once all is drawn that was to be shown up to now: the next
+    /// output frame has it. At once after `end`.
+    package func whenShown(_ done: @escaping @Sendable () -> Void) {
+        let isPosted = written.withLock { _ in
+            guard !hasEnded.load(ordering: .relaxed) else { return false }
+            mailbox.post(done)
+            return true
+        }
+        if !isPosted { done() }
     }
 
+    /// Ends the thread and waits for it until `deadline`; whether it has ended. One that still looks
+    /// for fonts goes on by itself until it has found them. Once.
+    package func end(by deadline: Timestamp) -> Bool {
+        written.withLock { _ in
+            hasEnded.store(true, ordering: .relaxed)
+            mailbox.post(stop)
+        }
+        if thread.join(until: deadline) { return true }
+        thread.detach()
+        return false
+    }
+
+    /// With `written` locked: after `end` nothing is posted.
     private func write(_ text: String, _ written: inout [String: NoticeLabels?]) {
+        guard !hasEnded.load(ordering: .relaxed) else { return }
         written.updateValue(nil, forKey: text)
         mailbox.post { [self] in
+            guard !hasEnded.load(ordering: .relaxed) else { return }
             let labels = NoticeLabels(text, canvas: canvas)
             self.written.withLock { written in
                 written[text] = labels
@@ -73,7 +102,28 @@ package final class ShownScene: Sendable {
         func labels(_ role: Role) -> NoticeLabels? {
             state.notices[role].flatMap { written[$0.text(for: role)] ?? nil }
         }
-        let new = Content(state: state, labels: PerRole(back: labels(.back), front: labels(.front)))
-        content.withLock { $0 = new }
+        let new = PerRole(back: labels(.back), front: labels(.front))
+        let latest = drawn.withLock { $0.last }
+        let isDrawn = latest?.content == state.hud.content
+        content.withLock { content in
+            content.state = state
+            content.labels = new
+            if isDrawn { content.hud = latest.map { (state.hud, $0.picture) } }
+        }
+        guard !isDrawn, !hasEnded.load(ordering: .relaxed) else { return }
+        mailbox.post { [self] in draw() }
+    }
+
+    /// Draws the HUD as it is to be now, unless that was done meanwhile. On the thread `labels`.
+    private func draw() {
+        guard !hasEnded.load(ordering: .relaxed),
+            let wanted = content.withLock({ $0.state.hud.content }),
+            drawn.withLock({ $0.last?.content }) != wanted
+        else { return }
+        let picture = HudPicture(wanted, canvas: canvas)
+        written.withLock { written in
+            drawn.withLock { $0 = $0.suffix(2) + [(wanted, picture)] }
+            put(content.withLock { $0.state }, written)
+        }
     }
 }

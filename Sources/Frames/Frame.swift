@@ -1,3 +1,5 @@
+import Glibc
+
 /// A point of CLOCK_MONOTONIC, in nanoseconds; also a span between two.
 package struct Timestamp: Hashable, Comparable, Sendable {
     /// Nanoseconds since the clock's start.
@@ -40,10 +42,13 @@ package final class FrameBuffer: @unchecked Sendable {
     /// What keeps `bytes` alive when they are not ours (a device's mapped memory).
     private let owner: AnyObject?
 
-    /// Memory of `byteCount` zero bytes, freed with the buffer.
+    /// Memory of `byteCount` zero bytes, freed with the buffer. It takes none of the machine's until
+    /// it is written to, by mmap(2): a buffer that is never lent costs nothing.
     package init(byteCount: Int) {
-        bytes = .allocate(byteCount: byteCount, alignment: 64)
-        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        let (protection, flags) = (PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS)
+        let memory = mmap(nil, max(1, byteCount), protection, flags, -1, 0)
+        guard let memory, memory != MAP_FAILED else { preconditionFailure("no memory for a frame") }
+        bytes = UnsafeMutableRawBufferPointer(start: memory, count: byteCount)
         owner = nil
     }
 
@@ -54,7 +59,7 @@ package final class FrameBuffer: @unchecked Sendable {
     }
 
     deinit {
-        if owner == nil { bytes.deallocate() }
+        if owner == nil { munmap(bytes.baseAddress, max(1, bytes.count)) }
     }
 }
 
@@ -199,7 +204,6 @@ extension FrameBuffer {
 ///   being released.
 package struct FramePool: ~Copyable {
     private var buffers: [FrameBuffer]
-    private var next = 0
 
     /// `count` buffers of `byteCount` bytes each.
     package init(count: Int, byteCount: Int) {
@@ -211,13 +215,11 @@ package struct FramePool: ~Copyable {
         self.buffers = buffers
     }
 
-    /// A buffer that nobody holds, or `nil` when all are lent.
+    /// A buffer that nobody holds, or `nil` when all are lent: the first of them, so that those which
+    /// are seldom needed do not take memory, and the others stay in the processor's cache.
     package mutating func draw() -> FrameBuffer? {
-        for _ in buffers.indices {
-            next = next + 1 < buffers.count ? next + 1 : 0
-            // Held by the pool alone: nobody else has a reference to make another from, so
-            // it stays free until we hand it out. The check acquires what the last holder released.
-            if isKnownUniquelyReferenced(&buffers[next]) { return buffers[next] }
+        for index in buffers.indices where isKnownUniquelyReferenced(&buffers[index]) {
+            return buffers[index]
         }
         return nil
     }

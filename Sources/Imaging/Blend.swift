@@ -1,3 +1,4 @@
+import CKernels
 import CYUV
 
 /// `count` bytes of `a` and `b` mixed, `fraction` / 256 of `b`, rounded (libyuv's
@@ -47,11 +48,7 @@ package struct WeightRow {
         to destination: UnsafeMutablePointer<UInt8>,
         count: Int
     ) {
-        for i in 0..<count {
-            let kept = UInt16(keep[i]) &* UInt16(destination[i])
-            let taken = UInt16(take[i]) &* UInt16(content[i])
-            destination[i] = over255(kept &+ taken) &+ add[i]
-        }
+        kernel_blend(destination, content, keep, take, add, CInt(count))
     }
 }
 

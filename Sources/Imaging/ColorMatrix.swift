@@ -1,3 +1,4 @@
+import CKernels
 package import Frames
 
 /// From a camera's colours to the stream's, BT.601 in limited range.
@@ -33,47 +34,25 @@ package struct ColorMatrix {
         }
     }
 
-    /// Converts `count` pixels, an even number, with chroma half as wide as luma.
-    package func convert(
-        _ luma: UnsafePointer<UInt8>,
-        _ u: UnsafePointer<UInt8>,
-        _ v: UnsafePointer<UInt8>,
-        count: Int,
-        into outLuma: UnsafeMutablePointer<UInt8>,
-        _ outU: UnsafeMutablePointer<UInt8>,
-        _ outV: UnsafeMutablePointer<UInt8>
-    ) {
-        // In blocks, so that what chroma adds to luma can be kept for each pixel, and in simple
-        // loops, which become vector code.
-        var sums = Self.block
-        var span = sums.mutableSpan
-        span.withUnsafeMutableBufferPointer { sums in
-            guard let sums = sums.baseAddress else { return }
-            for start in stride(from: 0, to: count / 2, by: Self.pairs) {
-                let pairs = min(Self.pairs, count / 2 - start)
-                let (u, v) = (u + start, v + start)
-                let (outU, outV) = (outU + start, outV + start)
-                for i in 0..<pairs {
-                    let (du, dv) = (Float(u[i]) - 128, Float(v[i]) - 128)
-                    let sum = du * yu + dv * yv + (16 - black * y)
-                    sums[2 &* i] = sum
-                    sums[2 &* i &+ 1] = sum
-                    outU[i] = byte(clamped(du * uu + dv * uv + 128))
-                    outV[i] = byte(clamped(du * vu + dv * vv + 128))
-                }
-                let (luma, outLuma) = (luma + 2 * start, outLuma + 2 * start)
-                for i in 0..<2 * pairs {
-                    outLuma[i] = byte(clamped(Float(luma[i]) * y + sums[i]))
-                }
-            }
-        }
+    /// The same in whole numbers, for packed rows.
+    var fixed: kernel_matrix {
+        // In 2^-14; what is subtracted from samples before is in the offsets.
+        func fixed(_ value: Float) -> Int32 { Int32((value * 0x1p14).rounded()) }
+        return kernel_matrix(
+            y_y: fixed(y),
+            y_u: fixed(yu),
+            y_v: fixed(yv),
+            y_offset: fixed(16 - black * y - 128 * (yu + yv) + 0.5),
+            u_u: fixed(uu),
+            u_v: fixed(uv),
+            u_offset: fixed(128 - 128 * (uu + uv) + 0.5),
+            v_u: fixed(vu),
+            v_v: fixed(vv),
+            v_offset: fixed(128 - 128 * (vu + vv) + 0.5)
+        )
     }
 
-    /// Pixel pairs that are converted at a time.
-    private static let pairs = 64
-    private static var block: [128 of Float] { .init(repeating: 0) }
-
-    /// Converts `count` pixels in place, as above, and leaves `brightness` (0 … 1) of their light.
+    /// Converts `count` pixels in place, with chroma half as wide as luma, and leaves `brightness` (0 … 1) of their light.
     package func convert(
         _ luma: UnsafeMutablePointer<Float>,
         _ u: UnsafeMutablePointer<Float>,

@@ -22,8 +22,8 @@ package enum Reference {
         return (16 + 219 * out, 128 + 224 * (b - out) / 1.772, 128 + 224 * (r - out) / 1.402)
     }
 
-    /// The sample of plane `plane` (0 luma, 1 U, 2 V) at column `x` and row `y` of that plane, of
-    /// a packed or half-packed frame.
+    /// The sample of plane `plane` (0 luma, 1 U, 2 V) in column `x` and row `y` of that plane, of
+    /// a frame of any format.
     package static func sample(_ frame: Frame, plane: Int, x: Int, y: Int) -> UInt8 {
         switch (frame.layout.format, plane) {
         case (.yuyv, 0): frame.plane(0).row(y)[2 * x]
@@ -34,6 +34,93 @@ package enum Reference {
         case (.nv12, _): frame.plane(1).row(y)[2 * x + plane - 1]
         default: frame.plane(plane).row(y)[x]
         }
+    }
+
+    /// The sample of plane `plane` in column `x` and row `y` of a frame of any format, brought to
+    /// 4:2:2 and halved `halvings` times; what is beyond the last row or column is left out.
+    package static func halved(
+        _ frame: Frame,
+        plane: Int,
+        x: Int,
+        y: Int,
+        halvings: Int = 0
+    ) -> Double {
+        let size = frame.layout.size
+        let width = plane == 0 ? size.width : (size.width + 1) / 2
+        guard halvings == 0 else {
+            func mean(_ count: Int, _ index: Int) -> [Int] {
+                count >> (halvings - 1) > 1 ? [2 * index, 2 * index + 1] : [index]
+            }
+            let columns = mean(width, x)
+            // A row that has no partner is its own.
+            let rows = [2 * y, 2 * y + 1].map { min($0, max(1, size.height >> (halvings - 1)) - 1) }
+            let sum = rows.flatMap { y in columns.map { (x: $0, y: y) } }.reduce(0.0) {
+                $0 + halved(frame, plane: plane, x: $1.x, y: $1.y, halvings: halvings - 1)
+            }
+            return sum / Double(2 * columns.count)
+        }
+        guard plane > 0 else { return Double(sample(frame, plane: 0, x: x, y: y)) }
+        if frame.layout.format == .gray { return 128 }
+        let (across, down) =
+            frame.layout.format.planarSubsampling ?? (2, frame.layout.format == .nv12 ? 2 : 1)
+        let columns = across == 1 ? [2 * x, min(2 * x + 1, size.width - 1)] : [2 * x / across]
+        return columns.reduce(0) { $0 + Double(sample(frame, plane: plane, x: $1, y: y / down)) }
+            / Double(columns.count)
+    }
+
+    /// The value of plane `plane` that `view` shows in column `x` and row `y` of that plane, by
+    /// way of the frame halved `halvings` times.
+    package static func seen(
+        _ frame: Frame,
+        _ view: View,
+        plane: Int,
+        x: Int,
+        y: Int,
+        halvings: Int
+    ) -> Double {
+        let size = frame.layout.size
+        let (whole, shown) =
+            plane == 0
+            ? (size.width, view.size.width) : ((size.width + 1) / 2, view.size.width / 2)
+        // Columns of the plane, of which there are fewer for chroma.
+        let columns = max(1, whole >> halvings)
+        let rows = max(1, size.height >> halvings)
+        func place(
+            _ index: Int,
+            _ shown: Int,
+            _ start: Double,
+            _ extent: Double,
+            _ scale: Double,
+            _ count: Int
+        ) -> (first: Int, second: Int, share: Double) {
+            let step = extent * scale / Double(shown)
+            let exact = start * scale + (Double(index) + 0.5) * step - 0.5
+            let place = min(max(exact, 0), Double(count - 1))
+            return (Int(place), min(Int(place) + 1, count - 1), place - place.rounded(.down))
+        }
+        let across = place(
+            view.isMirrored ? shown - 1 - x : x,
+            shown,
+            view.part.x,
+            view.part.width,
+            Double(columns) / Double(size.width),
+            columns
+        )
+        let down = place(
+            view.isFlipped ? view.size.height - 1 - y : y,
+            view.size.height,
+            view.part.y,
+            view.part.height,
+            Double(1) / Double(1 << halvings),
+            rows
+        )
+        func row(_ y: Int) -> Double {
+            let left = halved(frame, plane: plane, x: across.first, y: y, halvings: halvings)
+            let right = halved(frame, plane: plane, x: across.second, y: y, halvings: halvings)
+            return left + (right - left) * across.share
+        }
+        let (upper, lower) = (row(down.first), row(down.second))
+        return upper + (lower - upper) * down.share
     }
 
     /// The mean of what a pixel of a plane scaled to `width` × `height` covers of it.

@@ -21,17 +21,6 @@ extension Plane {
         )
     }
 
-    /// Scales what goes into `destination` by `divisor` without a rest.
-    fileprivate func scaleWhole(to destination: Plane, divisor: Int) {
-        cropped(
-            x: 0,
-            y: 0,
-            width: destination.rowBytes * divisor,
-            height: destination.rows * divisor
-        )
-        .scale(to: destination)
-    }
-
     /// Extent in bytes.
     fileprivate var size: Size { Size(width: rowBytes, height: rows) }
 
@@ -117,23 +106,6 @@ extension Planes {
         return result
     }
 
-    /// The picture at a half or a quarter (`divisor` 2 or 4) of its size, averaged, in `scratch`;
-    /// the last row or column is lost where it does not go up.
-    ///
-    /// libyuv does this several times faster than other sizes.
-    package func reduced(by divisor: Int, in scratch: inout Scratch) -> Planes {
-        precondition(divisor == 2 || divisor == 4)
-        let small = Size(width: luma.rowBytes / divisor, height: luma.rows / divisor)
-        let chroma = Size(width: u.rowBytes / divisor, height: u.rows / divisor)
-        precondition(small.area > 0, "a picture too small to be reduced")
-        let result = Planes(in: &scratch, luma: small, chroma: chroma.area > 0 ? chroma : u.size)
-        luma.scaleWhole(to: result.luma, divisor: divisor)
-        guard chroma.area > 0 else { return Planes(luma: result.luma, u: u, v: v) }
-        u.scaleWhole(to: result.u, divisor: divisor)
-        v.scaleWhole(to: result.v, divisor: divisor)
-        return result
-    }
-
     /// The picture turned by `transform`, each plane at its own size, in `scratch`.
     package func oriented(_ transform: Transform, in scratch: inout Scratch) -> Planes {
         let result = Planes(
@@ -146,7 +118,7 @@ extension Planes {
     }
 
     /// Planes of these extents in `scratch`.
-    private init(in scratch: inout Scratch, luma: Size, chroma: Size) {
+    init(in scratch: inout Scratch, luma: Size, chroma: Size) {
         let lumaStride = (luma.width + 63) / 64 * 64
         let chromaStride = (chroma.width + 63) / 64 * 64
         let lumaExtent = lumaStride * luma.height

@@ -10,7 +10,8 @@ package struct ConfigurationFile: Hashable, Sendable {
     /// The file at `override`; without that, dualcam/dualcam.toml in $XDG_CONFIG_HOME (~/.config) or
     /// in /etc, whichever is found first; `nil` where there is none.
     ///
-    /// Throws when the file that counts cannot be read, EFBIG when it is larger than any
+    /// Throws when the file that counts cannot be read, EINVAL when it is no regular file, which
+    /// might keep its reader waiting, EFBIG when it is larger than any
     /// configuration, EILSEQ when it is not UTF-8.
     package static func load(override: String?) throws(SystemError) -> ConfigurationFile? {
         if let override { return try ConfigurationFile(path: override) }
@@ -33,9 +34,16 @@ package struct ConfigurationFile: Hashable, Sendable {
     }
 
     private init(path: String) throws(SystemError) {
-        let number = open(path, O_RDONLY | O_CLOEXEC)
+        let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else { throw .last("open", path) }
         let file = Descriptor(owning: number)
+        var status = stat()
+        guard fstat(file.number, &status) == 0 else { throw .last("fstat", path) }
+        let kind = status.st_mode & S_IFMT
+        if kind == S_IFDIR { throw SystemError("read", path, errno: EISDIR) }
+        guard kind == S_IFREG else {
+            throw SystemError("read", "\(path), which is no regular file", errno: EINVAL)
+        }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65536)
         while true {
@@ -51,4 +59,11 @@ package struct ConfigurationFile: Hashable, Sendable {
         self.path = path
         self.text = text
     }
+}
+
+/// `path` from the root, for a reader in another directory.
+package func absolutePath(_ path: String) -> String {
+    guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
+    defer { free(directory) }
+    return "\(String(cString: directory))/\(path)"
 }

@@ -11,7 +11,9 @@ import Synchronization
 package final class EventLoop {
     /// What a descriptor is waited for, and what it became.
     package struct Readiness: OptionSet, Sendable {
+        /// As epoll has it: EPOLLIN and the like.
         package let rawValue: UInt32
+        /// What epoll calls `rawValue`.
         package init(rawValue: UInt32) { self.rawValue = rawValue }
         /// There is something to read (EPOLLIN).
         package static let readable = Readiness(rawValue: 0x001)

@@ -61,5 +61,12 @@ package final class Thread: Sendable {
         return true
     }
 
+    /// Lets the body go on by itself. Instead of waiting for it; not after that.
+    package func detach() {
+        let again = isJoined.exchange(true, ordering: .relaxed)
+        precondition(!again, "a thread detached that was waited for")
+        pthread_detach(handle)
+    }
+
     deinit { precondition(isJoined.load(ordering: .relaxed), "a thread that nobody waited for") }
 }

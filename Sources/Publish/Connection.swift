@@ -37,6 +37,9 @@ final class Connection {
         var readers: UInt32 = 0
     }
 
+    /// What applications have set and nobody has taken yet.
+    private var written: [(NodeProperty.Name, Double)] = []
+
     private let size: Size
     private let rate: Int
     private let parameters: Parameters
@@ -144,6 +147,19 @@ final class Connection {
         return id == SPA_ID_INVALID ? nil : id
     }
 
+    /// Shows `properties` to applications, in the place of those before.
+    func show(_ properties: [NodeProperty]) {
+        let parameters = PropertyParameters(properties)
+        var pods = parameters.pods
+        pw_stream_update_params(stream, &pods, UInt32(pods.count))
+    }
+
+    /// What applications have set since the last time, in order.
+    func takeWritten() -> [(NodeProperty.Name, Double)] {
+        defer { written = [] }
+        return written
+    }
+
     /// Whether somebody takes frames.
     var isStreaming: Bool { failure == nil && state == PW_STREAM_STATE_STREAMING }
 
@@ -182,6 +198,10 @@ extension Connection {
         guard format != nil else { return }
         var memory = parameters.memory
         pw_stream_update_params(stream, &memory, UInt32(memory.count))
+    }
+
+    func propertiesWritten(_ props: UnsafePointer<spa_pod>?) {
+        written += PropertyParameters.read(props)
     }
 
     func areaChanged(_ id: UInt32, _ area: UnsafeMutableRawPointer?, _ size: UInt32) {

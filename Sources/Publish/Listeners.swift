@@ -53,8 +53,11 @@ final class Listeners {
 
         streamEvents.pointee.version = UInt32(PW_VERSION_STREAM_EVENTS)
         streamEvents.pointee.param_changed = { context, id, parameter in
-            guard id == SPA_PARAM_Format.rawValue else { return }
-            Connection.at(context)?.formatChanged(parameter)
+            switch id {
+            case SPA_PARAM_Format.rawValue: Connection.at(context)?.formatChanged(parameter)
+            case SPA_PARAM_Props.rawValue: Connection.at(context)?.propertiesWritten(parameter)
+            default: break
+            }
         }
         streamEvents.pointee.io_changed = { Connection.at($0)?.areaChanged($1, $2, $3) }
         streamEvents.pointee.add_buffer = { context, buffer in

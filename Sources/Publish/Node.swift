@@ -49,6 +49,8 @@ package final class Node {
         case streaming(Bool)
         /// How many consumers are linked.
         case consumers(Int)
+        /// An application has set a property: it is to be what it says, or to be shown as it is.
+        case written(NodeProperty.Name, Double)
     }
 
     private struct Status: Equatable {
@@ -68,6 +70,7 @@ package final class Node {
     private var delay = Node.shortestDelay
     private var isLost = false
     private var reported = Status()
+    private var properties: [NodeProperty] = []
 
     private static let shortestDelay = 0.1
     private static let longestDelay = 2.0
@@ -122,6 +125,13 @@ package final class Node {
         ) ?? false
     }
 
+    /// What applications are shown of the camera's values, and may set, from now on.
+    package func show(_ properties: [NodeProperty]) {
+        guard properties != self.properties else { return }
+        self.properties = properties
+        if reported.id != nil { connection?.show(properties) }
+    }
+
     /// Takes the node away, without a further event. Harmless when done twice.
     package func close() {
         onEvent = nil
@@ -160,6 +170,7 @@ package final class Node {
         if let failure = connection.failure {
             lose(failure)
         } else {
+            for (name, value) in connection.takeWritten() { onEvent?(.written(name, value)) }
             report(
                 Status(
                     id: connection.nodeID,
@@ -193,6 +204,7 @@ package final class Node {
         if let id = status.id, id != before.id {
             isLost = false
             delay = Node.shortestDelay
+            if !properties.isEmpty { connection?.show(properties) }
             onEvent?(.published(id: id))
         }
         if status.isStreaming != before.isStreaming { onEvent?(.streaming(status.isStreaming)) }

@@ -55,7 +55,7 @@ final class Parameters {
 }
 
 /// Writes objects one behind the other into memory that stays where it is.
-private struct PodBuilder {
+struct PodBuilder {
     private var builder = spa_pod_builder()
     private let bytes: UnsafeMutableRawBufferPointer
     private var used = 0
@@ -91,6 +91,21 @@ private struct PodBuilder {
         spa_pod_builder_int(&builder, value)
     }
 
+    mutating func integer(key: UInt32, _ value: CInt) {
+        spa_pod_builder_prop(&builder, key, 0)
+        spa_pod_builder_int(&builder, value)
+    }
+
+    mutating func number(key: UInt32, _ value: Float) {
+        spa_pod_builder_prop(&builder, key, 0)
+        spa_pod_builder_float(&builder, value)
+    }
+
+    mutating func string(_ key: some RawRepresentable<UInt32>, _ value: String) {
+        spa_pod_builder_prop(&builder, key.rawValue, 0)
+        spa_pod_builder_string(&builder, value)
+    }
+
     mutating func rectangle(_ key: some RawRepresentable<UInt32>, _ width: UInt32, _ height: UInt32)
     {
         spa_pod_builder_prop(&builder, key.rawValue, 0)
@@ -108,6 +123,26 @@ private struct PodBuilder {
         within limits: ClosedRange<CInt>
     ) {
         choice(key, SPA_CHOICE_Range, [value, limits.lowerBound, limits.upperBound])
+    }
+
+    mutating func numberRange(
+        _ key: some RawRepresentable<UInt32>,
+        _ value: Float,
+        within limits: ClosedRange<Float>
+    ) {
+        spa_pod_builder_prop(&builder, key.rawValue, 0)
+        withUnsafeTemporaryAllocation(of: spa_pod_frame.self, capacity: 1) { frame in
+            spa_pod_builder_push_choice(
+                &builder,
+                frame.baseAddress,
+                SPA_CHOICE_Range.rawValue,
+                0
+            )
+            for value in [value, limits.lowerBound, limits.upperBound] {
+                spa_pod_builder_float(&builder, value)
+            }
+            spa_pod_builder_pop(&builder, frame.baseAddress)
+        }
     }
 
     mutating func flags(_ key: some RawRepresentable<UInt32>, _ value: CInt) {

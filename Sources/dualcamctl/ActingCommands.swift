@@ -170,10 +170,9 @@ struct Mirror: ParsableCommand {
     func run() throws {
         let client = try Client()
         let role = camera.role ?? .front
-        var isMirrored = value.applied(to: false)
-        if value == .toggle {
-            isMirrored = try client.get("Mirror", of: .camera, at: role.path) != .boolean(true)
-        }
+        let isMirrored = try value.applied(
+            to: client.get("Mirror", of: .camera, at: role.path)
+        )
         try client.set("Mirror", of: .camera, at: role.path, to: .boolean(isMirrored))
         report(options, [("camera", .string(role.rawValue)), ("mirror", .boolean(isMirrored))])
     }
@@ -189,8 +188,7 @@ struct Privacy: ParsableCommand {
 
     func run() throws {
         let client = try Client()
-        var isOn = value.applied(to: false)
-        if value == .toggle { isOn = try client.get("Enabled", of: .privacy) != .boolean(true) }
+        let isOn = try value.applied(to: client.get("Enabled", of: .privacy))
         try client.set("Enabled", of: .privacy, to: .boolean(isOn))
         report(options, [("privacy", .boolean(isOn))])
     }

@@ -30,9 +30,13 @@ final class Client {
     func call(
         _ member: String,
         of interface: Interface,
+        at path: ObjectPath = DualCam.path,
+        _ arguments: [Value] = [],
         options: [String: Value] = [:]
     ) throws(Failure) -> [Value] {
-        try send(MethodCall(member, of: interface.name, at: DualCam.path, [.named(options)]))
+        try send(
+            MethodCall(member, of: interface.name, at: path, arguments + [.named(options)])
+        )
     }
 
     /// The value of a property.
@@ -56,6 +60,23 @@ final class Client {
             throw Failure(status: .failed, message: "\(property) has no value")
         }
         return value
+    }
+
+    /// The values of all properties of an interface of the main object.
+    func getAll(
+        of interface: Interface,
+        startsService: Bool = true
+    ) throws(Failure) -> [String: Value] {
+        let values = try send(
+            MethodCall(
+                "GetAll",
+                of: "org.freedesktop.DBus.Properties",
+                at: DualCam.path,
+                [.string(interface.name)],
+                startsService: startsService
+            )
+        )
+        return values.first?.named ?? [:]
     }
 
     /// Sets a property.
@@ -95,7 +116,8 @@ final class Client {
                 status: .notRunning,
                 message: "dualcamd does not start: \(error.message.printable)" + unitState
             )
-        case "NoCamera": return Failure(status: .notFound, message: error.message.printable)
+        case "NoCamera", "NotSupported":
+            return Failure(status: .notFound, message: error.message.printable)
         case "OutOfRange": return Failure(status: .usage, message: error.message.printable)
         default: return Failure(status: .failed, message: error.message.printable)
         }

@@ -8,6 +8,8 @@ struct Config: ParsableCommand {
         subcommands: [Show.self, Check.self]
     )
 
+    func run() throws { throw ValidationError("Expected show or check.") }
+
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print every value that counts, as a configuration file."
@@ -17,14 +19,17 @@ struct Config: ParsableCommand {
         @OptionGroup var options: CommonOptions
 
         func run() throws {
-            let reading = try Reading(file)
+            let reading = try ConfigurationReading(file ?? Client.configurationFile)
             if let error = reading.error {
                 throw Failure(status: .failed, message: "\(error)".printable)
             }
             let text = reading.configuration.rendered
             Output.write(
                 options.json
-                    ? JSON.document([("path", reading.path), ("toml", .string(text))]) : text
+                    ? JSON.document([
+                        ("path", reading.path.map { .string($0) } ?? .null),
+                        ("toml", .string(text)),
+                    ]) : text
             )
         }
     }
@@ -38,11 +43,11 @@ struct Config: ParsableCommand {
         @OptionGroup var options: CommonOptions
 
         func run() throws {
-            let reading = try Reading(file)
+            let reading = try ConfigurationReading(file ?? Client.configurationFile)
             if options.json {
                 Output.write(
                     JSON.document([
-                        ("path", reading.path),
+                        ("path", reading.path.map { .string($0) } ?? .null),
                         ("valid", .boolean(reading.error == nil)),
                         ("error", reading.error.map { .string("\($0)") } ?? .null),
                         ("warnings", .array(reading.warnings.map { .string("\($0)") })),
@@ -55,40 +60,10 @@ struct Config: ParsableCommand {
                 throw Failure(status: .failed, message: "\(error)".printable)
             }
             guard !options.json else { return }
-            if case .string(let path) = reading.path {
+            if let path = reading.path {
                 Output.write("\(path.printable) is valid\n")
             } else {
                 Output.write("there is no configuration file; every value is the default\n")
-            }
-        }
-    }
-
-    /// A configuration file as it was read.
-    private struct Reading {
-        /// Where it is; null where there is none.
-        let path: JSON
-        let configuration: Configuration
-        let warnings: [ConfigurationWarning]
-        /// Why it cannot be accepted.
-        let error: ConfigurationError?
-
-        init(_ path: String?) throws(Failure) {
-            let file: ConfigurationFile?
-            do throws(SystemError) {
-                file = try ConfigurationFile.load(override: path)
-            } catch {
-                throw Failure(status: .failed, message: "\(error)".printable)
-            }
-            self.path = file.map { .string($0.path) } ?? .null
-            do throws(ConfigurationError) {
-                (configuration, warnings) =
-                    try file.map { file throws(ConfigurationError) in
-                        try Configuration.parse(file.text, file: file.path)
-                    } ?? (Configuration(), [])
-                error = nil
-            } catch {
-                (configuration, warnings) = (Configuration(), [])
-                self.error = error
             }
         }
     }

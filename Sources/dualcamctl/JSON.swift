@@ -32,6 +32,18 @@ indirect enum JSON {
         JSON.object([("version", .number("1"))] + members).text + "\n"
     }
 
+    /// The same with keys as JSON has them: "frames-published" becomes "framesPublished".
+    var camelCased: JSON {
+        guard case .object(let members) = self else { return self }
+        return .object(
+            members.map { key, value in
+                let words = key.split(separator: "-")
+                let rest = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
+                return (([words.first.map(String.init) ?? ""] + rest).joined(), value.camelCased)
+            }
+        )
+    }
+
     /// As it is written.
     var text: String {
         switch self {

@@ -51,7 +51,7 @@ struct Monitor: ParsableCommand {
         interface: String? = nil
     ) {
         guard !options.json else {
-            var document = [("event", JSON.string(event))]
+            var document = [("time", JSON.string(Monitor.moment)), ("event", .string(event))]
             if let camera { document.append(("camera", .string(camera.rawValue))) }
             if let interface {
                 document.append(("interface", .string(interface)))
@@ -67,13 +67,27 @@ struct Monitor: ParsableCommand {
     }
 
     /// The time of day: "14:03:22.123".
-    private static var clock: String {
+    private static var clock: String { text { localtime_r($0, $1) }.time }
+
+    /// The time, by RFC 3339: "2026-11-21T14:03:22.123Z".
+    private static var moment: String {
+        let (date, time) = text { gmtime_r($0, $1) }
+        return "\(date)T\(time)Z"
+    }
+
+    /// Now, as `takeApart` has it.
+    private static func text(
+        _ takeApart: (UnsafePointer<time_t>, UnsafeMutablePointer<tm>) -> UnsafeMutablePointer<tm>?
+    ) -> (date: String, time: String) {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         var parts = tm()
-        localtime_r(&now.tv_sec, &parts)
+        _ = takeApart(&now.tv_sec, &parts)
         func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let thousandths = String(1000 + now.tv_nsec / 1_000_000).dropFirst()
-        return "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)).\(thousandths)"
+        return (
+            "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))",
+            "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)).\(thousandths)"
+        )
     }
 }

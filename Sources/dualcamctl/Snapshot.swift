@@ -6,6 +6,8 @@ struct Snapshot {
     /// Properties by interface, without "org.dualcam.DualCam1." before it.
     private(set) var main: [String: [String: Value]] = [:]
     private(set) var cameras: [Role: [String: [String: Value]]] = [:]
+    /// What `Statistics` gives; nil where there is none.
+    private(set) var statistics: Value?
 
     /// The interfaces of the main object. A daemon may have but some of them.
     private static let interfaces = [
@@ -17,7 +19,7 @@ struct Snapshot {
         from connection: Connection,
         completion: @escaping (Result<Snapshot, DBusError>) -> Void
     ) throws(DBusError) {
-        let reading = Reading(remaining: interfaces.count + 1, completion: completion)
+        let reading = Reading(remaining: interfaces.count + 2, completion: completion)
         for name in interfaces {
             let call = MethodCall(
                 "GetAll",
@@ -38,6 +40,16 @@ struct Snapshot {
         )
         try connection.call(call) { answer in
             reading.take(answer) { $0.take(objects: $1) }
+        }
+        let statistics = MethodCall(
+            "Statistics",
+            of: "\(DualCam.busName).Stream",
+            at: DualCam.path,
+            [.named([:])],
+            startsService: false
+        )
+        try connection.call(statistics) { answer in
+            reading.take(answer) { $0.statistics = $1 }
         }
     }
 
@@ -71,7 +83,9 @@ struct Snapshot {
             switch answer {
             case .success(let values):
                 if let value = values.first { store(&snapshot, value) }
-            case .failure(let error) where error.name.hasSuffix(".UnknownInterface"):
+            case .failure(let error)
+            where error.name.hasSuffix(".UnknownInterface")
+                || error.name.hasSuffix(".UnknownMethod"):
                 break
             case .failure(let error):
                 remaining = 0
@@ -123,6 +137,7 @@ struct Snapshot {
                 ])
             ),
             ("cameras", cameras(snapshot)),
+            ("statistics", JSON(snapshot?.statistics).camelCased),
         ]
     }
 
@@ -136,7 +151,7 @@ struct Snapshot {
             "State", "Interruption", "Name", "Source", "Width", "Height", "FrameRate",
             "PixelFormat", "Mirror", "Rotation", "FramesCaptured", "FramesDropped", "Lens", "Zoom",
         ]
-        let controls = ["Iso", "Shutter", "Focus", "WhiteBalance", "Kelvin"]
+        let controls = ["Iso", "Shutter", "Focus", "WhiteBalance", "Kelvin", "Compensation"]
         func member(_ interface: String, _ property: String) -> (String, JSON) {
             let key = property.prefix(1).lowercased() + property.dropFirst()
             return (key, JSON(interfaces?[interface]?[property]))

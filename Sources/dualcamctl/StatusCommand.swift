@@ -9,10 +9,12 @@ struct Status: ParsableCommand {
     )
     @Flag(help: "Print again on every change, also through a restart of the daemon.")
     var follow = false
+    @Flag(help: "Print for Waybar: a line of JSON on every change, also through a restart.")
+    var waybar = false
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        guard follow else {
+        guard follow || waybar else {
             return Output.write(rendered(try Snapshot.read(from: Client())))
         }
         let presence = try Presence()
@@ -21,7 +23,8 @@ struct Status: ParsableCommand {
     }
 
     private func rendered(_ snapshot: Snapshot?) -> String {
-        options.json
+        if waybar { return Waybar.line(snapshot) }
+        return options.json
             ? JSON.document(Snapshot.members(snapshot))
             : StatusText.lines(snapshot).joined(separator: "\n") + "\n"
     }

@@ -8,8 +8,13 @@ struct StatusText {
     static func lines(_ snapshot: Snapshot?) -> [String] {
         guard let snapshot else { return [Colour.grey("○ off         dualcamd is not running")] }
         let text = StatusText(snapshot: snapshot)
-        return [text.streamLine, ""] + text.cameraLines + ["", text.layoutLine]
+        return [text.streamLine, ""] + text.cameraLines + ["", text.layoutLine] + text.proLine
             + text.problemLines
+    }
+
+    /// The lines for `snapshot`, without colours.
+    static func plainLines(_ snapshot: Snapshot) -> [String] {
+        lines(snapshot).map { $0.replacing(/\u{1b}\[[0-9;]*m/, with: "") }
     }
 
     /// The lines of `dualcamctl cameras`.
@@ -56,10 +61,21 @@ struct StatusText {
     private var cameraLines: [String] {
         let main = Role(scene("Main")?.objectPath)
         let inset = Role(scene("Inset")?.objectPath)
-        let labelled = [("main", main), ("inset", inset)].compactMap { label, role in
+        let labelled = [("main", main), (otherLabel, inset)].compactMap { label, role in
             role.map { (label, $0) }
         }
         return rows(labelled, showsSource: false).map { "  " + $0 }
+    }
+
+    /// Where the picture is that is not the main one.
+    private var otherLabel: String {
+        switch scene("Layout")?.string {
+        case "side-by-side": "right"
+        case "stacked": "below"
+        case "pip" where scene("InsetVisible") != .boolean(false): "inset"
+        case "pip", "single": "hidden"
+        default: "other"
+        }
     }
 
     private func rows(_ cameras: [(label: String, role: Role)], showsSource: Bool) -> [String] {
@@ -117,6 +133,44 @@ struct StatusText {
         if scene("Swapped") == .boolean(true) { parts.append("swapped") }
         return "  layout  " + parts.joined(separator: " · ")
     }
+
+    // MARK: - Pro
+
+    private var proLine: [String] {
+        guard snapshot.main["Pro"]?["Enabled"] == .boolean(true) else { return [] }
+        return ["  pro     " + StatusText.proValues(snapshot).joined(separator: " · ")]
+    }
+
+    /// The main camera's values as photographers write them, those that it has.
+    static func proValues(_ snapshot: Snapshot) -> [String] {
+        let main = Role(snapshot.main["Scene"]?["Main"]?.objectPath) ?? .back
+        let values = snapshot.cameras[main]?["Camera.Controls"]
+        func number(_ name: String) -> Int { values?[name]?.integer ?? 0 }
+        var texts: [String] = []
+        if number("Iso") > 0 {
+            let isApproximate = values?["IsoApproximate"] == .boolean(true)
+            texts.append("ISO \(isApproximate ? "≈" : "")\(number("Iso"))")
+        }
+        if let shutter = values?["ShutterText"]?.string, !shutter.isEmpty {
+            texts.append(shutter.printable)
+        }
+        if let aperture = values?["Aperture"]?.double, aperture > 0 {
+            texts.append("f/\(aperture)")
+        }
+        let balance = values?["WhiteBalance"]?.string?.printable ?? "auto"
+        let kelvin = number("Kelvin") > 0 ? " \(number("Kelvin")) K" : ""
+        texts.append((balance == "custom" ? "" : balance) + kelvin)
+        if let focus = values?["FocusText"]?.string, !focus.isEmpty {
+            let isAutomatic = values?["FocusAuto"] == .boolean(true)
+            texts.append(isAutomatic ? "AF" : "MF \(focus.printable)")
+        }
+        if let stops = values?["Compensation"]?.double, stops != 0 {
+            texts.append("\(stops > 0 ? "+" : "")\(stops) EV")
+        }
+        return texts.map { $0.hasPrefix(" ") ? String($0.dropFirst()) : $0 }.filter { !$0.isEmpty }
+    }
+
+    // MARK: - Problems
 
     private var problemLines: [String] {
         let problems = stream("Problems")?.array?.compactMap(\.string) ?? []

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import DBusKit
 
 /// What a script may ask of how we ended. Part of the interface.
 enum ExitStatus: CInt {
@@ -10,7 +11,7 @@ enum ExitStatus: CInt {
     case timedOut = 3
     /// The daemon is not running, and could not be started where that was wanted.
     case notRunning = 8
-    /// There is no such camera.
+    /// There is no such camera or control.
     case notFound = 10
 }
 
@@ -28,11 +29,14 @@ struct Tool: ParsableCommand {
         abstract: "Drive DualCam: two cameras in one picture, published as one camera.",
         discussion: """
             Exit status: 0 done, 1 failed, 2 wrong usage, 3 timed out, 8 the daemon is not \
-            running, 10 no such camera.
+            running, 10 no such camera or control.
             """,
         version: DualCam.version,
         groupedSubcommands: [
-            CommandGroup(name: "Look", subcommands: [Status.self, Cameras.self, Monitor.self]),
+            CommandGroup(
+                name: "Look",
+                subcommands: [Status.self, Cameras.self, Monitor.self, Doctor.self]
+            ),
             CommandGroup(
                 name: "Stream",
                 subcommands: [Start.self, Stop.self, Toggle.self, Restore.self]
@@ -42,14 +46,35 @@ struct Tool: ParsableCommand {
                 subcommands: [SwapPictures.self, SetLayout.self, Inset.self]
             ),
             CommandGroup(name: "Camera", subcommands: [Mirror.self, Rotate.self, Privacy.self]),
+            CommandGroup(
+                name: "Pro mode",
+                subcommands: [
+                    ProMode.self, TurnDial.self, SetISO.self, SetShutter.self, SetFocus.self,
+                    SetWhiteBalance.self, Compensate.self, Controls.self,
+                ]
+            ),
             CommandGroup(name: "Configuration", subcommands: [Config.self]),
         ]
     )
 
+    func run() throws { throw ValidationError("Expected a subcommand.") }
+
+    /// `arguments` with a negative number, as of `iso -1`, marked as no option: put behind "--".
+    private static func separated(_ arguments: [String]) -> [String] {
+        guard !arguments.contains("--"),
+            let index = arguments.dropFirst().firstIndex(where: {
+                $0.hasPrefix("-") && $0.dropFirst().first?.isNumber ?? false
+            })
+        else { return arguments }
+        var rest = arguments
+        let number = rest.remove(at: index)
+        return rest + ["--", number]
+    }
+
     /// Does what `arguments` say; data goes to standard output, what went wrong to standard error.
     static func run(_ arguments: [String]) -> ExitStatus {
         do {
-            var command = try parseAsRoot(arguments)
+            var command = try parseAsRoot(separated(arguments))
             try command.run()
             return .done
         } catch let failure as Failure {
@@ -92,12 +117,12 @@ enum Switch: String, CaseIterable, ExpressibleByArgument {
     case off
     case toggle
 
-    /// What it means for something that is `isOn`.
-    func applied(to isOn: Bool) -> Bool {
+    /// What it means for what is on where `current` is true; only a toggle has to look.
+    func applied(to current: @autoclosure () throws(Failure) -> Value) throws(Failure) -> Bool {
         switch self {
         case .on: true
         case .off: false
-        case .toggle: !isOn
+        case .toggle: try current() != .boolean(true)
         }
     }
 }

@@ -21,21 +21,25 @@ final class Daemon {
     var onAnnouncement: (Effect.Announcement) -> Void = { _ in }
 
     private let loop: EventLoop
-    private let directory = CameraDirectory()
+    /// The cameras that are attached, as far as is known.
+    private var devices: [CameraDevice] = []
     private var sources: PerRole<(any CameraSource)?> = PerRole(back: nil, front: nil)
     private let slots: PerRole<FrameSlot>
     private let bell: Bell
     private var cameras: PerRole<CameraThread>?
+    private var controls: PerRole<ControlThread>?
     private var frames: FrameThread?
     /// How many frame threads there have been; the last one is `frames`.
     private var frameThreads = 0
     private var grace: EventLoop.Timer?
-    private var monitor: DeviceMonitor?
+    private var watch: CameraWatch?
 
     /// How long cameras stay open after the last consumer left, since some come back at once.
     private static let graceDuration = 0.6
     /// How long cameras may take to close at the end.
     private static let endDuration = 0.7
+    /// How long the start waits to know which cameras there are.
+    private static let lookDuration = 0.5
 
     /// A daemon with nothing started. Throws when the process is out of descriptors.
     init(_ configuration: Configuration, loop: EventLoop) throws(SystemError) {
@@ -47,30 +51,58 @@ final class Daemon {
         grace = try loop.timer { [unowned self] in send(.graceOver) }
     }
 
+    /// Before anything started: is what it was when it ended.
+    func restore(_ remembered: Remembered) { remembered.restore(&state) }
+
     /// Starts the threads, looks for cameras and publishes the stream.
     func start() throws(SystemError) {
         cameras = PerRole(back: try cameraThread(.back), front: try cameraThread(.front))
+        controls = PerRole(back: try controlThread(.back), front: try controlThread(.front))
         frames = try frameThread()
-        monitor = DeviceMonitor(loop: loop) { [unowned self] in camerasChanged() }
-        findCameras()
+        setControls(before: nil)
+        let mailbox = loop.mailbox
+        let watch = try CameraWatch { cameras in
+            mailbox.post { MainActor.assumeIsolated { self.camerasChanged(cameras) } }
+        }
+        self.watch = watch
+        devices = watch.cameras(until: MonotonicClock.now + Timestamp(seconds: Self.lookDuration))
+        assignCameras()
         send(.start)
     }
 
-    /// Closes the cameras and takes the node away. False when a camera has not closed in time, since
-    /// its device does not answer; its thread still runs then.
+    /// Closes the cameras and takes the node away. False when a thread still runs: a camera's has not
+    /// closed in time, since its device does not answer, or fonts are still looked for.
     func end() -> Bool {
         let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
         cameras?.back.end()
         cameras?.front.end()
-        frames?.end()
-        monitor = nil
-        return Role.allCases.filter { !(cameras?[$0].wait(until: deadline) ?? true) }.isEmpty
+        controls?.back.end()
+        controls?.front.end()
+        watch?.end()
+        let hasEnded = frames?.end() ?? true
+        let open = Role.allCases.filter {
+            let isClosed = cameras?[$0].wait(until: deadline) ?? true
+            return !(controls?[$0].wait(until: deadline) ?? true) || !isClosed
+        }
+        if !open.isEmpty { Log.capture.warning("a camera does not close") }
+        return (watch?.wait(until: deadline) ?? true) && hasEnded && open.isEmpty
     }
 
     private func cameraThread(_ role: Role) throws(SystemError) -> CameraThread {
         let mailbox = loop.mailbox
         return try CameraThread(role: role, slot: slots[role]) { report in
             mailbox.post { MainActor.assumeIsolated { self.heard(role, report) } }
+        }
+    }
+
+    private func controlThread(_ role: Role) throws(SystemError) -> ControlThread {
+        let mailbox = loop.mailbox
+        return try ControlThread(role: role) { identity, controls in
+            mailbox.post {
+                MainActor.assumeIsolated {
+                    self.send(.controlsRead(role, identity: identity, controls))
+                }
+            }
         }
     }
 
@@ -98,14 +130,19 @@ final class Daemon {
 
     /// Takes `event`, and has done what follows from it.
     func send(_ event: Event) {
-        if event == .consumed(true) { findCameras() }
+        if event == .consumed(true) { watch?.look() }
         let before = state
         let effects = reduce(&state, event, at: MonotonicClock.now)
         if state.scene != before.scene { frames?.show(state.scene) }
+        for role in Role.allCases where state.controlUse(role) != before.controlUse(role) {
+            useControls(role)
+        }
+        let properties = state.nodeProperties
+        if properties != before.nodeProperties || event.isPublished { frames?.show(properties) }
         // What has happened is told after the properties that show it, the rest is told before.
         for effect in effects where !effect.isDone { carryOut(effect) }
         // A camera that went while it was looked at has lost its role now.
-        if before.needsCameras && !state.needsCameras { findCameras() }
+        if before.needsCameras && !state.needsCameras { assignCameras() }
         if state.streamPhase != before.streamPhase {
             Log.control.notice("stream", metadata: ["state": "\(state.streamPhase.rawValue)"])
         }
@@ -125,6 +162,7 @@ final class Daemon {
         case .openCamera(let role):
             guard let source = sources[role] else { return }
             cameras?[role].open(source, request(for: role))
+        case .adaptCamera(let role): cameras?[role].adapt(to: request(for: role))
         case .closeCamera(let role, let keepsPicture):
             cameras?[role].close(keepingPicture: keepsPicture)
         case .startGrace: grace?.arm(after: Self.graceDuration)
@@ -162,6 +200,7 @@ final class Daemon {
                 Log.capture.warning("interrupted", metadata: camera(["reason": "\(reason)"]))
             }
             send(.cameraInterrupted(role, why, reason: reason))
+            if why == .unplugged { watch?.look() }
         case .closed:
             if state.cameras[role].isOpen { Log.capture.notice("closed", metadata: camera([:])) }
             send(.cameraClosed(role))
@@ -178,16 +217,29 @@ final class Daemon {
             send(.nodeLost(reason: reason))
         case .streaming(let isStreaming): send(.consumed(isStreaming))
         case .consumers(let count): send(.consumers(count))
+        case .written(let name, let value):
+            let command: ControlCommand =
+                switch name {
+                case .exposure: .shutter(Int(value))
+                case .gain: .iso(Int(value))
+                case .whiteBalance: .whiteBalance(.kelvin(Int(value)))
+                case .focus: .focus(value)
+                }
+            perform(command, state.scene.main) { result in
+                if case .failure(let refusal) = result {
+                    Log.control.warning("not set", metadata: ["reason": "\(refusal)"])
+                }
+            }
         }
     }
 
     // MARK: Cameras
 
-    /// Looks which cameras there are now and gives each role its own.
-    private func findCameras() {
+    /// Gives each role its own of the cameras that there are.
+    private func assignCameras() {
         let cameras = configuration.cameras
         let found = assign(
-            directory.cameras(),
+            devices,
             back: cameras.back.source,
             front: cameras.front.source,
             holding: PerRole(back: sources.back?.identity, front: sources.front?.identity)
@@ -198,12 +250,13 @@ final class Daemon {
     /// Makes `device` the camera of `role`, where its source asks for a device.
     private func give(_ role: Role, _ device: CameraDevice?) {
         let specification = configuration.cameras[role].source
-        // A camera that was pulled out while it is looked at keeps its role: it may come back.
-        if specification == .auto, device == nil, state.needsCameras, sources[role] != nil {
-            return
-        }
+        let before = sources[role]
         do throws(CaptureError) {
-            let source = try cameraSource(specification, role: role, device: device)
+            var source = try cameraSource(specification, role: role, device: device)
+            // A camera that was pulled out while it is looked at keeps its role: it may come back.
+            if source == nil, state.needsCameras, let before {
+                source = V4L2Source(missing: before.identity, name: before.name)
+            }
             if source?.identity != sources[role]?.identity {
                 Log.capture.notice(
                     "camera",
@@ -222,15 +275,100 @@ final class Daemon {
             sources[role] = nil
             send(.cameraProblem(role, problem))
         }
+        send(.cameraIdentified(role, sources[role]?.identity ?? ""))
         send(.cameraAssigned(role, name: sources[role]?.name))
+        if let before, before.identity == sources[role]?.identity,
+            before.place != sources[role]?.place
+        {
+            send(.cameraMoved(role))
+            useControls(role)
+        }
     }
 
     /// Cameras came or went.
-    private func camerasChanged() {
-        findCameras()
+    private func camerasChanged(_ found: [CameraDevice]) {
+        devices = found
+        assignCameras()
         for role in Role.allCases where state.cameras[role].interruption != .none {
             cameras?[role].retry()
         }
+    }
+
+    // MARK: Controls
+
+    /// Has a role's controls looked after as its camera is now.
+    private func useControls(_ role: Role) {
+        let camera = state.cameras[role]
+        var use = ControlThread.Use(
+            source: sources[role],
+            controls: camera.controls,
+            isStreaming: camera.mode != nil,
+            isShown: state.showsControls
+        )
+        use.controls.settings.frameRate =
+            camera.mode?.rate ?? Double(configuration.output.frameRate)
+        controls?[role].use(use)
+    }
+
+    /// Takes over what the user set of the controls, where it differs from `old`.
+    private func setControls(before old: Configuration?) {
+        for role in Role.allCases where configuration.cameras[role] != old?.cameras[role] {
+            let camera = configuration.cameras[role]
+            var settings = ControlSettings()
+            settings.isoRange = camera.isoRange
+            settings.isFocusReversed = camera.isFocusReversed
+            send(.setControls(role, settings, aperture: camera.aperture))
+        }
+        if configuration.scene.hud != old?.scene.hud { send(.setHud(configuration.scene.hud)) }
+    }
+
+    /// Does what `command` asks of a role's controls; `done` is called with what came of it, once the
+    /// next output frame shows it.
+    func perform(
+        _ command: ControlCommand,
+        _ role: Role,
+        done: @escaping @MainActor (Result<ControlThread.Outcome, ControlRefusal>) -> Void
+    ) {
+        guard let controls else {
+            return done(.failure(.failed(.stalled, "The daemon is starting.")))
+        }
+        let mailbox = loop.mailbox
+        controls[role].perform(command) { result in
+            mailbox.post {
+                MainActor.assumeIsolated {
+                    if case .success(let outcome) = result {
+                        self.send(
+                            .controlsRead(role, identity: outcome.identity, outcome.controls)
+                        )
+                        if let dial = command.dial {
+                            self.send(.dialTurned(role, dial, limit: outcome.limit))
+                        }
+                    }
+                    self.whenShown { done(result) }
+                }
+            }
+        }
+    }
+
+    /// Turns Pro mode on or off; `done` is called when that is done, every value being automatic
+    /// again where it is off.
+    func setPro(_ isOn: Bool, done: @escaping @MainActor () -> Void) {
+        send(.setPro(isOn))
+        guard !isOn else { return whenShown(done) }
+        var remaining = Role.allCases.count
+        for role in Role.allCases {
+            perform(.reset, role) { _ in
+                remaining -= 1
+                if remaining == 0 { done() }
+            }
+        }
+    }
+
+    /// Calls `done` once the next output frame has all that was to be shown up to now.
+    func whenShown(_ done: @escaping @MainActor () -> Void) {
+        guard let frames else { return done() }
+        let mailbox = loop.mailbox
+        frames.whenShown { mailbox.post { MainActor.assumeIsolated { done() } } }
     }
 
     // MARK: For the service
@@ -239,7 +377,7 @@ final class Daemon {
     func counts(of role: Role) -> FrameSlot.Counts { slots[role].counts }
 
     /// What the composite thread did so far.
-    var statistics: FrameThread.Counts { frames?.statistics ?? FrameThread.Counts() }
+    var frameCounts: FrameThread.Counts { frames?.statistics ?? FrameThread.Counts() }
 
     /// Calls `answer` on the main thread once the composite thread has gone round.
     func pingFrames(_ answer: @escaping @MainActor @Sendable () -> Void) {
@@ -253,6 +391,7 @@ final class Daemon {
         guard new != old else { return }
         configuration = new
         if new.output != old.output { replaceFrameThread() }
+        setControls(before: old)
         if new.scene.style != old.scene.style { send(.setStyle(new.scene.style)) }
         for role in Role.allCases {
             let (camera, before) = (new.cameras[role], old.cameras[role])
@@ -264,7 +403,7 @@ final class Daemon {
                 send(.setSource(role, camera.source))
             }
         }
-        findCameras()
+        assignCameras()
     }
 
     /// A node's mode never changes, so a stream of another form is another node.
@@ -298,6 +437,39 @@ extension State {
             cameras: PerRole(back: camera(.back), front: camera(.front))
         )
     }
+}
+
+extension State {
+    /// What of the main camera's values applications are shown.
+    fileprivate var nodeProperties: [NodeProperty] {
+        let controls = cameras[scene.main].controls
+        var properties = [
+            NodeProperty(
+                .whiteBalance,
+                Double(controls.kelvin ?? 5500),
+                in: Double(Stops.kelvin.lowerBound)...Double(Stops.kelvin.upperBound)
+            )
+        ]
+        if let iso = controls.iso, let least = controls.isoStops.first,
+            let most = controls.isoStops.last
+        {
+            properties.append(NodeProperty(.gain, Double(iso), in: Double(least)...Double(most)))
+        }
+        if let shutter = controls.shutter, let least = controls.shutterStops.first,
+            let most = controls.shutterStops.last
+        {
+            properties.append(
+                NodeProperty(.exposure, Double(shutter), in: Double(least)...Double(most))
+            )
+        }
+        if let focus = controls.focus { properties.append(NodeProperty(.focus, focus, in: 0...1)) }
+        return properties
+    }
+}
+
+extension Event {
+    /// Whether there is another node now.
+    fileprivate var isPublished: Bool { if case .nodePublished = self { true } else { false } }
 }
 
 extension Effect {

@@ -11,17 +11,23 @@ import Platform
 final class Service {
     fileprivate let daemon: Daemon
     private let server: ObjectServer
+    private let pro: ProService
     /// Calls of Start and Stop that are answered when it is done.
     private var starting: [Invocation] = []
     private var stopping: [Invocation] = []
     private var reported = ""
-    /// What is wrong with the configuration, for people; empty when nothing is.
-    var configurationProblem = "" { didSet { refresh() } }
+    private let configurationFile: String
+    /// What is wrong with the configuration, a sentence for people each.
+    var configurationProblems: [String] = [] { didSet { refresh() } }
 
     /// Exports the objects on `connection`; they show the state of `daemon` from then on.
-    init(_ daemon: Daemon, on connection: Connection) {
+    /// `configurationFile` is the one that the command line names, where it does.
+    init(_ daemon: Daemon, on connection: Connection, configurationFile: String?) {
         self.daemon = daemon
+        // Whoever asks works elsewhere.
+        self.configurationFile = configurationFile.map(absolutePath) ?? ""
         server = ObjectServer(on: connection, managing: DualCam.path)
+        pro = ProService(daemon, on: server)
         server.export(.stream, at: DualCam.path, properties: streamProperties) {
             [unowned self] in callStream($0)
         }
@@ -59,7 +65,7 @@ final class Service {
 
     /// What is wrong, a sentence each.
     var problems: [String] {
-        var problems = [configurationProblem].filter { !$0.isEmpty }
+        var problems = configurationProblems
         let reason = daemon.state.nodeProblem
         if !reason.isEmpty { problems.append("The stream is not on PipeWire: \(reason)") }
         for role in Role.allCases {
@@ -90,6 +96,7 @@ final class Service {
             "Active": .boolean(state.isActive),
             "Possible": .boolean(state.isPossible),
             "Problems": .strings(problems),
+            "ConfigurationFile": .string(configurationFile),
             "NodeId": .uint32(state.nodeID ?? .max),
             "Consumers": .uint32(UInt32(clamping: state.consumers)),
             "Width": .uint32(UInt32(clamping: output.size.width)),
@@ -111,6 +118,7 @@ final class Service {
             "InsetCorner": .string(scene.style.insetCorner.rawValue),
             "InsetSize": .double(scene.style.insetSize),
             "SwapIcon": .boolean(scene.style.swapIcon),
+            "Hud": .string(daemon.state.pro.hud.rawValue),
         ]
     }
 
@@ -135,7 +143,7 @@ final class Service {
             "Mirror": .boolean(camera.mirror),
             "Rotation": .uint32(UInt32(clamping: camera.rotation)),
             "FramesCaptured": .uint64(counts.captured),
-            "FramesDropped": .uint64(counts.dropped),
+            "FramesDropped": .uint64(counts.damaged + counts.missing),
         ]
     }
 
@@ -155,6 +163,7 @@ final class Service {
         for role in Role.allCases {
             server.set(cameraProperties(role), of: .camera, at: path(role))
         }
+        pro.refresh()
         answerWaiting()
         if status != reported {
             reported = status
@@ -186,7 +195,7 @@ final class Service {
         case "Stop": stop(call, .stop)
         case "Restore": stop(call, .restore)
         case "Toggle": daemon.state.isStarted ? stop(call, .stop) : start(call)
-        case "Statistics": call.reply(.named(statistics))
+        case "Statistics": call.reply(.named(daemon.statistics))
         default: preconditionFailure("\(call.member) is declared and not answered")
         }
     }
@@ -222,18 +231,6 @@ final class Service {
             stopping = []
             for call in calls { call.reply() }
         }
-    }
-
-    private var statistics: [String: Value] {
-        let counts = daemon.statistics
-        let frames = Int64(clamping: max(1, counts.published))
-        return [
-            "frames-published": .uint64(counts.published),
-            "frames-unbuffered": .uint64(counts.unbuffered),
-            "frames-repeated": .uint64(counts.repeated),
-            "composite-mean-microseconds": .double(Double(counts.compositing / frames) / 1000),
-            "composite-longest-microseconds": .double(Double(counts.slowest) / 1000),
-        ]
     }
 
     private func callScene(_ call: Invocation) {
@@ -274,6 +271,7 @@ final class Service {
                 }
                 style.insetSize = size
             case "SwapIcon": style.swapIcon = write.value.boolean ?? true
+            case "Hud": daemon.send(.setHud(try choice(write)))
             default: preconditionFailure("\(write.property) is declared and not written")
             }
         } catch {

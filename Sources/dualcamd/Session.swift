@@ -28,7 +28,7 @@ final class Session {
                 if daemon.state.suspensions.contains(.asleep) { heard(.sleeping(false)) }
                 heard(.away(false))
             }
-            login = Login(on: system) { [unowned self] in heard($0) }
+            login = try Login(on: system, loop: loop) { [unowned self] in heard($0) }
             self.system = system
         } catch {
             Log.control.info("no system bus", metadata: ["reason": "\(error)"])

@@ -24,14 +24,16 @@ struct Options: ParsableCommand {
 func run(_ options: Options) throws {
     // First of all, so that no thread of any library is ever interrupted by one.
     signal(SIGPIPE, SIG_IGN)
+    Memory.givePicturesBack()
     let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
     let loop = try EventLoop()
 
-    let (configuration, problem) = readConfiguration(options.config)
+    let (configuration, problems) = readConfiguration(options.config)
     let daemon = try Daemon(configuration ?? Configuration(), loop: loop)
+    let recollection = try Recollection(daemon, loop: loop)
     let connection = try Connection(loop: loop)
-    let service = Service(daemon, on: connection)
-    service.configurationProblem = problem
+    let service = Service(daemon, on: connection, configurationFile: options.config)
+    service.configurationProblems = problems
     connection.onDisconnect = {
         Log.control.notice("the session bus is gone")
         loop.stop()
@@ -45,9 +47,12 @@ func run(_ options: Options) throws {
                 return
             }
             Supervisor.reloading()
-            let (configuration, problem) = readConfiguration(options.config)
-            service.configurationProblem = problem
-            if let configuration { daemon.reconfigure(configuration) }
+            let (configuration, problems) = readConfiguration(options.config)
+            service.configurationProblems = problems
+            if let configuration {
+                daemon.reconfigure(configuration)
+                Log.control.notice("configuration reloaded")
+            }
             Supervisor.ready(status: service.status)
         }
     }
@@ -60,29 +65,30 @@ func run(_ options: Options) throws {
 
     Supervisor.stopping(status: "Ending")
     heart.stop()
+    recollection.store()
     let hasEnded = daemon.end()
     if connection.isConnected { connection.flush() }
     guard hasEnded else {
-        Log.capture.warning("a camera does not close")
-        // Not `exit`, which undoes what the camera's thread may still use.
+        // Not `exit`, which undoes what the thread may still use.
         _exit(EXIT_SUCCESS)
     }
 }
 
-/// The configuration as the file says it, `nil` when it cannot be used; and what is wrong with it.
-func readConfiguration(_ path: String?) -> (Configuration?, problem: String) {
+/// The configuration as the file says it, `nil` when it cannot be used; and what is wrong with it, a
+/// sentence each.
+func readConfiguration(_ path: String?) -> (Configuration?, problems: [String]) {
     do {
         guard let file = try ConfigurationFile.load(override: path) else {
-            return (Configuration(), "")
+            return (Configuration(), [])
         }
         let (configuration, warnings) = try Configuration.parse(file.text, file: file.path)
         for warning in warnings {
             Log.control.warning("configuration", metadata: ["reason": "\(warning)"])
         }
-        return (configuration, "")
+        return (configuration, warnings.filter { !$0.isKnown }.map(\.description))
     } catch {
         Log.control.error("configuration", metadata: ["reason": "\(error)"])
-        return (nil, "\(error)")
+        return (nil, ["\(error)"])
     }
 }
 

@@ -1,14 +1,19 @@
 import Foundation
+import Frames
 import Glibc
+import Platform
+import Synchronization
 import Testing
 
 @testable import Capture
 
-@Suite struct CameraDirectoryTests {
+@Suite(.timeLimit(.minutes(1))) struct CameraDirectoryTests {
     /// A sysfs and a /dev of our own, removed with this.
     private final class Tree {
         let root: String
         var answers: [String: CameraDirectory.Answer] = [:]
+        /// What udev says, by the node's name; nothing: it does not run.
+        var records: [String: DeviceRecord] = [:]
 
         init() throws {
             var template = Array("/tmp/dualcam-test-XXXXXX".utf8CString)
@@ -76,15 +81,27 @@ import Testing
             )
         }
 
-        var cameras: [CameraDevice] {
-            let answers = answers
-            return CameraDirectory(sysfs: "\(root)/sysfs", dev: "\(root)/dev") {
-                path throws(CaptureError) in
+        var cameras: [CameraDevice] { directory().cameras() }
+
+        /// A directory of what is here now; `pause` is called with the path of each node that is asked.
+        func directory(
+            onAnswer: @escaping @Sendable () -> Void = {},
+            pause: @escaping @Sendable (String) -> Void = { _ in }
+        ) -> CameraDirectory {
+            let (answers, records) = (answers, records)
+            let inquiries = Inquiries(onAnswer: onAnswer) { path throws(CaptureError) in
+                pause(path)
                 guard let answer = answers[path] else {
                     throw CaptureError(.denied, "open", path, errno: EACCES)
                 }
                 return answer
-            }.cameras()
+            }
+            return CameraDirectory(
+                sysfs: "\(root)/sysfs",
+                dev: "\(root)/dev",
+                record: { records[$0] },
+                inquiries: inquiries
+            )
         }
     }
 
@@ -178,12 +195,72 @@ import Testing
         #expect(cameras.map(\.orientation) == [nil, .front, .external])
     }
 
+    @Test("a node is a camera once udev has looked at it, and only if udev found one")
+    func records() throws {
+        let tree = try Tree()
+        for index in 0..<4 { tree.add("video\(index)", port: "1-\(index)", index: index) }
+        tree.records = [
+            "video0": DeviceRecord(isSettled: false),
+            "video1": DeviceRecord(isSettled: true, capabilities: ":capture:"),
+            "video2": DeviceRecord(isSettled: true, capabilities: ":"),
+            "video3": DeviceRecord(isSettled: true),
+        ]
+        #expect(tree.cameras.map(\.name) == ["Camera 1-1", "Camera 1-3"])
+        let asked = Mutex<[String]>([])
+        _ = tree.directory(pause: { path in asked.withLock { $0.append(path) } }).cameras()
+        let nodes = asked.withLock { $0.sorted() }
+        #expect(nodes == ["\(tree.root)/dev/video1", "\(tree.root)/dev/video3"])
+    }
+
+    @Test("a node is asked once, and again when its permissions change or it failed")
+    func asking() throws {
+        let tree = try Tree()
+        tree.add("video0", port: "1-1")
+        tree.add("video2", port: "1-2", isDenied: true)
+        let asked = Mutex<[String]>([])
+        let directory = tree.directory(pause: { path in
+            asked.withLock { $0.append(String(path.suffix(1))) }
+        })
+        func listed() -> [String] {
+            asked.withLock { $0 = [] }
+            #expect(directory.cameras().count == 2)
+            return asked.withLock { $0.sorted() }
+        }
+        #expect(listed() == ["0", "2"])
+        #expect(listed() == ["2"])
+        chmod("\(tree.root)/dev/video0", 0o600)
+        #expect(listed() == ["0", "2"])
+    }
+
+    @Test("a node that hangs keeps nobody from the others, and has its place when it answers")
+    func hanging() throws {
+        let tree = try Tree()
+        tree.add("video0", port: "1-1")
+        tree.add("video2", port: "1-2")
+        // Its driver says so; what sysfs says is the same.
+        tree.write("1\n", to: "\(tree.root)/usb/1-1/devpath")
+        let (gate, told) = (try Bell(), try Bell())
+        let directory = tree.directory(onAnswer: { told.ring() }) { path in
+            if path.hasSuffix("video0") { gate.wait(until: nil) }
+        }
+        #expect(directory.cameras().map(\.name).sorted() == ["Camera 1-1", "Camera 1-2"])
+        #expect(directory.cameras().count == 2, "it is not asked again meanwhile")
+        gate.ring()
+        let isTold = told.wait(until: MonotonicClock.now + Timestamp(seconds: 10))
+        #expect(isTold)
+        #expect(directory.cameras().count { $0.bus.hasPrefix("usb-0000") } == 2)
+    }
+
     @Test("where there is no video at all, there are no cameras")
     func nothing() {
-        let directory = CameraDirectory(sysfs: "/nonexistent", dev: "/nonexistent") {
-            path throws(CaptureError) in
+        let inquiries = Inquiries { path throws(CaptureError) in
             throw CaptureError(.notFound, "open", path)
         }
+        let directory = CameraDirectory(
+            sysfs: "/nonexistent",
+            dev: "/nonexistent",
+            inquiries: inquiries
+        )
         #expect(directory.cameras().isEmpty)
     }
 }

@@ -15,7 +15,7 @@ final class ScriptedDevice: VideoCalls {
         var content: [UInt8]?
         var length: Int?
         var flags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
-        /// In seconds.
+        /// In seconds; the frame's number and 100 where it is not told.
         var time: Int?
     }
 
@@ -31,6 +31,8 @@ final class ScriptedDevice: VideoCalls {
     var deliveries: [Delivery] = []
     var format = PixelFormat.yuyv
     var size = Size(width: 64, height: 32)
+    /// Sizes that it has besides.
+    var otherSizes: [Size] = []
     var pix = v4l2_pix_format()
     /// What QUERYCAP says of the node.
     var capabilities = UInt32(V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING)
@@ -68,10 +70,12 @@ final class ScriptedDevice: VideoCalls {
             }
         case cv4l2_enum_framesizes:
             return argument.update(v4l2_frmsizeenum.self) {
+                let sizes = [size] + otherSizes
+                guard $0.index < sizes.count else { return EINVAL }
                 $0.type = V4L2_FRMSIZE_TYPE_DISCRETE.rawValue
-                $0.discrete.width = UInt32(size.width)
-                $0.discrete.height = UInt32(size.height)
-                return $0.index == 0 ? 0 : EINVAL
+                $0.discrete.width = UInt32(sizes[Int($0.index)].width)
+                $0.discrete.height = UInt32(sizes[Int($0.index)].height)
+                return 0
             }
         case cv4l2_enum_frameintervals:
             return argument.update(v4l2_frmivalenum.self) {
@@ -81,8 +85,10 @@ final class ScriptedDevice: VideoCalls {
             }
         case cv4l2_s_fmt:
             argument.update(v4l2_format.self) {
-                pix.width = UInt32(size.width)
-                pix.height = UInt32(size.height)
+                let asked = Size(width: Int($0.fmt.pix.width), height: Int($0.fmt.pix.height))
+                let given = otherSizes.contains(asked) ? asked : size
+                pix.width = UInt32(given.width)
+                pix.height = UInt32(given.height)
                 pix.pixelformat = $0.fmt.pix.pixelformat
                 $0.fmt.pix = pix
             }

@@ -2,6 +2,7 @@ import CV4L2
 import DualCamCore
 import Frames
 import Glibc
+import Imaging
 import Platform
 import Testing
 
@@ -118,9 +119,16 @@ import Testing
             Fault(
                 request: cv4l2_streamon,
                 name: "VIDIOC_STREAMON",
-                errno: EIO,
-                code: .bandwidth,
-                interruption: .bandwidth
+                errno: EPROTO,
+                code: .system,
+                interruption: .stalled
+            ),
+            Fault(
+                request: cv4l2_s_fmt,
+                name: "VIDIOC_S_FMT",
+                errno: EACCES,
+                code: .denied,
+                interruption: .denied
             ),
             Fault(
                 request: cv4l2_streamon,
@@ -151,6 +159,59 @@ import Testing
         #expect(!device.isStreaming)
     }
 
+    @Test(
+        "EIO at STREAMON is want of bandwidth as long as there is a lighter mode",
+        arguments: [
+            (ENOSPC, 0, CaptureError.Code.bandwidth), (ENOSPC, 1, .bandwidth),
+            (ENOSPC, 8, .bandwidth),
+            (EIO, 0, .bandwidth), (EIO, 1, .system), (EIO, 8, .system),
+        ]
+    )
+    func bandwidth(errno: CInt, reduction: Int, code: CaptureError.Code) {
+        let device = ScriptedDevice()
+        device.otherSizes = [Size(width: 32, height: 16)]
+        device.errors[cv4l2_streamon] = [errno]
+        var request = request
+        request.reduction = reduction
+        let error = #expect(throws: CaptureError.self) {
+            try V4L2Source.stream(VideoDevice(path: "/dev/videoX", calls: device), request)
+        }
+        #expect(error?.code == code)
+        #expect(error?.errno == errno)
+    }
+
+    @Test("a stream knows which requests it answers as it is")
+    func suiting() throws {
+        let device = ScriptedDevice()
+        device.otherSizes = [Size(width: 32, height: 16)]
+        let stream = try open(device)
+        let rows: [(size: Size, reduction: Int, suits: Bool)] = [
+            (Size(width: 64, height: 32), 0, true), (Size(width: 60, height: 30), 0, true),
+            (Size(width: 32, height: 16), 0, false), (Size(width: 64, height: 32), 1, false),
+        ]
+        for row in rows {
+            let request = CaptureRequest(size: row.size, rate: 30, reduction: row.reduction)
+            #expect(stream.suits(request) == row.suits, "\(row)")
+        }
+        device.errors[cv4l2_enum_fmt] = [ENODEV]
+        #expect(!stream.suits(request))
+    }
+
+    @Test("times that go back or stand still are the camera's own; its frames come all the same")
+    func wildTimes() throws {
+        let device = ScriptedDevice()
+        let stream = try open(device)
+        for (index, time) in [100, 100, 99, 5000, 101].enumerated() {
+            device.deliveries = [.init(time: time)]
+            guard case .frame(let frame) = try next(stream) else {
+                Issue.record("no frame")
+                return
+            }
+            #expect(frame.timestamp == Timestamp(seconds: Double(time)))
+            #expect(frame.sequence == UInt64(index))
+        }
+    }
+
     @Test("every call that a signal interrupts is made again")
     func interrupts() throws {
         let device = ScriptedDevice()
@@ -174,6 +235,9 @@ import Testing
             (ENODEV, POLLIN, 0, .gone), (EINVAL, POLLERR, ENODEV, .gone),
             (EAGAIN, POLLERR, ENODEV, .gone), (EAGAIN, POLLERR, 0, .system),
             (EIO, POLLERR, 0, .system), (EIO, POLLIN, 0, .system), (EIO, POLLERR, ENODEV, .gone),
+            (EAGAIN, POLLHUP, ENODEV, .gone), (EPROTO, POLLERR, 0, .system),
+            (EPROTO, POLLHUP, ENODEV, .gone), (EBUSY, POLLIN, 0, .busy),
+            (EACCES, POLLIN, 0, .denied),
         ]
     )
     func streaming(errno: CInt, events: CInt, capability: CInt, code: CaptureError.Code) throws {
@@ -349,9 +413,9 @@ import Testing
         }
     }
 
-    @Test("packed and half-packed formats become planar ones")
-    func unpacking() throws {
-        for (format, planar) in [(PixelFormat.uyvy, PixelFormat.i422), (.nv12, .i420)] {
+    @Test("packed and half-packed formats stay what they are")
+    func packed() throws {
+        for format in [PixelFormat.uyvy, .nv12] {
             let device = ScriptedDevice()
             device.format = format
             let stream = try open(device)
@@ -364,8 +428,9 @@ import Testing
                 Issue.record("no frame of \(format)")
                 continue
             }
-            #expect(frame.layout.format == planar)
-            #expect(pixel(frame, 62, 31) == [20, 10, 30])
+            #expect(frame.layout.format == format)
+            let seen = (0..<3).map { Reference.sample(frame, plane: $0, x: 30, y: 15) }
+            #expect(seen == [20, 10, 30])
         }
     }
 

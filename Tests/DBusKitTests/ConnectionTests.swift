@@ -153,6 +153,28 @@ struct ConnectionTests {
         #expect(others == [])
     }
 
+    /// The bus must not take away one rule for another: logind's objects are told apart by path.
+    @Test(arguments: [0, 1])
+    func rulesOfDifferentPathsEndEachForItself(removed: Int) throws {
+        let stage = try Stage()
+        let client = try stage.client()
+        let thing = Interface("org.example.I", signals: [Interface.Signal("S", ["n": "u"])])
+        let paths: [ObjectPath] = ["/org/example/Thing1", "/org/example/Thing2"]
+        var heard: [ObjectPath] = []
+        var subscriptions: [Connection.Subscription] = []
+        for path in paths {
+            stage.server.export(thing, at: path)
+            let rule = MatchRule(path: path, interface: "org.example.I")
+            subscriptions.append(client.subscribe(rule) { heard.append($0.path) })
+        }
+        subscriptions.remove(at: removed)
+        try stage.settle(client)
+        for path in paths { stage.server.emit("S", of: thing, at: path, .uint32(1)) }
+        try stage.settle(client)
+        #expect(heard == [paths[1 - removed]])
+        withExtendedLifetime(subscriptions) {}
+    }
+
     @Test func nothingIsLeftOpen() throws {
         func openDescriptors() -> Int {
             var count = 0

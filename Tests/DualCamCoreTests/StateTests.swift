@@ -222,15 +222,19 @@ struct StateTests {
     @Test mutating func forWantOfBandwidthTheInsetGivesWayFirst() {
         lookedAt(withFront: true)
         let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")
-        let lighter = Event.cameraStreaming(.front, jpeg, insteadOf: mode)
+        func lighter(_ rate: Double) -> Event {
+            let lighter = CaptureMode(size: mode.size, rate: rate, format: .mjpg)
+            return .cameraStreaming(.front, lighter, insteadOf: mode)
+        }
         #expect(apply(noRoom) == [.openCamera(.front)])
         #expect(state.cameras.front.reduction == 1 && state.cameras.back.reduction == 0)
         #expect(apply(noRoom) == [], "until it is known what that brings")
         #expect(apply(.cameraStreaming(.front, mode, insteadOf: nil)) == [], "told too late")
-        #expect(apply(.cameraOpening(.front), lighter) == [.openCamera(.back)], "tried at once")
-        for _ in 2...8 {
+        #expect(apply(.cameraOpening(.front), lighter(30)) == [.openCamera(.back)], "tried at once")
+        for step in 2...8 {
             #expect(apply(noRoom) == [.openCamera(.front)])
-            #expect(apply(.cameraOpening(.front), lighter) == [.openCamera(.back)])
+            let next = lighter(30 - Double(step))
+            #expect(apply(.cameraOpening(.front), next) == [.openCamera(.back)])
         }
         for _ in 1...8 {
             #expect(apply(noRoom) == [.openCamera(.back)], "then the main one")
@@ -267,6 +271,59 @@ struct StateTests {
         #expect(apply(noRoom) == [.openCamera(.back)], "the main one's turn")
     }
 
+    @Test mutating func aCameraThatStaysAsItIsHasNothingMoreToGive() {
+        lookedAt(withFront: true)
+        let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")
+        let lighter = Event.cameraStreaming(.front, jpeg, insteadOf: mode)
+        _ = apply(noRoom, .cameraOpening(.front), lighter)
+        #expect(apply(noRoom, .cameraOpening(.front), lighter).last == .openCamera(.back))
+        #expect(apply(noRoom) == [.openCamera(.back)], "the main one's turn")
+    }
+
+    @Test mutating func whatWasGivenUpForNothingIsTakenBack() {
+        lookedAt(withFront: true)
+        let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "EIO")
+        _ = apply(.cameraStreaming(.front, mode, insteadOf: nil), noRoom, .cameraOpening(.front))
+        _ = apply(.cameraStreaming(.front, jpeg, insteadOf: mode), noRoom, .cameraOpening(.front))
+        #expect(
+            apply(.cameraStreaming(.front, jpeg, insteadOf: mode), noRoom).last
+                == .openCamera(.back)
+        )
+        let broken = Event.cameraInterrupted(.back, .stalled, reason: "EIO")
+        #expect(apply(.cameraOpening(.back), broken) == [.openCamera(.front)])
+        #expect(state.cameras.front.reduction == 0)
+        #expect(apply(broken) == [], "it is tried again, and that is all")
+    }
+
+    @Test mutating func aCameraIsOpenedAnewWhereItIsFoundAndAdaptedToItsPlace() {
+        _ = apply(.cameraAssigned(.back, name: "Desk"), .start, .nodePublished(id: 7))
+        #expect(apply(.cameraMoved(.back)) == [], "nobody looks")
+        #expect(apply(.setRotation(.back, 90)) == [])
+        _ = apply(.consumed(true), .cameraStreaming(.back, mode, insteadOf: nil))
+        #expect(apply(.cameraMoved(.back)) == [.openCamera(.back)])
+        #expect(apply(.setRotation(.back, 90)) == [])
+        #expect(apply(.setRotation(.back, 0)) == [.adaptCamera(.back)])
+        #expect(
+            apply(.setOutput(Size(width: 640, height: 360))) == [
+                .publishNode, .adaptCamera(.back), .startGrace,
+            ]
+        )
+    }
+
+    @Test mutating func aCameraThatIsBackSoonInAnotherModeIsNotVeiled() {
+        lookedAt()
+        _ = apply(.cameraStreaming(.back, mode, insteadOf: nil))
+        func veil(at seconds: Double) -> Double {
+            state.scene.scene(at: Timestamp(seconds: seconds))[0].veil
+        }
+        _ = reduce(&state, .cameraOpening(.back), at: Timestamp(seconds: 20))
+        #expect(state.cameras.back.phase == .opening)
+        #expect(veil(at: 20.4) == 0 && veil(at: 20.9) == 1)
+        let back = Event.cameraStreaming(.back, jpeg, insteadOf: nil)
+        _ = reduce(&state, back, at: Timestamp(seconds: 20.4))
+        #expect(veil(at: 20.5) == 0 && veil(at: 21) == 0)
+    }
+
     @Test mutating func privacyJustAfterTheLastConsumerLeftOpensNothingAgain() {
         _ = apply(
             .cameraAssigned(.back, name: "Desk"),
@@ -296,5 +353,34 @@ struct StateTests {
     func mountingIsUndoneBeforeMirroring(_ rotation: Int, _ mirror: Bool, _ expected: Transform) {
         let camera = CameraState(source: .auto, mirror: mirror, rotation: rotation)
         #expect(camera.transform == expected)
+    }
+
+    @Test mutating func takesControlsOfTheCameraThatHasTheRole() {
+        var settings = ControlSettings()
+        settings.isoRange = 50...800
+        _ = reduce(&state, .cameraIdentified(.back, "a"), at: .zero)
+        _ = reduce(&state, .setControls(.back, settings, aperture: 0), at: .zero)
+        var wish = PhotoWish()
+        wish.iso = 400
+        _ = reduce(
+            &state,
+            .controlsRead(.back, identity: "b", CameraControls(wish: wish)),
+            at: .zero
+        )
+        #expect(state.cameras.back.controls.wish.isAutomatic)
+        _ = reduce(
+            &state,
+            .controlsRead(.back, identity: "a", CameraControls(wish: wish)),
+            at: .zero
+        )
+        // What the user has set stays, whatever the thread had last heard of it.
+        #expect(state.cameras.back.controls.wish == wish)
+        #expect(state.cameras.back.controls.settings == settings)
+        // Both roles change their cameras.
+        _ = reduce(&state, .cameraIdentified(.front, "a"), at: .zero)
+        #expect(state.cameras.front.controls.wish == wish)
+        _ = reduce(&state, .cameraIdentified(.back, "c"), at: .zero)
+        _ = reduce(&state, .setPro(false), at: .zero)
+        #expect(state.wishes.isEmpty)
     }
 }

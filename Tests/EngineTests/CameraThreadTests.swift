@@ -79,6 +79,22 @@ struct CameraThreadTests {
         #expect(told.reports.contains { $0.isStall })
     }
 
+    @Test("leaves a camera open that suits its new place, and opens one anew that does not")
+    func adapting() throws {
+        defer { end() }
+        let camera = Scripted("a")
+        camera.give()
+        thread.open(camera, request)
+        try told.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        thread.adapt(to: CaptureRequest(size: request.size, rate: 15))
+        camera.give()
+        try told.wait(for: "another frame") { _ in slot.counts.captured == 2 }
+        #expect(camera.opened == 1)
+        thread.adapt(to: CaptureRequest(size: Size(width: 32, height: 24), rate: 30))
+        try told.wait(for: "another opening") { _ in camera.opened == 2 }
+        #expect(slot.latest != nil, "its picture stays meanwhile")
+    }
+
     @Test("is not waited for longer than wanted when its device hangs")
     func hangingDevice() throws {
         let camera = Scripted("a", isOpening: true)
@@ -163,6 +179,8 @@ private final class Scripted: CameraSource {
         private var sequence: UInt64 = 0
 
         init(_ source: Scripted) { self.source = source }
+
+        func suits(_ request: CaptureRequest) -> Bool { request.size == mode.size }
 
         func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
             while MonotonicClock.now < deadline {

@@ -98,6 +98,27 @@ struct CompositorTests {
         #expect(isFlat(crop, Pixel(y: 235, u: 128, v: 128)))
     }
 
+    @Test(arguments: [PixelFormat.yuyv, .i422])
+    func aPictureThatIsCopiedIsGradedAsOneThatIsNot(format: PixelFormat) {
+        let back = flatFrame(size: Self.canvas, format: format, color: .video, [100, 128, 128])
+        func luma(_ grade: Grade, borderWidth: Double) -> UInt8 {
+            let picture = Picture(
+                scene {
+                    $0.grade = grade
+                    $0.borderWidth = borderWidth
+                },
+                canvas: Self.canvas,
+                back: back
+            )
+            return picture.pixel(30, 20).y
+        }
+        var brighter = Grade.none
+        brighter.light = 1.5
+        #expect(luma(.none, borderWidth: 0) == 100)
+        #expect(luma(brighter, borderWidth: 0) > 110)
+        #expect(luma(brighter, borderWidth: 0) == luma(brighter, borderWidth: 2))
+    }
+
     @Test func aVeilDarkensStepByStep() {
         let back = flatFrame(size: Self.canvas, format: .i422, [255, 128, 128])
         var last: UInt8 = 235

@@ -3,6 +3,7 @@ import Engine
 import Frames
 import Glibc
 import Imaging
+import Platform
 import TestSupport
 import Testing
 
@@ -161,7 +162,7 @@ struct LabelTests {
             present: PerRole(back: true, front: true)
         )
         let shown = try ShownScene(state, canvas: Self.canvas)
-        defer { shown.end() }
+        defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
         #expect(shown.current.labels.back == nil && shown.current.labels.front == nil)
         state.setNotice(.unplugged, of: .back, at: .zero)
         shown.show(state)

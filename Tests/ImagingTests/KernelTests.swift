@@ -13,9 +13,9 @@ struct KernelTests {
         [ColorSpace.Range.full, .limited].map { ColorSpace(matrix: matrix, range: $0) }
     }
 
-    @Test(arguments: colors, [2, 6, 16, 30, 62, 64, 130, 256])
+    @Test(arguments: colors, [2, 6, 16, 30, 62, 64, 130, 256, 1100])
     func packing(color: ColorSpace, width: Int) {
-        let packer = Packer(width: 256)
+        let packer = Packer(color)
         var random = Random(state: UInt64(width))
         let tolerance = color == .video ? 0.001 : 1.0
         var worst = 0.0
@@ -27,7 +27,7 @@ struct KernelTests {
             var packed = [UInt8](repeating: 0xaa, count: 2 * width + 1)
             packed.withUnsafeMutableBufferPointer { packed in
                 if let base = packed.baseAddress {
-                    packer.pack(luma: luma, u: u, v: v, count: width, color: color, into: base)
+                    packer.pack(luma: luma, u: u, v: v, count: width, into: base)
                 }
             }
             #expect(packed[2 * width] == 0xaa, "nothing beyond the row")
@@ -86,13 +86,12 @@ struct KernelTests {
             var packed = [UInt8](repeating: 0, count: 64)
             packed.withUnsafeMutableBufferPointer { packed in
                 guard let base = packed.baseAddress else { return }
-                Packer(width: 32)
+                Packer(.jpeg)
                     .pack(
                         luma: planes.luma.row(9),
                         u: planes.u.row(9),
                         v: planes.v.row(9),
                         count: 32,
-                        color: .jpeg,
                         into: base
                     )
             }
@@ -103,13 +102,13 @@ struct KernelTests {
     }
 
     @Test func fullRangeEndsWhereLimitedDoes() {
-        let packer = Packer(width: 256)
+        let packer = Packer(.jpeg)
         let ramp = (0...255).map { UInt8($0) }
         let chroma = (0..<128).map { UInt8($0 * 2) }
         var packed = [UInt8](repeating: 0, count: 512)
         packed.withUnsafeMutableBufferPointer { packed in
             if let base = packed.baseAddress {
-                packer.pack(luma: ramp, u: chroma, v: chroma, count: 256, color: .jpeg, into: base)
+                packer.pack(luma: ramp, u: chroma, v: chroma, count: 256, into: base)
             }
         }
         #expect(packed[0] == 16 && packed[510] == 235)
@@ -117,18 +116,111 @@ struct KernelTests {
         for x in 1..<256 { #expect(packed[2 * x] >= packed[2 * x - 2], "a ramp rises") }
     }
 
-    @Test(arguments: [PixelFormat.yuyv, .uyvy, .nv12], sizes)
-    func unpacking(format: PixelFormat, size: Size) throws {
+    static let formats = [
+        PixelFormat.yuyv, .uyvy, .nv12, .i420, .i422, .i444, .i440, .i411, .gray,
+    ]
+
+    @Test(arguments: formats, sizes)
+    func halving(format: PixelFormat, size: Size) throws {
         let frame = TestPicture.noise(size: size, format: format)
-        let planar = FrameLayout(size: size, format: try #require(Unpack.planarFormat(for: format)))
-        let buffer = FrameBuffer(byteCount: planar.byteCount)
-        Unpack.convert(frame, into: Planes(of: buffer, layout: planar))
-        for index in 0..<3 {
-            let plane = buffer.plane(index, of: planar)
-            let worst = greatestDifference(plane) { x, y in
-                Double(Reference.sample(frame, plane: index, x: x, y: y))
+        var copy = HalvedCopy()
+        for halvings in 0...3 {
+            let made = copy.update(frame, halvings: halvings)
+            let planes = try #require(made)
+            #expect(
+                planes.size
+                    == Size(
+                        width: max(1, size.width >> halvings),
+                        height: max(1, size.height >> halvings)
+                    )
+            )
+            for (index, plane) in [planes.luma, planes.u, planes.v].enumerated() {
+                let worst = greatestDifference(plane) { x, y in
+                    Reference.halved(frame, plane: index, x: x, y: y, halvings: halvings)
+                }
+                // Each halving rounds.
+                #expect(worst <= (halvings == 0 ? 0.5 : 0.5 * Double(halvings + 1)), "\(halvings)")
             }
-            #expect(worst == 0)
+        }
+    }
+
+    /// Parts of a picture, of its extent, and the sizes at which they are seen.
+    static let views: [(part: Rect, size: Size)] = [
+        (Rect(x: 0, y: 0, width: 1, height: 1), Size(width: 2, height: 1)),
+        (Rect(x: 0, y: 0, width: 1, height: 1), Size(width: 34, height: 20)),
+        (Rect(x: 0, y: 0, width: 1, height: 1), Size(width: 66, height: 49)),
+        (Rect(x: 0, y: 0, width: 1, height: 1), Size(width: 130, height: 97)),
+        (Rect(x: 0, y: 0, width: 1, height: 1), Size(width: 300, height: 140)),
+        (Rect(x: 0.25, y: 0.125, width: 0.5, height: 0.75), Size(width: 62, height: 40)),
+        (Rect(x: 0.3, y: 0.2, width: 0.7, height: 0.8), Size(width: 18, height: 11)),
+    ]
+
+    @Test(arguments: formats, [Size(width: 131, height: 97)] + sizes)
+    func scalingViews(format: PixelFormat, size: Size) {
+        let frame = TestPicture.noise(size: size, format: format, color: .video)
+        let transforms = Transform.all.filter { !$0.swapsAxes }
+        var scaler = Scaler()
+        for (index, (part, shown)) in Self.views.enumerated() {
+            let part = Rect(
+                x: part.x * Double(size.width),
+                y: part.y * Double(size.height),
+                width: part.width * Double(size.width),
+                height: part.height * Double(size.height)
+            )
+            let view = View(part, at: shown, transform: transforms[index % transforms.count])
+            let isYUV = scaler.prepare(frame, view)
+            #expect(isYUV)
+            let halvings = Scaler.halvings(part.width, as: shown.width)
+            var row = [UInt8](repeating: 0, count: 2 * shown.width)
+            var worst = 0.0
+            for y in [0, shown.height / 3, shown.height - 1] {
+                // In two parts, since a row may be hidden in between.
+                let middle = shown.width / 6 * 2
+                row.withUnsafeMutableBufferPointer { row in
+                    guard let base = row.baseAddress else { return }
+                    scaler.write(y: y, from: 0, to: middle, into: base)
+                    scaler.write(y: y, from: middle, to: shown.width, into: base + 2 * middle)
+                }
+                for x in 0..<2 * shown.width {
+                    let plane = x % 2 == 0 ? 0 : x % 4 / 2 + 1
+                    let expected = Reference.seen(
+                        frame,
+                        view,
+                        plane: plane,
+                        x: plane == 0 ? x / 2 : x / 4,
+                        y: y,
+                        halvings: halvings
+                    )
+                    worst = max(worst, abs(Double(row[x]) - expected))
+                }
+            }
+            // Places are kept to 128ths and 256ths of a pixel, and each step rounds.
+            #expect(worst <= 2.5 + 0.5 * Double(halvings), "\(part) at \(shown)")
+        }
+    }
+
+    @Test func aViewOfTheStreamsOwnKindIsCopied() {
+        let size = Size(width: 34, height: 9)
+        for format in [PixelFormat.yuyv, .uyvy, .i422] {
+            let frame = TestPicture.noise(size: size, format: format, color: .video)
+            var scaler = Scaler()
+            let isYUV = scaler.prepare(frame, View(Rect(size), at: size))
+            #expect(isYUV)
+            var rows = [UInt8](repeating: 0, count: 2 * size.area)
+            rows.withUnsafeMutableBufferPointer { rows in
+                guard let base = rows.baseAddress else { return }
+                scaler.write(rows: 0..<size.height, into: base, stride: 2 * size.width)
+            }
+            for y in 0..<size.height {
+                for x in 0..<2 * size.width {
+                    let plane = x % 2 == 0 ? 0 : x % 4 / 2 + 1
+                    let column = plane == 0 ? x / 2 : x / 4
+                    #expect(
+                        rows[2 * y * size.width + x]
+                            == Reference.sample(frame, plane: plane, x: column, y: y)
+                    )
+                }
+            }
         }
     }
 
@@ -189,33 +281,6 @@ struct KernelTests {
                 #expect(greatestDifference(plane) { _, _ in Double(value) } <= 1)
             }
         }
-    }
-
-    @Test(arguments: [2, 4], sizes.filter { $0.width >= 4 && $0.height >= 4 })
-    func reducing(divisor: Int, size: Size) {
-        let frame = TestPicture.noise(size: size, format: .i420)
-        let planes = Planes(luma: frame.plane(0), u: frame.plane(1), v: frame.plane(2))
-        var scratch = Scratch()
-        let result = planes.reduced(by: divisor, in: &scratch)
-        #expect(
-            result.size == Size(width: size.width / divisor, height: size.height / divisor)
-        )
-        let whole = planes.luma.cropped(
-            x: 0,
-            y: 0,
-            width: result.size.width * divisor,
-            height: result.size.height * divisor
-        )
-        let worst = greatestDifference(result.luma) { x, y in
-            Reference.mean(
-                whole,
-                x: x,
-                y: y,
-                width: result.size.width,
-                height: result.size.height
-            )
-        }
-        #expect(worst <= 1)
     }
 
     @Test(arguments: [(0.8, 0.8), (1.7, 3.0), (4.0, 2.0)], sizes)
@@ -288,5 +353,41 @@ extension WeightRow {
             return nil
         }
         self.init(keep: k, take: t, add: a)
+    }
+}
+
+@Suite("Grading")
+struct GradingTests {
+    /// One pair of pixels, graded.
+    private func graded(_ y: UInt8, _ u: UInt8, _ v: UInt8, _ grading: Grading) -> [Int] {
+        var row = [y, u, y, v]
+        row.withUnsafeMutableBufferPointer { row in
+            guard let base = row.baseAddress else { return }
+            grading.apply(to: base, count: 2)
+        }
+        return [Int(row[0]), Int(row[1]), Int(row[3])]
+    }
+
+    @Test func gainsOfOneChangeNothing() {
+        let none = Grading(red: 1, blue: 1, light: 1)
+        for (y, u, v) in [(16, 128, 128), (110, 30, 220), (235, 240, 16)] as [(UInt8, UInt8, UInt8)]
+        {
+            #expect(graded(y, u, v, none) == [Int(y), Int(u), Int(v)])
+        }
+    }
+
+    @Test func redAndBlueGrowAsTheyAre() {
+        // Of BT.601: a grey of 110 is 109.4 of 255 in each colour.
+        let warm = graded(110, 128, 128, Grading(red: 1.1, blue: 0.9, light: 1))
+        #expect(warm[0] == 110 && abs(warm[1] - 123) <= 1 && abs(warm[2] - 135) <= 1)
+        // Black has no colour to grow, and what is beyond all colours stays.
+        #expect(graded(16, 128, 128, Grading(red: 1.2, blue: 1.2, light: 1)) == [16, 128, 128])
+        #expect(graded(40, 40, 128, Grading(red: 1, blue: 0.8, light: 1)) == [40, 40, 128])
+    }
+
+    @Test func lightKeepsItsLimits() {
+        #expect(graded(116, 128, 128, Grading(red: 1, blue: 1, light: 1.5)) == [166, 128, 128])
+        #expect(graded(220, 100, 200, Grading(red: 1, blue: 1, light: 2)) == [235, 72, 240])
+        #expect(graded(116, 148, 108, Grading(red: 1, blue: 1, light: 0.5)) == [66, 138, 118])
     }
 }

@@ -115,12 +115,15 @@ extension DaemonTests {
             #expect(worst <= tolerance, "inset \(comment)")
         }
 
+        /// Bars that stay 1280x720 however they are mounted.
+        private static let wideBars = "source = \"test:bars\"\ncapture = \"1280x720@30\""
+
         @Test func camerasAreMirroredAndTurnedAsTheyAreMounted() throws {
             let configuration = DaemonTests.still(
                 back: "test:bars",
                 front: "test:bars",
                 scene: "layout = \"single\""
-            )
+            ).replacing("source = \"test:bars\"", with: Self.wideBars)
             try Daemon.with(configuration) { daemon in
                 let reader = try daemon.reader()
                 defer { reader.close() }
@@ -176,13 +179,37 @@ extension DaemonTests {
             }
         }
 
+        @Test func aCameraThatIsTurnedWhileItIsOpenTakesTheModeThatFillsTheFrame() throws {
+            let configuration = DaemonTests.still(
+                back: "test:bars",
+                front: "test:ramp",
+                scene: "layout = \"single\""
+            )
+            try Daemon.with(configuration) { daemon in
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                _ = try reader.picture("the camera") { $0[80, 200] == .gray(235) }
+                try daemon.set(
+                    "Rotation",
+                    of: .camera,
+                    at: DualCam.backPath,
+                    to: .uint32(90)
+                )
+                let picture = try reader.picture("its new mode") { $0[1000, 45] == .gray(235) }
+                expect(picture, shows: .bars, in: Self.whole, turned: .clockwise90)
+                try eventually("the mode") {
+                    try daemon.get("Height", of: .camera, at: DualCam.backPath) == .uint32(1280)
+                }
+            }
+        }
+
         @Test(arguments: ["blur", "black", "crop"])
         func aPictureOfAnotherShapeIsShownWholeOrCut(background: String) throws {
             let configuration = DaemonTests.still(
                 back: "test:bars",
                 front: "test:ramp",
                 scene: "layout = \"single\"\nbackground = \"\(background)\""
-            )
+            ).replacing("source = \"test:bars\"", with: Self.wideBars)
             try Daemon.with(configuration) { daemon in
                 let reader = try daemon.reader()
                 defer { reader.close() }

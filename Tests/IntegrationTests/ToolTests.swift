@@ -84,6 +84,32 @@ extension DaemonTests {
             }
         }
 
+        @Test func theDoctorFindsAllWellAndWhatIsNot() throws {
+            try Daemon.with(DaemonTests.still(back: "test", front: "test")) { daemon in
+                let well = try run(daemon.session, "doctor")
+                #expect(well.exit == .status(0), "\(well.output)")
+                #expect(!well.output.contains("✗") && well.errors.isEmpty)
+                let node = try daemon.get("NodeId", of: .stream).integer ?? 0
+                #expect(well.output.contains("PipeWire node \(node)\n"))
+
+                try daemon.reload("[output]\nbitrate = 5\n[cameras.back]\nsource = \"test\"\n")
+                #expect(try daemon.complains(of: "dualcam.toml:2: output.bitrate is unknown"))
+                let unknown = try run(daemon.session, "doctor")
+                #expect(unknown.exit == .status(1))
+                #expect(unknown.output.contains("✗ configuration"))
+
+                daemon.session.kill(.wireplumber)
+                daemon.session.kill(.pipewire)
+                try eventually("the loss") { try daemon.complains(of: "PipeWire") }
+                let lost = try run(daemon.session, "doctor")
+                #expect(lost.exit == .status(1))
+                // Another session of this user's may have a WirePlumber.
+                for name in ["pipewire", "node", "stream"] {
+                    #expect(lost.output.contains("✗ \(name)"), "\(lost.output)")
+                }
+            }
+        }
+
         @Test func withoutADaemonItSaysSo() throws {
             try PrivateSession.with([.bus]) { session in
                 for verb in ["status", "swap", "stop"] {

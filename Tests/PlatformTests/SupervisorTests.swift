@@ -1,3 +1,4 @@
+import Frames
 import Glibc
 import Platform
 import Testing
@@ -47,6 +48,19 @@ private struct NotifySocket {
             Supervisor.stopping(status: "")
             precondition(socket.next() == "STOPPING=1\nSTATUS=")
             precondition(socket.next() == "")
+        }
+    }
+
+    @Test func aManagerThatReadsNoMoreHoldsNobodyUp() async {
+        await #expect(processExitsWith: .success) {
+            let socket = NotifySocket()
+            alarm(20)
+            let room = content("/proc/sys/net/unix/max_dgram_qlen").flatMap { Int($0) } ?? 10
+            for _ in 0..<room { Supervisor.keepAlive() }
+            let start = MonotonicClock.now
+            for _ in 0..<5 { Supervisor.keepAlive() }
+            precondition((MonotonicClock.now - start).seconds < 2)
+            precondition(socket.next() == "WATCHDOG=1")
         }
     }
 

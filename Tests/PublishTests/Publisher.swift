@@ -79,6 +79,7 @@ final class Publisher {
                 case .lost: record.id = nil
                 case .streaming(let isStreaming): record.isStreaming = isStreaming
                 case .consumers(let count): record.consumers = count
+                case .written: break
                 }
             }
         }

@@ -23,6 +23,7 @@ package final class Child: Sendable {
     private let standardOutput: Descriptor
     private let standardError: Descriptor
     private let result = Mutex<Exit?>(nil)
+    private let usage = Mutex(rusage())
 
     /// Starts `program`, a path or a name looked up in PATH, with `arguments`, and with
     /// `environment` as all of its environment; `nil`: the test's own.
@@ -65,9 +66,20 @@ package final class Child: Sendable {
         result.withLock { result in
             if let result { return result }
             var status: CInt = 0
-            guard waitpid(id, &status, WNOHANG) == id else { return nil }
+            let isOver = usage.withLock { wait4(id, &status, WNOHANG, &$0) == id }
+            guard isOver else { return nil }
             result = status & 0x7f == 0 ? .status(status >> 8 & 0xff) : .signal(status & 0x7f)
             return result
+        }
+    }
+
+    /// Seconds of processor time, in user and kernel, that it took with all that it waited for; 0
+    /// until its end was seen.
+    package var processorTime: Double {
+        usage.withLock { usage in
+            [usage.ru_utime, usage.ru_stime].reduce(0) {
+                $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1e6
+            }
         }
     }
 

@@ -28,11 +28,13 @@ package final class Daemon {
     }
 
     /// Starts it in `session` with the text of a configuration, and waits until it owns its name,
-    /// and, where `node` says so, until its node is published.
+    /// and, where `node` says so, until its node is published. `variables` are added to its
+    /// environment.
     package init(
         _ configuration: String,
         in session: PrivateSession,
-        node: Bool = true
+        node: Bool = true,
+        adding variables: [String: String] = [:]
     ) throws {
         self.session = session
         let path = Daemon.file(session)
@@ -41,7 +43,7 @@ package final class Daemon {
         program = try session.run(
             Programs.path(of: "dualcamd"),
             ["--config", path],
-            adding: ["NOTIFY_SOCKET": notifications.path]
+            adding: variables.merging(["NOTIFY_SOCKET": notifications.path]) { $1 }
         )
         loop = try EventLoop()
         bus = try Connection(
@@ -67,7 +69,7 @@ package final class Daemon {
     /// Runs `body` with a daemon in a session of its own, whose logs are shown when it throws.
     package static func with(
         _ configuration: String,
-        services: [PrivateSession.Service] = PrivateSession.Service.allCases,
+        services: [PrivateSession.Service] = PrivateSession.Service.usual,
         node: Bool = true,
         _ body: (Daemon) throws -> Void
     ) throws {

@@ -1,3 +1,4 @@
+package import Frames
 import Glibc
 package import Platform
 import Synchronization
@@ -8,6 +9,7 @@ package final class NotifySocket: Sendable {
     package let path: String
     private final class Inbox: Sendable {
         let lines = Mutex<[String]>([])
+        let readiness = Mutex(Timestamp.zero)
     }
 
     private let number: CInt
@@ -38,6 +40,9 @@ package final class NotifySocket: Sendable {
                 guard count > 0 else { return }
                 let lines = String(decoding: bytes.prefix(count), as: UTF8.self)
                     .split(separator: "\n").map(String.init)
+                if lines.contains("READY=1") {
+                    inbox.readiness.withLock { $0 = MonotonicClock.now }
+                }
                 inbox.lines.withLock { $0 += lines }
             }
         }
@@ -52,4 +57,7 @@ package final class NotifySocket: Sendable {
 
     /// All assignments so far, in order: "READY=1", "STATUS=…".
     package var lines: [String] { inbox.lines.withLock { $0 } }
+
+    /// When the last "READY=1" came; zero before the first.
+    package var readiness: Timestamp { inbox.readiness.withLock { $0 } }
 }

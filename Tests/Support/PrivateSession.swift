@@ -9,13 +9,18 @@ import Synchronization
 /// service can be killed, stopped and started again on its own.
 package final class PrivateSession: Sendable {
     /// What runs in a session.
-    package enum Service: String, CaseIterable, Sendable {
+    package enum Service: String, Sendable {
         /// The session bus, which activates what `servicesDirectory` describes.
         case bus = "dbus-daemon"
         /// PipeWire itself.
         case pipewire
         /// PipeWire's session manager, without which nobody is linked.
         case wireplumber
+        /// A bus in the place of the machine's own.
+        case systemBus = "system-bus"
+
+        /// What a desktop that plays no part in a test has: no system bus.
+        package static let usual: [Service] = [.bus, .pipewire, .wireplumber]
     }
 
     /// Its runtime directory; what it holds is removed in the end.
@@ -31,7 +36,7 @@ package final class PrivateSession: Sendable {
     package var servicesDirectory: String { "\(directory)/services" }
 
     /// A session in which `services` are ready.
-    package init(_ services: [Service] = Service.allCases) throws {
+    package init(_ services: [Service] = Service.usual) throws {
         // Short: the path of a socket has room for 107 bytes.
         var template = Array("/tmp/dc-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template).map({ String(cString: $0) }) else {
@@ -66,7 +71,7 @@ package final class PrivateSession: Sendable {
 
     /// Runs `body` in a session, and shows the logs when it throws.
     package static func with<Result>(
-        _ services: [Service] = Service.allCases,
+        _ services: [Service] = Service.usual,
         _ body: (PrivateSession) throws -> Result
     ) throws -> Result {
         let session = try PrivateSession(services)
@@ -83,18 +88,8 @@ package final class PrivateSession: Sendable {
     package func start(_ service: Service) throws {
         let child: Child
         switch service {
-        case .bus:
-            try busConfiguration.write(
-                toFile: "\(directory)/bus.conf",
-                atomically: true,
-                encoding: .utf8
-            )
-            child = try run(
-                "dbus-daemon",
-                "--config-file=\(directory)/bus.conf",
-                "--nofork",
-                "--nopidfile"
-            )
+        case .bus: child = try startBus(at: "bus")
+        case .systemBus: child = try startBus(at: "system-bus")
         case .pipewire, .wireplumber:
             child = try run(service.rawValue)
         }
@@ -105,6 +100,7 @@ package final class PrivateSession: Sendable {
             }
             return switch service {
             case .bus: accepts("\(directory)/bus")
+            case .systemBus: accepts("\(directory)/system-bus")
             case .pipewire: accepts(socket)
             // Its second connection comes last. What it then finds, it links, soon or late.
             case .wireplumber: try output("pw-dump").contains("WirePlumber [export]")
@@ -170,11 +166,18 @@ package final class PrivateSession: Sendable {
         }
     }
 
-    private var busConfiguration: String {
+    private func startBus(at name: String) throws -> Child {
+        let file = "\(directory)/\(name).conf"
+        try busConfiguration(name).write(toFile: file, atomically: true, encoding: .utf8)
+        return try run("dbus-daemon", "--config-file=\(file)", "--nofork", "--nopidfile")
+    }
+
+    /// A bus of the session kind, the system's too: its users are all the test's own.
+    private func busConfiguration(_ name: String) -> String {
         """
         <busconfig>
           <type>session</type>
-          <listen>unix:path=\(directory)/bus</listen>
+          <listen>unix:path=\(directory)/\(name)</listen>
           <auth>EXTERNAL</auth>
           <servicedir>\(servicesDirectory)</servicedir>
           <policy context="default">
@@ -191,6 +194,9 @@ package final class PrivateSession: Sendable {
 package struct ServiceFailed: Error, CustomStringConvertible {
     /// Which, and what it said.
     package let description: String
+
+    /// The end of a program, in a sentence.
+    package init(description: String) { self.description = description }
 }
 
 /// Whether somebody listens at the socket `path`.

@@ -56,9 +56,12 @@ package final class StreamReader: @unchecked Sendable {
         var frames: [Frame] = []
         var count = 0
         var format: Format?
+        var linkTime = Timestamp.zero
         var failure: String?
         var manner: Manner
         var isStreaming = false
+        var lastArrival: Timestamp?
+        var longestWait = 0.0
     }
 
     private let state: Mutex<State>
@@ -119,6 +122,9 @@ package final class StreamReader: @unchecked Sendable {
     /// What was agreed on, once it is.
     package var format: Format? { state.withLock { $0.format } }
 
+    /// When it was first linked, so that a format was agreed on; zero before.
+    package var linkTime: Timestamp { state.withLock { $0.linkTime } }
+
     /// Frames so far, whether taken by `next` or not.
     package var count: Int { state.withLock { $0.count } }
 
@@ -146,6 +152,16 @@ package final class StreamReader: @unchecked Sendable {
                 defer { state.frames.removeFirst(count) }
                 return Array(state.frames.prefix(count))
             }
+        }
+    }
+
+    /// The longest time in seconds from one frame's arrival to the next one's, or to now, since the
+    /// first frame or since the last call of this.
+    package func longestWait() -> Double {
+        state.withLock { state in
+            let open = state.lastArrival.map { (MonotonicClock.now - $0).seconds } ?? 0
+            defer { state.longestWait = 0 }
+            return max(state.longestWait, open)
         }
     }
 
@@ -237,7 +253,10 @@ package final class StreamReader: @unchecked Sendable {
             over: info.framerate.num,
             under: info.framerate.denom
         )
-        state.withLock { $0.format = format }
+        state.withLock { state in
+            state.format = format
+            if state.linkTime == .zero { state.linkTime = MonotonicClock.now }
+        }
         withPods { builder in
             var pods: [UnsafePointer<spa_pod>?] = [
                 meta(builder, SPA_META_Header, MemoryLayout<spa_meta_header>.size),
@@ -296,6 +315,10 @@ package final class StreamReader: @unchecked Sendable {
         state.withLock {
             $0.frames.append(frame)
             $0.count += 1
+            if let last = $0.lastArrival {
+                $0.longestWait = max($0.longestWait, (frame.arrival - last).seconds)
+            }
+            $0.lastArrival = frame.arrival
         }
     }
 }

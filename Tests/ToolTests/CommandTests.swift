@@ -7,8 +7,10 @@ import Testing
 @Suite("dualcamctl commands", .timeLimit(.minutes(2)))
 struct CommandTests {
     @Test(arguments: [
-        [], ["status"], ["cameras"], ["monitor"], ["start"], ["stop"], ["toggle"], ["restore"],
+        [], ["status"], ["cameras"], ["monitor"], ["doctor"], ["start"], ["stop"], ["toggle"],
+        ["restore"],
         ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["privacy"], ["config"],
+        ["pro"], ["dial"], ["iso"], ["shutter"], ["focus"], ["wb"], ["ev"], ["controls"],
         ["config", "show"],
         ["config", "check"],
     ])
@@ -36,6 +38,29 @@ struct CommandTests {
         (["privacy", "on"], ["Enabled=true"]), (["privacy", "toggle"], ["Enabled=true"]),
         (["rotate", "90"], ["back Rotation=90"]),
         (["rotate", "270", "--camera", "front"], ["front Rotation=270"]),
+        (["pro", "off"], ["Enabled=false"]), (["pro", "toggle"], ["Enabled=false"]),
+        (["dial", "focus"], ["Dial=focus"]), (["dial", "up"], ["StepDial 1"]),
+        (["dial", "down", "--camera", "front"], ["StepDial -1 camera=?"]),
+        (["iso", "800"], ["back SetIso 800"]), (["iso", "auto"], ["back SetAuto iso"]),
+        (["iso", "+1"], ["back StepIso 1"]), (["iso", "-2"], ["back StepIso -2"]),
+        (["iso", "-2", "--camera", "front"], ["front StepIso -2"]),
+        (["shutter", "1/250"], ["back SetShutter 4000"]),
+        (["shutter", "0.5s"], ["back SetShutter 500000"]),
+        (["shutter", "1\""], ["back SetShutter 1000000"]),
+        (["shutter", "auto", "--camera", "front"], ["front SetAuto shutter"]),
+        (["focus", "near"], ["back SetFocus 0.0"]), (["focus", "infinity"], ["back SetFocus 1.0"]),
+        (["focus", "0.25"], ["back SetFocus 0.25"]), (["focus", "+3"], ["back StepFocus 3"]),
+        (["wb", "shade"], ["back SetWhiteBalance shade"]),
+        (["wb", "auto"], ["back SetWhiteBalance auto"]),
+        (["wb", "5600K"], ["back SetKelvin 5600"]), (["wb", "-5"], ["back StepKelvin -5"]),
+        (["ev", "-0.7"], ["back SetCompensation -0.7"]),
+        (
+            ["controls", "--set", "gain=12,auto_exposure=manual mode"],
+            [
+                "back SetRaw gain 12", "back DescribeRaw auto_exposure",
+                "back SetRaw auto_exposure 1",
+            ]
+        ),
     ])
     func aVerbAsksForOneThing(_ arguments: [String], _ asked: [String]) throws {
         let desk = try Desk()
@@ -56,6 +81,20 @@ struct CommandTests {
         ),
         (["mirror", "on"], #"{"version":1,"camera":"front","mirror":true}"#),
         (["rotate", "180"], #"{"version":1,"camera":"back","rotation":180}"#),
+        (["pro", "on"], #"{"version":1,"pro":true}"#),
+        (["dial", "up"], #"{"version":1,"dial":"iso","value":"500","limited":false}"#),
+        (
+            ["iso", "+1"],
+            #"{"version":1,"camera":"back","iso":400,"isoAuto":false,"isoApproximate":true,"limited":false}"#
+        ),
+        (
+            ["shutter", "1/250"],
+            #"{"version":1,"camera":"back","shutter":4000,"shutterText":"1/250","exposureAuto":false,"limited":false}"#
+        ),
+        (
+            ["wb", "shade"],
+            #"{"version":1,"camera":"back","whiteBalance":"shade","kelvin":7500,"software":["white-balance"],"limited":false}"#
+        ),
     ])
     func jsonSaysWhatIsSoNow(_ arguments: [String], _ line: String) throws {
         let desk = try Desk()
@@ -64,10 +103,14 @@ struct CommandTests {
     }
 
     @Test(arguments: [
-        ["no-such-verb"], ["status", "--no-such-option"], ["layout"], ["layout", "round"],
+        [], ["config"], ["no-such-verb"], ["status", "--no-such-option"], ["layout"],
+        ["layout", "round"],
         ["inset"], ["inset", "--size", "0.9"], ["inset", "--size", "nan"],
         ["inset", "show", "--corner", "middle"], ["mirror"], ["rotate", "45"],
-        ["mirror", "on", "--camera", "side"], ["swap", "left"],
+        ["mirror", "on", "--camera", "side"], ["swap", "left"], ["pro"], ["iso"], ["iso", "fast"],
+        ["shutter", "250"], ["shutter", "0s"],
+        ["focus", "2"], ["focus", "nan"], ["wb", "moon"], ["dial", "left"],
+        ["controls", "--set", "gain"],
     ])
     func wrongUsageIsTwo(_ arguments: [String]) throws {
         let child = try Desk().run(arguments)
@@ -75,9 +118,25 @@ struct CommandTests {
         #expect(child.output == "" && child.errors.contains("Usage: dualcamctl"))
     }
 
+    @Test func anEndOfADialIsToldAndNoFailure() throws {
+        let desk = try Desk()
+        try desk.appear()
+        let child = try desk.run("shutter", "+1")
+        #expect(child.exit == .status(0))
+        #expect(child.output == "" && child.errors == "dualcamctl: that is the end of the dial\n")
+    }
+
+    @Test func theDriversControlsAreListedWithTheNamesOfMenus() throws {
+        let desk = try Desk()
+        try desk.appear()
+        let list = try desk.run("controls")
+        try expectGolden(list.output + (try desk.run("controls", "--json").output), "controls.txt")
+    }
+
     @Test(arguments: [
         (DBusError.noCamera("There is no second camera."), CInt(10)),
-        (.outOfRange("Too much."), 2), (.failed("It broke."), 1),
+        (.outOfRange("Too much."), 2), (.notSupported("There is none."), 10),
+        (.failed("It broke."), 1),
         (.pipeWireUnavailable("There is no PipeWire."), 1), (.busy("Busy."), 1),
     ])
     func aRefusalIsToldAndHasItsStatus(_ refusal: DBusError, _ status: CInt) throws {
@@ -176,6 +235,17 @@ struct CommandTests {
             #expect(wrong.exit == .status(1))
             #expect(wrong.output == "" && wrong.errors.contains("\(file):2: "))
         }
+        try "[capture]\naudio = false\n".write(toFile: file, atomically: true, encoding: .utf8)
+        let idle = try desk.run("config", "check", file)
+        #expect(idle.exit == .status(0))
+        #expect(idle.errors == "warning: \(file):2: capture.audio has no effect yet\n")
+
+        // Without a name, the one that the daemon was told to read.
+        try desk.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
+        #expect(try desk.run("config", "check").output == "\(file) is valid\n")
+        desk.vanish()
+
+        try "[output]\nwidth = 5\n".write(toFile: file, atomically: true, encoding: .utf8)
         let json = try desk.run("config", "check", file, "--json")
         #expect(json.exit == .status(1))
         #expect(json.output.hasPrefix(#"{"version":1,"path":"\#(file)","valid":false,"error":""#))

@@ -41,6 +41,9 @@ final class Desk {
         }
         export(.stream, DualCam.path, Desk.stream)
         export(.scene, DualCam.path, Desk.scene)
+        export(.pro, DualCam.path, ["Enabled": .boolean(true), "Dial": .string("iso")])
+        export(.controls, DualCam.backPath, Desk.controls)
+        export(.controls, DualCam.frontPath, Desk.controls)
         export(.privacy, DualCam.path, ["Enabled": .boolean(false)])
         export(.camera, DualCam.backPath, Desk.camera("back", "Desk Cam", mirror: false))
         export(.camera, DualCam.frontPath, Desk.camera("front", "Face Cam", mirror: true))
@@ -66,13 +69,53 @@ final class Desk {
 
     private func answer(_ call: Invocation) {
         let options = call.options.map { " \($0)=\($1.boolean.map { "\($0)" } ?? "?")" }.joined()
-        asked.append(call.member + options)
+        let values = call.interface.hasSuffix("Controls") || call.interface.hasSuffix("Pro")
+        let place =
+            call.path == DualCam.path
+            ? "" : (call.path.text.split(separator: "/").last ?? "") + " "
+        let arguments =
+            values
+            ? call.arguments.dropLast().map { value in
+                " " + (value.array?.map(Desk.text).joined(separator: ",") ?? Desk.text(value))
+            }.joined() : ""
+        asked.append(place + call.member + arguments + options)
         if let refusal { return call.fail(refusal) }
         switch call.member {
         case "Swap":
             set(["Swapped": .boolean(true)], of: .scene)
             call.reply(.boolean(true))
-        case "Statistics": call.reply(.named([:]))
+        case "Statistics":
+            call.reply(
+                .named([
+                    "frames-published": .uint64(300),
+                    "composite": .named(["p50": .uint64(900), "p99": .uint64(1600)]),
+                ])
+            )
+        case "StepIso": call.reply(.uint32(500), .boolean(false))
+        case "StepShutter": call.reply(.uint64(2000), .boolean(true))
+        case "StepFocus": call.reply(.double(0.75), .boolean(false))
+        case "StepKelvin": call.reply(.uint32(7600), .boolean(false))
+        case "StepDial": call.reply(.string("500"), .boolean(false))
+        case "ListRaw":
+            call.reply(
+                .array(
+                    [
+                        Desk.raw("auto_exposure", "menu", 0, 3, 1, 0),
+                        Desk.raw("exposure_time_absolute", "int", 1, 10000, 156, 16),
+                    ],
+                    of: "(ssiiiiu)"
+                )
+            )
+        case "DescribeRaw":
+            var control: [String: Value] = ["default": .int32(3)]
+            if call.arguments.first == .string("auto_exposure") {
+                control["menu"] = .dictionary(
+                    [.int32(1): .string("Manual Mode"), .int32(3): .string("Aperture Priority")],
+                    key: .int32,
+                    value: .string
+                )
+            }
+            call.reply(.named(control))
         default: call.reply()
         }
     }
@@ -87,6 +130,20 @@ final class Desk {
         write.accept()
     }
 
+    private static func raw(
+        _ name: String,
+        _ type: String,
+        _ least: Int32,
+        _ most: Int32,
+        _ value: Int32,
+        _ flags: UInt32
+    ) -> Value {
+        .structure([
+            .string(name), .string(type), .int32(least), .int32(most), .int32(1), .int32(value),
+            .uint32(flags),
+        ])
+    }
+
     private static func text(_ value: Value) -> String {
         if let text = value.string { return text }
         if let flag = value.boolean { return "\(flag)" }
@@ -99,13 +156,25 @@ final class Desk {
         "Problems": .strings([]), "NodeId": .uint32(42), "Consumers": .uint32(2),
         "Width": .uint32(1280), "Height": .uint32(720), "FrameRate": .uint32(30),
         "PixelFormat": .string("YUY2"), "Version": .string("1.2.3"),
+        "ConfigurationFile": .string(""),
     ]
 
     private static let scene: [String: Value] = [
         "Swapped": .boolean(false), "Layout": .string("pip"),
         "Main": .objectPath(DualCam.backPath), "Inset": .objectPath(DualCam.frontPath),
         "InsetVisible": .boolean(true), "InsetCorner": .string("top-right"),
-        "InsetSize": .double(0.25), "SwapIcon": .boolean(true),
+        "InsetSize": .double(0.25), "SwapIcon": .boolean(true), "Hud": .string("pro"),
+    ]
+
+    private static let controls: [String: Value] = [
+        "Iso": .uint32(400), "IsoAuto": .boolean(false), "IsoApproximate": .boolean(true),
+        "IsoStops": .array([.uint32(100), .uint32(400)], of: .uint32), "Shutter": .uint64(4000),
+        "ShutterText": .string("1/250"), "ShutterStops": .array([.uint64(4000)], of: .uint64),
+        "ExposureAuto": .boolean(false), "Aperture": .double(1.8), "Focus": .double(0.7),
+        "FocusText": .string("0.3 m"), "FocusAuto": .boolean(false),
+        "WhiteBalance": .string("shade"), "Kelvin": .uint32(7500),
+        "KelvinRange": .structure([.uint32(2000), .uint32(10000)]), "Compensation": .double(0),
+        "Software": .strings(["white-balance"]),
     ]
 
     private static func camera(_ role: String, _ name: String, mirror: Bool) -> [String: Value] {

@@ -16,6 +16,16 @@ struct VMTests {
         try runInside("stream.py")
     }
 
+    @Test("keeps the stream whole through each fault of a camera", .timeLimit(.minutes(20)))
+    func faults() throws {
+        try runInside("faults.py")
+    }
+
+    @Test("sets a camera by hand, and shows it", .timeLimit(.minutes(20)))
+    func pro() throws {
+        try runInside("pro.py")
+    }
+
     /// Sets the machine up if need be, and runs `script` in it.
     private func runInside(_ script: String) throws {
         let folder = Self.root.appending(path: "Tests/VM").path
@@ -30,7 +40,7 @@ struct VMTests {
     private func run(_ program: String, _ arguments: String..., within seconds: Double) throws {
         var environment = ProcessInfo.processInfo.environment
         environment["DUALCAM_BIN_DIR"] = Programs.directory
-        environment["RIG_PASS"] = "DUALCAM_BIN_DIR"
+        environment["RIG_PASS"] = "DUALCAM_BIN_DIR DUALCAM_ROWS"
         environment["RIG_TIMEOUT"] = "600"
         let child = try Child(program, arguments, environment: environment)
         let exit = try child.wait(within: seconds)

@@ -1,9 +1,20 @@
 import Glibc
 
-/// The programs that have the device file `path` open, as "firefox (1234)", this one left out.
+/// A program that has a device open.
+package struct DeviceHolder: Hashable, Sendable, CustomStringConvertible {
+    /// The program's name, as the kernel keeps it: 15 bytes at most.
+    package let name: String
+    /// Its process.
+    package let process: Int32
+
+    /// "firefox (1234)".
+    package var description: String { "\(name) (\(process))" }
+}
+
+/// The programs that have the device file `path` open, this one left out.
 ///
 /// As far as /proc shows: a user sees the own programs only. Takes some milliseconds.
-func holders(of path: String) -> [String] {
+package func holders(of path: String) -> [DeviceHolder] {
     var device = stat()
     guard stat(path, &device) == 0 else { return [] }
     return entries(of: "/proc").compactMap { pid in
@@ -14,6 +25,9 @@ func holders(of path: String) -> [String] {
                 && file.st_rdev == device.st_rdev && file.st_mode & S_IFMT == S_IFCHR
         }
         guard isHolder else { return nil }
-        return "\(content("/proc/\(pid)/comm") ?? "a program") (\(pid))"
+        return DeviceHolder(
+            name: content("/proc/\(pid)/comm") ?? "a program",
+            process: number
+        )
     }
 }

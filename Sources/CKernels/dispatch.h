@@ -1,0 +1,23 @@
+// A kernel's body once, compiled for any processor of the kind and for those with AVX2, and
+// chosen by asking for the latter at each call, which is a load and a test.
+#ifndef DISPATCH_H
+#define DISPATCH_H
+
+#if defined(__x86_64__)
+#define HAS_AVX2 __builtin_cpu_supports("avx2")
+#define AVX2 __attribute__((target("avx2")))
+#define DISPATCHED(name, parameters, arguments)                                        \
+    static inline __attribute__((always_inline)) void name##_body parameters;          \
+    AVX2 static void name##_avx2 parameters { name##_body arguments; }                 \
+    static void name##_plain parameters { name##_body arguments; }                     \
+    void name parameters                                                               \
+    {                                                                                  \
+        if (HAS_AVX2) name##_avx2 arguments;                                           \
+        else name##_plain arguments;                                                   \
+    }                                                                                  \
+    static inline void name##_body parameters
+#else
+#define DISPATCHED(name, parameters, arguments) void name parameters
+#endif
+
+#endif

@@ -1,0 +1,370 @@
+import Glibc
+
+/// Something asked of a camera's controls.
+package enum ControlCommand: Hashable, Sendable {
+    case iso(Int)
+    case stepISO(Int)
+    /// In microseconds.
+    case shutter(Int)
+    /// Positive: faster.
+    case stepShutter(Int)
+    /// 0 near … 1 infinity.
+    case focus(Double)
+    /// Positive: farther.
+    case stepFocus(Int)
+    case whiteBalance(WhiteBalance)
+    case stepKelvin(Int)
+    /// In stops.
+    case compensation(Double)
+    /// These go back to automatic.
+    case automatic(Set<Dial>)
+    /// Everything goes back to automatic.
+    case reset
+    /// The driver's control of this name is set to a value of its own.
+    case raw(String, Int)
+    /// What was wanted is set again, on a device that may have forgotten it.
+    case restore
+    /// Nothing is set; everything is read anew.
+    case look
+
+    /// The dial that it turns.
+    package var dial: Dial? {
+        switch self {
+        case .iso, .stepISO: .iso
+        case .shutter, .stepShutter: .shutter
+        case .focus, .stepFocus: .focus
+        case .whiteBalance, .stepKelvin: .whiteBalance
+        case .automatic(let dials): dials.count == 1 ? dials.first : nil
+        case .compensation, .reset, .raw, .restore, .look: nil
+        }
+    }
+}
+
+/// What has to be written for a command, and what is wanted from then on.
+package struct ControlPlan: Hashable, Sendable {
+    /// Automatics, each to be written in a call of its own, before the values that depend on them.
+    package var switches: [ControlWrite] = []
+    /// Values, to be written after them.
+    package var values: [ControlWrite] = []
+    /// What is wanted once that is done.
+    package var wish: PhotoWish
+    /// The end of the dial that the command has run into.
+    package var limit: Bound?
+    /// What was there before, of what has no automatic to go back to.
+    var original: [UInt32: Int]
+}
+
+extension CameraControls {
+    /// What `command` asks for, to be written; the device is as it was `read` last.
+    ///
+    /// Throws `notSupported`, and `outOfRange` with what would be possible.
+    package func plan(_ command: ControlCommand) throws(ControlRefusal) -> ControlPlan {
+        var plan = ControlPlan(wish: wish, original: original)
+        switch command {
+        case .iso(let iso):
+            _ = try needSensitivity()
+            let stops = isoStops
+            let range =
+                isISOApproximate
+                ? settings.isoRange : (stops.first ?? 0)...max(stops.first ?? 0, stops.last ?? 0)
+            guard range.contains(iso) else {
+                throw .outOfRange("ISO \(iso), expected \(range.lowerBound) to \(range.upperBound)")
+            }
+            plan.wish.iso = iso
+            try planISO(&plan)
+        case .stepISO(let clicks):
+            let control = try needSensitivity()
+            if clicks == 0 { break }
+            let start = isOurs(control) ? wish.iso ?? iso(of: control) : iso(of: control)
+            guard let step = Stops.step(start, by: clicks, in: isoStops) else { break }
+            plan.limit = step.limit
+            plan.wish.iso = step.value
+            try planISO(&plan)
+        case .shutter(let time):
+            let control = try needExposureTime()
+            let range = max(1, control.range.lowerBound) * 100...control.range.upperBound * 100
+            // A time that rounds to one of the device's is one of them.
+            let reach =
+                Int(
+                    Double(range.lowerBound) / Stops.tolerance
+                )...Int(Double(range.upperBound) * Stops.tolerance)
+            guard reach.contains(time) else {
+                throw .outOfRange(
+                    "shutter \(Stops.shutterText(microseconds: time)), expected "
+                        + "\(Stops.shutterText(microseconds: range.lowerBound)) to "
+                        + Stops.shutterText(microseconds: range.upperBound)
+                )
+            }
+            plan.wish.shutter = time
+            planExposure(&plan)
+        case .stepShutter(let clicks):
+            let control = try needExposureTime()
+            if clicks == 0 { break }
+            let start = isOurs(control) ? wish.shutter ?? shutter ?? 0 : shutter ?? 0
+            // Towards faster is towards shorter.
+            let stops = shutterStops
+            guard
+                let step = Stops.step(start, by: 0 - max(clicks, -stops.count - 1), in: stops)
+            else { break }
+            plan.limit = step.limit
+            plan.wish.shutter = step.value
+            planExposure(&plan)
+        case .focus(let position):
+            _ = try needFocus()
+            guard (0...1).contains(position) else {
+                throw .outOfRange("focus \(position), expected 0 (near) to 1 (infinity)")
+            }
+            plan.wish.focus = position
+            try planFocus(&plan)
+        case .stepFocus(let clicks):
+            let control = try needFocus()
+            if clicks == 0 { break }
+            let here = position(of: control.value, on: control)
+            let start = isOurs(control) ? wish.focus ?? here : here
+            guard let step = Stops.step(start, by: clicks, in: focusStops) else { break }
+            plan.limit = step.limit
+            plan.wish.focus = step.value
+            try planFocus(&plan)
+        case .whiteBalance(let balance):
+            if let kelvin = balance.kelvin, !Stops.kelvin.contains(kelvin) {
+                throw .outOfRange(
+                    "\(kelvin) K, expected \(Stops.kelvin.lowerBound) to \(Stops.kelvin.upperBound)"
+                )
+            }
+            plan.wish.whiteBalance = balance
+            planWhiteBalance(&plan)
+        case .stepKelvin(let clicks):
+            if clicks == 0 { break }
+            let steps = Array(
+                stride(
+                    from: Stops.kelvin.lowerBound,
+                    through: Stops.kelvin.upperBound,
+                    by: Stops.kelvinStep
+                )
+            )
+            let start = wish.whiteBalance.kelvin ?? kelvin ?? Self.daylight
+            guard let step = Stops.step(start, by: clicks, in: steps) else { break }
+            plan.limit = step.limit
+            plan.wish.whiteBalance = .kelvin(step.value)
+            planWhiteBalance(&plan)
+        case .compensation(let stops):
+            guard (-2...2).contains(stops) else {
+                throw .outOfRange("compensation \(stops), expected -2 to 2 stops")
+            }
+            plan.wish.compensation = stops
+        case .automatic(let dials): try planAutomatic(dials, &plan)
+        case .reset:
+            plan.wish = PhotoWish()
+            planAutomatic(&plan)
+        case .raw(let name, let value): try planRaw(name, value, &plan)
+        case .look: break
+        case .restore:
+            // Only what the camera that is there now can do.
+            if wish.iso != nil, sensitivity != nil { try planISO(&plan) }
+            if wish.shutter != nil || wish.holdsShutter, exposureTime != nil { planExposure(&plan) }
+            if wish.focus != nil, focusControl != nil { try planFocus(&plan) }
+            if wish.whiteBalance != .auto { planWhiteBalance(&plan) }
+        }
+        return plan
+    }
+
+    /// Whether what the control shows is what came of our last write.
+    private func isOurs(_ control: DeviceControl) -> Bool { settled[control.id] == control.value }
+
+    private func needSensitivity() throws(ControlRefusal) -> DeviceControl {
+        guard let sensitivity else {
+            throw .notSupported(
+                "The camera has no ISO and no gain; exposure compensation is done in software."
+            )
+        }
+        return sensitivity
+    }
+
+    private func needExposureTime() throws(ControlRefusal) -> DeviceControl {
+        guard let exposureTime else {
+            throw .notSupported(
+                "The camera has no manual exposure; exposure compensation is done in software."
+            )
+        }
+        return exposureTime
+    }
+
+    private func needFocus() throws(ControlRefusal) -> DeviceControl {
+        guard let focusControl else { throw .notSupported("The camera has no manual focus.") }
+        return focusControl
+    }
+
+    // MARK: Manual
+
+    private func planISO(_ plan: inout ControlPlan) throws(ControlRefusal) {
+        guard let control = sensitivity, let iso = plan.wish.iso else { return }
+        if let isoSwitch {
+            turn(isoSwitch, to: 0, &plan)
+        } else if exposureTime != nil, exposureMode != nil {
+            // The exposure's automatic has the gain, too, or undoes what it does. The time stays.
+            plan.wish.holdsShutter = plan.wish.shutter == nil
+            planExposure(&plan)
+        }
+        if control.purpose == .iso {
+            let items = isoMenu(control)
+            let item = items.min {
+                abs(log(Double($0.iso) / Double(iso))) < abs(log(Double($1.iso) / Double(iso)))
+            }
+            if let item { plan.values.append(ControlWrite(control, item.index)) }
+        } else {
+            if isoSwitch == nil, plan.original[control.id] == nil, wish.iso == nil {
+                plan.original[control.id] = control.value
+            }
+            plan.values.append(ControlWrite(control, gain(for: iso, on: control)))
+        }
+    }
+
+    private func planExposure(_ plan: inout ControlPlan) {
+        guard let control = exposureTime else { return }
+        if let exposureMode, let manualExposure { turn(exposureMode, to: manualExposure, &plan) }
+        let time = plan.wish.shutter ?? shutter ?? 0
+        if plan.wish.shutter != nil { plan.wish.holdsShutter = false }
+        if let dynamic = self.control(for: .dynamicFrameRate) {
+            // Frames keep their rate while the time fits between them; a longer one needs slower ones.
+            let fits = Double(time) <= 1.02e6 / max(settings.frameRate, 0.1)
+            if plan.original[dynamic.id] == nil { plan.original[dynamic.id] = dynamic.value }
+            turn(dynamic, to: fits ? 0 : 1, &plan)
+        }
+        if let shutter = plan.wish.shutter {
+            plan.values.append(ControlWrite(control, control.nearest(to: Double(shutter) / 100)))
+        }
+    }
+
+    private func planFocus(_ plan: inout ControlPlan) throws(ControlRefusal) {
+        guard let control = focusControl, let position = plan.wish.focus else { return }
+        if let focusSwitch { turn(focusSwitch, to: 0, &plan) }
+        plan.values.append(ControlWrite(control, focusValue(for: position, on: control)))
+    }
+
+    private func planWhiteBalance(_ plan: inout ControlPlan) {
+        guard let kelvin = plan.wish.whiteBalance.kelvin else {
+            return automateWhiteBalance(&plan)
+        }
+        if let temperature {
+            if let whiteBalanceSwitch { turn(whiteBalanceSwitch, to: 0, &plan) }
+            plan.values.append(ControlWrite(temperature, temperature.nearest(to: Double(kelvin))))
+        } else if let preset, let item = presetItem(for: kelvin) {
+            plan.values.append(ControlWrite(preset, item.index))
+        }
+    }
+
+    /// A driver's own value, straight to it.
+    private func planRaw(
+        _ name: String,
+        _ value: Int,
+        _ plan: inout ControlPlan
+    ) throws(ControlRefusal) {
+        guard let control = device.first(where: { $0.name == name }) else {
+            throw .notSupported("The camera has no control \"\(name.prefix(64))\".")
+        }
+        guard control.kind != .other, control.flags.isDisjoint(with: [.disabled, .readOnly]) else {
+            throw .notSupported("\(name) cannot be set.")
+        }
+        switch control.kind {
+        case .menu, .integerMenu:
+            guard control.has(value) else {
+                let items = control.menu.map { "\($0.index) (\($0.name))" }.joined(separator: ", ")
+                throw .outOfRange("\(name) is \(value), expected one of \(items)")
+            }
+        case .button, .bitmask: break
+        case .integer, .boolean, .other:
+            guard control.range.contains(value) else {
+                throw .outOfRange(
+                    "\(name) is \(value), expected \(control.range.lowerBound) to "
+                        + "\(control.range.upperBound)"
+                )
+            }
+        }
+        plan.values.append(ControlWrite(control, value))
+    }
+
+    // MARK: Automatic
+
+    private func planAutomatic(
+        _ dials: Set<Dial>,
+        _ plan: inout ControlPlan
+    ) throws(ControlRefusal) {
+        if dials.contains(.iso) {
+            _ = try needSensitivity()
+            plan.wish.iso = nil
+            plan.wish.holdsShutter = false
+            automateISO(&plan)
+            if plan.wish.shutter == nil, wish.holdsShutter { automateExposure(&plan) }
+        }
+        if dials.contains(.shutter) {
+            _ = try needExposureTime()
+            plan.wish.shutter = nil
+            plan.wish.holdsShutter = false
+            automateExposure(&plan)
+            // What undoes a manual ISO ends it.
+            if isoSwitch == nil, plan.wish.iso != nil {
+                plan.wish.iso = nil
+                automateISO(&plan)
+            }
+        }
+        if dials.contains(.focus) {
+            guard focusSwitch != nil else {
+                throw .notSupported("The camera does not focus by itself.")
+            }
+            plan.wish.focus = nil
+            automateFocus(&plan)
+        }
+        if dials.contains(.whiteBalance) {
+            plan.wish.whiteBalance = .auto
+            automateWhiteBalance(&plan)
+        }
+    }
+
+    private func planAutomatic(_ plan: inout ControlPlan) {
+        automateISO(&plan)
+        automateExposure(&plan)
+        automateFocus(&plan)
+        automateWhiteBalance(&plan)
+    }
+
+    private func automateISO(_ plan: inout ControlPlan) {
+        guard let control = sensitivity else { return }
+        if let isoSwitch {
+            turn(isoSwitch, to: 1, &plan)
+        } else if control.purpose != .iso, wish.iso != nil {
+            // There is no automatic of its own: it is left as it was found.
+            let value = plan.original.removeValue(forKey: control.id) ?? control.initial
+            plan.values.append(ControlWrite(control, value))
+        }
+    }
+
+    private func automateExposure(_ plan: inout ControlPlan) {
+        if let dynamic = control(for: .dynamicFrameRate),
+            let value = plan.original.removeValue(forKey: dynamic.id)
+        {
+            turn(dynamic, to: value, &plan)
+        }
+        if let exposureMode, let automaticExposure, isExposureAutomatic == false {
+            turn(exposureMode, to: automaticExposure, &plan)
+        }
+    }
+
+    private func automateFocus(_ plan: inout ControlPlan) {
+        if let focusSwitch { turn(focusSwitch, to: 1, &plan) }
+    }
+
+    private func automateWhiteBalance(_ plan: inout ControlPlan) {
+        if let whiteBalanceSwitch { turn(whiteBalanceSwitch, to: 1, &plan) }
+        if let preset, preset.has(DeviceControl.PresetIndex.auto), temperature == nil {
+            plan.values.append(ControlWrite(preset, DeviceControl.PresetIndex.auto))
+        }
+    }
+
+    /// An automatic, where it is not so already.
+    private func turn(_ control: DeviceControl, to value: Int, _ plan: inout ControlPlan) {
+        guard control.value != value, !plan.switches.contains(where: { $0.id == control.id }) else {
+            return
+        }
+        plan.switches.append(ControlWrite(control, value))
+    }
+}

@@ -1,0 +1,57 @@
+/// How long something took, many times: counted in buckets of fixed number, so that adding one is an
+/// increment and nothing grows.
+///
+/// Buckets are log-linear: eight to each doubling of a microsecond, so that what is read back is at
+/// most an eighth more than what was. A value without a clock or a lock of its own.
+package struct Durations: Sendable {
+    /// Counts by bucket: one for each of 0 to 7 µs, then eight for each of 21 doublings, up to 16 s.
+    private var buckets: [176 of UInt32] = .init(repeating: 0)
+    /// How many there were.
+    package private(set) var count: UInt64 = 0
+    /// The longest, in nanoseconds; exact.
+    package private(set) var longest: Int64 = 0
+
+    /// None yet.
+    package init() {}
+
+    /// Counts one of `nanoseconds`; less than none counts as none. Does not allocate.
+    package mutating func add(_ nanoseconds: Int64) {
+        let bucket = Self.bucket(of: max(0, nanoseconds))
+        if buckets[bucket] < .max { buckets[bucket] += 1 }
+        count += 1
+        longest = max(longest, nanoseconds)
+    }
+
+    /// The microseconds that `fraction` (0 … 1) of them did not exceed, rounded up to the end of
+    /// their bucket, but no more than the longest; 0 where there were none.
+    package func quantile(_ fraction: Double) -> UInt64 {
+        let total = buckets.indices.reduce(UInt64(0)) { $0 + UInt64(buckets[$1]) }
+        guard total > 0 else { return 0 }
+        let wanted = max(1, UInt64((Double(total) * fraction).rounded(.up)))
+        var seen: UInt64 = 0
+        for index in buckets.indices {
+            seen += UInt64(buckets[index])
+            if seen >= wanted { return min(Self.end(of: index), microseconds(longest)) }
+        }
+        return microseconds(longest)
+    }
+
+    private func microseconds(_ nanoseconds: Int64) -> UInt64 {
+        UInt64(max(0, nanoseconds + 999) / 1000)
+    }
+
+    private static func bucket(of nanoseconds: Int64) -> Int {
+        let time = UInt64(nanoseconds) / 1000
+        guard time >= 8 else { return Int(time) }
+        // The three bits after the highest one tell which eighth of the doubling it is.
+        let octave = 61 - time.leadingZeroBitCount
+        return min(8 * octave + Int(time >> UInt64(octave - 1)) - 8, 175)
+    }
+
+    /// The first whole microsecond beyond bucket `index`.
+    private static func end(of index: Int) -> UInt64 {
+        guard index >= 8 else { return UInt64(index + 1) }
+        let octave = index / 8
+        return UInt64(index % 8 + 8 + 1) << UInt64(octave - 1)
+    }
+}

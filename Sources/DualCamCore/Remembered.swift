@@ -1,0 +1,127 @@
+import Frames
+import TOMLKit
+
+/// What survives a restart, where the user wants it to: the scene as it was chosen, Pro mode, and
+/// what was wanted of each camera, by its identity.
+package struct Remembered: Hashable, Sendable {
+    /// Front is main.
+    package var isSwapped = false
+    /// How the pictures share the canvas.
+    package var layout = Layout.pip
+    /// Whether the inset is shown.
+    package var insetVisible = true
+    /// Where the inset stands.
+    package var insetCorner = Corner.topRight
+    /// The inset's width, of the canvas's.
+    package var insetSize = 0.25
+    /// Pro mode is on.
+    package var isPro = false
+    /// The dial in use.
+    package var dial = Dial.iso
+    /// What was wanted of cameras, by their identity; of those that are not all automatic.
+    package var wishes: [String: PhotoWish] = [:]
+
+    /// What there is to remember of `state`.
+    package init(_ state: State) {
+        let style = state.scene.style
+        isSwapped = state.scene.isSwapped
+        layout = style.layout
+        insetVisible = style.insetVisible
+        insetCorner = style.insetCorner
+        insetSize = style.insetSize
+        isPro = state.pro.isEnabled
+        dial = state.pro.dial
+        wishes = state.wishes
+        for role in Role.allCases where !state.cameras[role].identity.isEmpty {
+            wishes[state.cameras[role].identity] = state.cameras[role].controls.wish
+        }
+        wishes = wishes.filter { !$0.value.isAutomatic }
+    }
+
+    /// Makes `state`, before anything started, what it was.
+    package func restore(_ state: inout State) {
+        var style = state.scene.style
+        style.layout = layout
+        style.insetVisible = insetVisible
+        style.insetCorner = insetCorner
+        style.insetSize = insetSize
+        state.scene.setStyle(style, at: .zero, instantly: true)
+        state.scene.setSwapped(isSwapped, at: .zero, instantly: true)
+        state.pro.isEnabled = isPro
+        state.pro.dial = dial
+        state.wishes = wishes
+    }
+
+    // MARK: As a file
+
+    /// As `init(parsing:)` reads it: TOML.
+    package var text: String {
+        var lines = [
+            "# What DualCam remembers; it writes this file itself.", "swapped = \(isSwapped)",
+            "layout = \"\(layout.rawValue)\"", "inset-visible = \(insetVisible)",
+            "inset-corner = \"\(insetCorner.rawValue)\"", "inset-size = \(insetSize)",
+            "pro = \(isPro)", "dial = \"\(dial.rawValue)\"",
+        ]
+        for (identity, wish) in wishes.sorted(by: { $0.key < $1.key }) {
+            lines += ["", "[cameras.\(Self.quoted(identity))]"]
+            if let iso = wish.iso { lines.append("iso = \(iso)") }
+            if let shutter = wish.shutter { lines.append("shutter = \(shutter)") }
+            if wish.holdsShutter { lines.append("holds-shutter = true") }
+            if let focus = wish.focus { lines.append("focus = \(focus)") }
+            switch wish.whiteBalance {
+            case .auto: break
+            case .preset(let preset): lines.append("white-balance = \"\(preset.rawValue)\"")
+            case .kelvin(let kelvin): lines.append("white-balance = \(kelvin)")
+            }
+            if wish.compensation != 0 { lines.append("compensation = \(wish.compensation)") }
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case _ where scalar.properties.generalCategory == .control:
+                let digits = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    /// What `text` says; what is missing or makes no sense in it is as at first. `nil` where it is no TOML.
+    package init?(parsing text: String) {
+        guard text.utf8.count < 1 << 20, let root = try? TOMLTable(string: text) else { return nil }
+        func word<Choice: RawRepresentable<String>>(_ key: String) -> Choice? {
+            root[key]?.string.flatMap(Choice.init(rawValue:))
+        }
+        isSwapped = root["swapped"]?.bool ?? isSwapped
+        layout = word("layout") ?? layout
+        insetVisible = root["inset-visible"]?.bool ?? insetVisible
+        insetCorner = word("inset-corner") ?? insetCorner
+        let size = root["inset-size"]?.double ?? insetSize
+        if SceneStyle.insetSizes.contains(size) { insetSize = size }
+        isPro = root["pro"]?.bool ?? isPro
+        dial = word("dial") ?? dial
+        guard let cameras = root["cameras"]?.table else { return }
+        for identity in cameras.keys {
+            guard let table = cameras[identity]?.table else { continue }
+            var wish = PhotoWish()
+            wish.iso = table["iso"]?.int.flatMap { (1...1_000_000).contains($0) ? $0 : nil }
+            wish.shutter = table["shutter"]?.int.flatMap { (1...1 << 40).contains($0) ? $0 : nil }
+            wish.holdsShutter = table["holds-shutter"]?.bool ?? false
+            wish.focus = (table["focus"]?.double).flatMap { (0...1).contains($0) ? $0 : nil }
+            if let word = table["white-balance"]?.string {
+                wish.whiteBalance = WhiteBalance(word: word) ?? .auto
+            } else if let kelvin = table["white-balance"]?.int, Stops.kelvin.contains(kelvin) {
+                wish.whiteBalance = .kelvin(kelvin)
+            }
+            let stops = table["compensation"]?.double ?? 0
+            if (-2...2).contains(stops) { wish.compensation = stops }
+            wishes[identity] = wish
+        }
+    }
+}

@@ -1,0 +1,281 @@
+package import Capture
+package import DualCamCore
+package import Frames
+package import Platform
+import Synchronization
+
+/// Sees to one camera's controls: does what is asked of them, one after the other, and tells what they
+/// are.
+///
+/// One thread a role, named `controls-back` or `controls-front`, beside the one that takes its frames, so that
+/// neither waits for the other: a control takes milliseconds, and seconds where a camera hangs. It has
+/// the device open, a second time, while the camera delivers; for a moment where a value is set of
+/// a camera that does not.
+package final class ControlThread: Sendable {
+    /// What came of a command.
+    package struct Outcome: Hashable, Sendable {
+        /// Whose they are: the camera's identity, empty where there is none.
+        package var identity: String
+        /// All controls as they were read after it.
+        package var controls: CameraControls
+        /// The end of the dial that it ran into.
+        package var limit: Bound?
+    }
+
+    /// What is to be looked after.
+    package struct Use: Sendable {
+        /// The camera; `nil`: there is none.
+        package var source: (any CameraSource)?
+        /// What the user set of its controls, and what was wanted of them so far: taken when the camera is
+        /// another one than before.
+        package var controls: CameraControls
+        /// Whether it delivers pictures, so that values have to be what they are wanted to be.
+        package var isStreaming: Bool
+        /// Whether values are on show that change without being told of.
+        package var isShown: Bool
+
+        /// What there is to look after.
+        package init(
+            source: (any CameraSource)?,
+            controls: CameraControls,
+            isStreaming: Bool,
+            isShown: Bool
+        ) {
+            self.source = source
+            self.controls = controls
+            self.isStreaming = isStreaming
+            self.isShown = isShown
+        }
+    }
+
+    private let mailbox: EventLoop.Mailbox
+    private let body: @Sendable (@escaping (Desk) -> Void) -> Void
+    private let thread = Mutex<Thread?>(nil)
+
+    /// Starts the thread. `report` is called on it whenever the controls differ from what was told
+    /// before, with the identity of their camera, but for what commands give. Throws when the system has no thread or descriptor to give.
+    package init(
+        role: Role,
+        report: @escaping @Sendable (String, CameraControls) -> Void
+    ) throws(SystemError) {
+        // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
+        nonisolated(unsafe) let desk = try Desk(report)
+        let mailbox = desk.loop.mailbox
+        self.mailbox = mailbox
+        body = { work in
+            nonisolated(unsafe) let work = work
+            mailbox.post { work(desk) }
+        }
+        let started = try Thread(name: "controls-\(role.rawValue)") { desk.loop.run() }
+        thread.withLock { $0 = started }
+    }
+
+    /// Looks after this from now on.
+    package func use(_ use: Use) { body { $0.take(use) } }
+
+    /// Does what `command` asks for, and calls `done` on the thread with what came of it: the values as
+    /// they were read back. In the order of calls.
+    package func perform(
+        _ command: ControlCommand,
+        done: @escaping @Sendable (Result<Outcome, ControlRefusal>) -> Void
+    ) {
+        body { done($0.perform(command)) }
+    }
+
+    /// Has the thread close the device and end; does not wait for it. Once.
+    package func end() { body { $0.end() } }
+
+    /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end()`.
+    package func wait(until deadline: Timestamp) -> Bool {
+        thread.withLock { thread in
+            guard thread?.join(until: deadline) ?? true else { return false }
+            thread = nil
+            return true
+        }
+    }
+
+    // MARK: On the thread
+
+    /// What the thread has before it. Bound to it.
+    private final class Desk {
+        let loop: EventLoop
+        private let report: @Sendable (String, CameraControls) -> Void
+        private var source: (any CameraSource)?
+        private var controls = CameraControls()
+        private var isStreaming = false
+        private var isShown = false
+        private var port: (any ControlPort)?
+        private var watch: EventLoop.Watch?
+        private var timer: EventLoop.Timer?
+        /// What was told last.
+        private var told = CameraControls()
+
+        /// Seconds between looks at what changes by itself, while it is on show.
+        private static let interval = 0.35
+
+        init(_ report: @escaping @Sendable (String, CameraControls) -> Void) throws(SystemError) {
+            loop = try EventLoop()
+            self.report = report
+            timer = try loop.timer { [unowned self] in look() }
+        }
+
+        func take(_ use: Use) {
+            if use.source?.identity != source?.identity {
+                close()
+                controls = use.controls
+                told = controls
+            }
+            controls.settings = use.controls.settings
+            source = use.source
+            isShown = use.isShown
+            if use.isStreaming != isStreaming {
+                isStreaming = use.isStreaming
+                if isStreaming { start() } else { close() }
+            }
+            tell()
+            wait()
+        }
+
+        /// The camera delivers: it is to do what was wanted of it before.
+        private func start() {
+            // It may have been unplugged meanwhile.
+            controls.forgetSettled()
+            // That it is gone again is its capture thread's to tell.
+            guard (try? open()) != nil else { return }
+            guard !controls.wish.isAutomatic else { return }
+            _ = try? carryOut(.restore)
+        }
+
+        func perform(_ command: ControlCommand) -> Result<Outcome, ControlRefusal> {
+            defer {
+                if !isStreaming { close() }
+                wait()
+            }
+            do throws(ControlRefusal) {
+                do throws(ControlRefusal) {
+                    try open()
+                } catch {
+                    // What cannot be reached has nothing that would have to be undone now; it will be set
+                    // as wanted when it is back.
+                    guard command == .reset else { throw error }
+                    controls.settle(try controls.plan(.reset), [])
+                    told = controls
+                    return .success(outcome(nil))
+                }
+                try refresh(all: command == .look)
+                let plan = try carryOut(command)
+                told = controls
+                return .success(outcome(plan.limit))
+            } catch {
+                tell()
+                return .failure(error)
+            }
+        }
+
+        private func outcome(_ limit: Bound?) -> Outcome {
+            Outcome(identity: source?.identity ?? "", controls: controls, limit: limit)
+        }
+
+        func end() {
+            close()
+            timer = nil
+            loop.stop()
+        }
+
+        private func open() throws(ControlRefusal) {
+            guard port == nil else { return }
+            guard let source else { throw .failed(.unplugged, "There is no camera.") }
+            do throws(CaptureError) {
+                port = try source.openControls()
+            } catch {
+                throw .failed(error.interruption, "\(error)")
+            }
+            guard let port else { return }
+            do throws(ControlRefusal) {
+                controls.read(try port.controls())
+            } catch {
+                close()
+                throw error
+            }
+            guard isStreaming else { return }
+            port.subscribe(to: controls.device.filter { $0.purpose != nil })
+            if port.descriptor >= 0 {
+                watch = try? loop.watch(port.descriptor, for: .urgent) { [unowned self] in
+                    if $0.isDisjoint(with: [.failed, .hungUp]) {
+                        if self.port?.takeEvents() ?? false { look() }
+                    } else {
+                        close()
+                    }
+                }
+            }
+        }
+
+        private func close() {
+            timer?.disarm()
+            // First: the descriptor belongs to the port.
+            watch?.cancel()
+            watch = nil
+            port = nil
+        }
+
+        /// Writes what `command` asks for and reads what became of it: automatics first, since values
+        /// that they have are refused.
+        private func carryOut(_ command: ControlCommand) throws(ControlRefusal) -> ControlPlan {
+            let plan = try controls.plan(command)
+            guard let port else { return plan }
+            var device = controls.device
+            do throws(ControlRefusal) {
+                for write in plan.switches + plan.values { try port.write(write) }
+                let written = Set((plan.switches + plan.values).map(\.id))
+                try port.update(&device) { $0.purpose != nil || written.contains($0.id) }
+            } catch {
+                // Half of it may be done: what is true now is what counts.
+                controls.keepOriginals(of: plan)
+                try refresh()
+                throw error
+            }
+            // What is set past the wishes counts as another program's would.
+            if case .raw = command {
+                controls.read(device)
+            } else {
+                controls.settle(plan, device)
+            }
+            return plan
+        }
+
+        private func refresh(all: Bool = false) throws(ControlRefusal) {
+            guard let port else { return }
+            var device = controls.device
+            do throws(ControlRefusal) {
+                try port.update(&device) { all || $0.purpose != nil }
+            } catch {
+                close()
+                throw error
+            }
+            controls.read(device)
+        }
+
+        /// Looks what there is now, and tells.
+        private func look() {
+            try? refresh()
+            tell()
+            wait()
+        }
+
+        private func tell() {
+            guard controls != told else { return }
+            told = controls
+            report(source?.identity ?? "", controls)
+        }
+
+        /// Looks again soon, while something may change that no event tells of.
+        private func wait() {
+            let changes = controls.device.contains { $0.purpose != nil && $0.changesItself }
+            if isShown, port != nil, watch != nil, changes {
+                timer?.arm(after: Self.interval)
+            } else {
+                timer?.disarm()
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+package import DualCamCore
+package import Frames
+import Imaging
+
+/// The HUD as it was drawn for one content: a pill with the values, and over it a dial whose scale slides
+/// under its needle.
+package struct HudPicture: Sendable {
+    // In pixels of a canvas 720 high.
+    private static let (pillHeight, pillMiddle, pillPadding) = (40.0, 30.0, 24.0)
+    private static let (dialWidth, dialHeight, dialRadius, dialGap) = (620.0, 78.0, 18.0, 10.0)
+    /// Between full stops, and from where on the ends fade.
+    private static let (stop, endFade) = (46.0, 90.0)
+    private static let (valueType, labelType, currentType, nameType) = (20.0, 15.0, 18.0, 12.0)
+    private static let bump = 7.0
+    /// Type is never smaller than on a canvas of so much of 720.
+    private static let leastUnit = 0.66
+    /// What is seen of the black surfaces: over pure white it leaves the amber 4.8:1, white more.
+    private static let darkness = 0.67
+
+    private static let amber = Drawing.Color(255, 204, 64)
+    private static let red = Drawing.Color(255, 89, 77)
+    private static let mono = "JetBrains Mono,Monospace"
+    private static let sans = "Inter,Sans"
+
+    /// Something drawn, and where on the canvas it lies.
+    private struct Piece: Sendable {
+        var overlay = Overlay()
+        var x = 0
+        var y = 0
+
+        func lay(
+            over output: UnsafeMutablePointer<UInt8>,
+            stride: Int,
+            clip: PixelRect,
+            opacity: Double
+        ) {
+            overlay.lay(over: output, stride: stride, x: x, y: y, clip: clip, opacity: opacity)
+        }
+    }
+
+    private let canvas: Size
+    private let unit: Double
+    private let pill: Piece
+    /// The value in use, which is amber while its dial is, and white else.
+    private var plainValue = Piece()
+    private var usedValue = Piece()
+    private var panel = Piece()
+    private var strip = Piece()
+    private var needle = Piece()
+    private var hotNeedle = Piece()
+    /// The middle of the dial; and of the strip, what is at its position 0 and how far a third stop is.
+    private var middle = 0
+    private var origin = 0.0
+    private var third = 0.0
+    private var scaleClip = PixelRect(x: 0, y: 0, width: 0, height: 0)
+    private var hasDial = false
+
+    /// Draws `content` for a canvas of `canvas`. Looks for fonts, as `Drawing` does.
+    package init(_ content: HudContent, canvas: Size) {
+        self.canvas = canvas
+        let unit = min(
+            max(Double(canvas.height) / 720, Self.leastUnit),
+            Double(canvas.width) / 660
+        )
+        self.unit = unit
+
+        // The values: each in a place of its own, so that none moves for another.
+        let font = Drawing.Font(Self.mono, type: Self.valueType * unit)
+        let (advance, capitals) = font.measure("0")
+        let gap = 3 * advance
+        let widths = content.fields.map { Double($0.room) * advance }
+        let inner = widths.reduce(0, +) + gap * Double(max(0, widths.count - 1))
+        let width = Self.even(inner + 2 * Self.pillPadding * unit)
+        let height = Int((Self.pillHeight * unit).rounded())
+        let size = Size(width: width, height: height)
+        let x = Self.even(Double(canvas.width - width) / 2)
+        let y = canvas.height - Int((Self.pillMiddle * unit).rounded()) - height / 2
+        let baseline = (Double(height) / 2 + capitals / 2).rounded()
+        let drawing = Drawing(size)
+        drawing.fill(Rect(size), radius: Double(height) / 2, .black(Self.darkness))
+        var left = (Double(width) - inner) / 2
+        var used: (text: String, left: Double)?
+        for (field, width) in zip(content.fields, widths) {
+            if let dial = content.scale?.dial, field.dial == dial {
+                used = (field.text, left)
+            } else {
+                drawing.write(field.text, font, x: left, y: baseline, .white())
+            }
+            left += width + gap
+        }
+        pill = Piece(overlay: drawing.finish(), x: x, y: y)
+        if let used {
+            func piece(_ color: Drawing.Color) -> Piece {
+                let drawing = Drawing(size)
+                drawing.write(used.text, font, x: used.left, y: baseline, color)
+                return Piece(overlay: drawing.finish(), x: x, y: y)
+            }
+            plainValue = piece(.white())
+            usedValue = piece(Self.amber)
+        }
+        if let scale = content.scale { draw(scale, above: y) }
+    }
+
+    private static func even(_ value: Double) -> Int { Int((value / 2).rounded()) * 2 }
+
+    /// Draws the dial over the pill, whose top is at `bottom`.
+    private mutating func draw(_ scale: HudContent.Scale, above bottom: Int) {
+        hasDial = true
+        let size = Size(
+            // Its middle is the edge of a pair of pixels.
+            width: 2 * Self.even(min(Self.dialWidth * unit, Double(canvas.width) * 0.94) / 2),
+            height: Int((Self.dialHeight * unit).rounded())
+        )
+        let x = Self.even(Double(canvas.width - size.width) / 2)
+        let y = bottom - Int((Self.dialGap * unit).rounded()) - size.height
+        middle = x + size.width / 2
+
+        let drawing = Drawing(size)
+        drawing.fill(Rect(size), radius: Self.dialRadius * unit, .black(Self.darkness))
+        let name = Drawing.Font(Self.sans, type: Self.nameType * unit, weight: .bold)
+        let capitals = name.measure("H").capitals
+        drawing.write(
+            scale.name,
+            name,
+            middle: Double(size.width) / 2,
+            y: (67.5 * unit + capitals / 2).rounded(),
+            .white(0.75)
+        )
+        panel = Piece(overlay: drawing.finish(), x: x, y: y)
+        let margin = Self.even(8 * unit)
+        scaleClip = PixelRect(
+            x: x + margin,
+            y: y,
+            width: size.width - 2 * margin,
+            height: size.height
+        )
+        drawStrip(scale, height: size.height, y: y)
+        guard !scale.marks.isEmpty else { return }
+        needle = drawNeedle(Self.amber, height: size.height, y: y)
+        hotNeedle = drawNeedle(Self.red, height: size.height, y: y)
+    }
+
+    /// The marks and what they say, all in one row, of which a part is seen at a time.
+    private mutating func drawStrip(_ scale: HudContent.Scale, height: Int, y: Int) {
+        let marks = scale.marks.map { Double($0.position) }
+        let first = min(marks.first ?? 0, scale.position ?? 0)
+        let last = max(marks.last ?? 0, scale.position ?? 0)
+        third = Self.stop / 3 * unit
+        let margin = 50 * unit
+        // What is at the needle at rest is there to the pixel.
+        let current = scale.position ?? first
+        let start = Double(Self.even(margin + (current - first) * third))
+        origin = start - current * third
+        let drawing = Drawing(
+            Size(width: Self.even(start + (last - current) * third + margin), height: height)
+        )
+        func place(_ position: Double) -> Double { origin + position * third }
+
+        let font = Drawing.Font(Self.mono, type: Self.labelType * unit)
+        let large = Drawing.Font(Self.mono, type: Self.currentType * unit, weight: .medium)
+        let capitals = large.measure("0").capitals
+        let baseline = (50 * unit + capitals / 2).rounded()
+        let room = scale.position == nil ? 0 : large.measure(scale.current).width / 2 + 5 * unit
+        for mark in scale.marks {
+            let x = place(Double(mark.position))
+            let width = ((mark.label == nil ? 1.2 : 2) * unit).rounded(.up)
+            drawing.fill(
+                Rect(
+                    x: (x - width / 2).rounded(),
+                    y: 15 * unit,
+                    width: width,
+                    height: (mark.label == nil ? 8 : 17) * unit
+                ),
+                radius: 0,
+                .white(mark.label == nil ? 0.6 : 1)
+            )
+            guard let label = mark.label else { continue }
+            let reach = font.measure(label).width / 2
+            guard abs(x - place(current)) >= room + reach || scale.position == nil else { continue }
+            drawing.write(label, font, middle: x, y: baseline, .white(0.92))
+        }
+        if scale.position != nil {
+            drawing.write(scale.current, large, middle: place(current), y: baseline, Self.amber)
+        }
+        strip = Piece(overlay: drawing.finish(), x: 0, y: y)
+    }
+
+    private func drawNeedle(_ color: Drawing.Color, height: Int, y: Int) -> Piece {
+        let width = Self.even(6 * unit)
+        let drawing = Drawing(Size(width: 2 * width, height: height))
+        let thickness = (3 * unit).rounded()
+        drawing.fill(
+            Rect(
+                x: Double(width) - (thickness / 2).rounded(.down),
+                y: 8 * unit,
+                width: thickness,
+                height: 28 * unit
+            ),
+            radius: thickness / 2,
+            color
+        )
+        return Piece(overlay: drawing.finish(), x: middle - width, y: y)
+    }
+
+    /// Lays it over `output`, a canvas in rows of `stride` bytes, as `pose` says. Does not allocate.
+    package func lay(_ pose: HudState.Pose, over output: UnsafeMutablePointer<UInt8>, stride: Int) {
+        let whole = PixelRect(canvas)
+        pill.lay(over: output, stride: stride, clip: whole, opacity: pose.opacity)
+        let use = min(pose.attention, pose.dialOpacity)
+        plainValue.lay(over: output, stride: stride, clip: whole, opacity: pose.opacity * (1 - use))
+        usedValue.lay(over: output, stride: stride, clip: whole, opacity: pose.opacity * use)
+        guard hasDial else { return }
+        let opacity = pose.opacity * pose.dialOpacity
+        panel.lay(over: output, stride: stride, clip: whole, opacity: opacity)
+        let pushed = pose.push * Self.bump * unit
+        let x = Double(middle) - origin - pose.position * third - pushed
+        strip.overlay.lay(
+            over: output,
+            stride: stride,
+            x: Int((x / 2).rounded()) * 2,
+            y: strip.y,
+            clip: scaleClip,
+            opacity: opacity,
+            fade: Int(Self.endFade * unit)
+        )
+        needle.lay(over: output, stride: stride, clip: whole, opacity: opacity * (1 - pose.heat))
+        hotNeedle.lay(over: output, stride: stride, clip: whole, opacity: opacity * pose.heat)
+    }
+}

@@ -1,0 +1,112 @@
+import CPipeWire
+
+/// A value of the camera's that applications may show and set: a PropInfo of the node, and its Props.
+package struct NodeProperty: Hashable, Sendable {
+    /// Which it is.
+    package enum Name: CaseIterable, Hashable, Sendable {
+        /// The exposure time, in microseconds.
+        case exposure
+        /// The ISO.
+        case gain
+        /// In Kelvin.
+        case whiteBalance
+        /// 0 near … 1 infinity.
+        case focus
+
+        /// What PipeWire calls it. It has no names for white balance and focus.
+        var id: UInt32 {
+            switch self {
+            case .exposure: SPA_PROP_exposure.rawValue
+            case .gain: SPA_PROP_gain.rawValue
+            case .whiteBalance: SPA_PROP_START_CUSTOM.rawValue + 1
+            case .focus: SPA_PROP_START_CUSTOM.rawValue + 2
+            }
+        }
+
+        /// What people read.
+        var title: String {
+            switch self {
+            case .exposure: "Shutter (µs)"
+            case .gain: "ISO"
+            case .whiteBalance: "White balance (K)"
+            case .focus: "Focus (0 near, 1 infinity)"
+            }
+        }
+
+        /// Whether it is a whole number.
+        var isWhole: Bool { self != .focus }
+    }
+
+    /// Which it is.
+    package var name: Name
+    /// What it is now.
+    package var value: Double
+    /// What it may be set to.
+    package var range: ClosedRange<Double>
+
+    /// `name`, which is `value` now and may be set to any of `range`.
+    package init(_ name: Name, _ value: Double, in range: ClosedRange<Double>) {
+        self.name = name
+        self.value = value
+        self.range = range
+    }
+}
+
+/// Properties in PipeWire's own form: a PropInfo each, and Props with all their values.
+final class PropertyParameters {
+    let pods: [UnsafePointer<spa_pod>?]
+    private let bytes: UnsafeMutableRawBufferPointer
+
+    init(_ properties: [NodeProperty]) {
+        bytes = .allocate(byteCount: 4096, alignment: 8)
+        var builder = PodBuilder(bytes)
+        var pods: [UnsafePointer<spa_pod>?] = properties.map { property in
+            builder.object(SPA_TYPE_OBJECT_PropInfo, SPA_PARAM_PropInfo) {
+                $0.id(SPA_PROP_INFO_id, property.name.id)
+                $0.string(SPA_PROP_INFO_description, property.name.title)
+                let (least, most) = (property.range.lowerBound, property.range.upperBound)
+                if property.name.isWhole {
+                    $0.range(
+                        SPA_PROP_INFO_type,
+                        CInt(clamping: Int(property.value)),
+                        within: CInt(clamping: Int(least))...CInt(clamping: Int(most))
+                    )
+                } else {
+                    $0.numberRange(
+                        SPA_PROP_INFO_type,
+                        Float(property.value),
+                        within: Float(least)...Float(most)
+                    )
+                }
+            }
+        }
+        pods.append(
+            builder.object(SPA_TYPE_OBJECT_Props, SPA_PARAM_Props) {
+                for property in properties {
+                    if property.name.isWhole {
+                        $0.integer(key: property.name.id, CInt(clamping: Int(property.value)))
+                    } else {
+                        $0.number(key: property.name.id, Float(property.value))
+                    }
+                }
+            }
+        )
+        self.pods = pods
+    }
+
+    deinit { bytes.deallocate() }
+
+    /// What an application has set: those of our properties that `props` has.
+    static func read(_ props: UnsafePointer<spa_pod>?) -> [(NodeProperty.Name, Double)] {
+        NodeProperty.Name.allCases.compactMap { name in
+            guard let found = spa_pod_find_prop(props, nil, name.id) else { return nil }
+            return withUnsafePointer(to: &UnsafeMutablePointer(mutating: found).pointee.value) {
+                var whole: CInt = 0
+                if spa_pod_get_int($0, &whole) == 0 { return (name, Double(whole)) }
+                var number: Float = 0
+                if spa_pod_get_float($0, &number) == 0 { return (name, Double(number)) }
+                return nil
+            }
+        }
+    }
+}

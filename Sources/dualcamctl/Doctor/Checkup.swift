@@ -1,0 +1,241 @@
+import Control
+import DBusKit
+import DualCamCore
+import Glibc
+import Platform
+
+/// What one look at the system brought.
+struct Finding: Equatable {
+    /// What was looked at, in a word: "cameras".
+    let name: String
+    let isGood: Bool
+    /// What was found, for people.
+    let text: String
+    /// The one command that mends it; nil where nothing has to be mended, or no command can.
+    var command: String?
+
+    static func good(_ name: String, _ text: String) -> Finding {
+        Finding(name: name, isGood: true, text: text)
+    }
+
+    static func bad(_ name: String, _ text: String, mendedBy command: String? = nil) -> Finding {
+        Finding(name: name, isGood: false, text: text, command: command)
+    }
+}
+
+/// Looks at all that the camera needs, from the devices up to the stream. Each question is a
+/// function of its own that gives one finding; a new one is added to `findings`.
+struct Checkup {
+    private let cameras = AttachedCamera.all()
+    /// What the daemon says of the stream, or why it does not.
+    private let stream: Result<[String: Value], Failure>
+    private let configuration: Result<ConfigurationReading, Failure>
+
+    /// Looks now.
+    init() {
+        let stream = Result { () throws(Failure) in
+            try Client().getAll(of: .stream, startsService: false)
+        }
+        self.stream = stream
+        configuration = Result { () throws(Failure) in
+            let named = try? stream.get()["ConfigurationFile"]?.string
+            return try ConfigurationReading(named.flatMap { $0.isEmpty ? nil : $0 })
+        }
+    }
+
+    /// The answers, in the order in which one thing needs the other.
+    func findings() -> [Finding] {
+        [
+            configurationFinding, camerasFinding, permissionsFinding, holdersFinding,
+            pipeWireFinding, sessionManagerFinding, daemonFinding, nodeFinding, problemsFinding,
+        ]
+    }
+
+    // MARK: Configuration
+
+    private var configurationFinding: Finding {
+        let name = "configuration"
+        let reading: ConfigurationReading
+        do throws(Failure) { reading = try configuration.get() } catch {
+            return .bad(name, error.message)
+        }
+        guard let path = reading.path else {
+            return .good(name, "there is no file; every value is the default")
+        }
+        if let error = reading.error {
+            return .bad(name, "\(error)", mendedBy: edit(path, at: error.line))
+        }
+        if let warning = reading.warnings.first(where: { !$0.isKnown }) {
+            return .bad(name, "\(warning)", mendedBy: edit(path, at: warning.line))
+        }
+        return .good(name, "\(path) is valid")
+    }
+
+    private func edit(_ path: String, at line: Int?) -> String {
+        "${EDITOR:-editor} \(line.map { "+\($0) " } ?? "")\(path.quotedForShell)"
+    }
+
+    /// Whether a role's pictures come from an attached camera.
+    private var needsCameras: Bool {
+        let cameras = ((try? configuration.get().configuration) ?? Configuration()).cameras
+        return [cameras.back.source, cameras.front.source].contains {
+            switch $0 {
+            case .auto, .v4l2: true
+            default: false
+            }
+        }
+    }
+
+    // MARK: Devices
+
+    private var camerasFinding: Finding {
+        let name = "cameras"
+        guard cameras.isEmpty else {
+            return .good(name, cameras.map(\.description).joined(separator: ", "))
+        }
+        if !needsCameras { return .good(name, "none is attached, and none is configured") }
+        guard AttachedCamera.isWaitingForDriver() else {
+            return .bad(name, "none is attached")
+        }
+        return .bad(
+            name,
+            "a USB camera is attached, but its driver is not loaded",
+            mendedBy: "sudo modprobe uvcvideo"
+        )
+    }
+
+    private var permissionsFinding: Finding {
+        let name = "permissions"
+        let denied = cameras.filter { !$0.mayBeOpened }
+        guard let first = denied.first else {
+            return .good(name, cameras.isEmpty ? "nothing to open" : "the cameras may be opened")
+        }
+        return .bad(
+            name,
+            "\(denied.map(\.path).joined(separator: ", ")) may not be opened; the group that may "
+                + "is \(first.group), from the next login on",
+            mendedBy: "sudo usermod -aG \(first.group) \"$USER\""
+        )
+    }
+
+    private var holdersFinding: Finding {
+        let name = "in use"
+        let held = cameras.flatMap { camera in
+            holders(of: camera.path).filter { !Self.ours.contains($0.name) }.map { (camera, $0) }
+        }
+        guard let (camera, holder) = held.first else {
+            return .good(name, "no other program has a camera open")
+        }
+        return .bad(
+            name,
+            "\(camera) is held by \(holder)",
+            mendedBy: "kill \(holder.process)"
+        )
+    }
+
+    /// Programs that may have a camera open without being in the way.
+    private static let ours: Set<String> = ["dualcamd", "pipewire", "wireplumber"]
+
+    // MARK: PipeWire
+
+    private var pipeWireFinding: Finding {
+        let name = "pipewire"
+        guard let socket = PipeWireSocket.path else {
+            return .bad(
+                name,
+                "there is no runtime directory: XDG_RUNTIME_DIR is not set",
+                mendedBy: "export XDG_RUNTIME_DIR=/run/user/$(id -u)"
+            )
+        }
+        if PipeWireSocket.accepts(socket) { return .good(name, "it answers at \(socket)") }
+        return .bad(
+            name,
+            "nobody answers at \(socket)",
+            mendedBy: "systemctl --user enable --now pipewire.socket"
+        )
+    }
+
+    private var sessionManagerFinding: Finding {
+        let name = "wireplumber"
+        let managers = ["wireplumber", "pipewire-media-session"]
+        if let program = runningProgram(managers) {
+            return .good(name, "\(program) links apps to cameras")
+        }
+        return .bad(
+            name,
+            "no session manager runs, so no app is linked to a camera",
+            mendedBy: "systemctl --user enable --now wireplumber.service"
+        )
+    }
+
+    /// The first of `names` that runs as this user, as "wireplumber (1234)".
+    private func runningProgram(_ names: [String]) -> String? {
+        for process in entries(of: "/proc") where Int32(process) != nil {
+            var directory = stat()
+            guard stat("/proc/\(process)", &directory) == 0, directory.st_uid == getuid(),
+                let name = content("/proc/\(process)/comm"),
+                // The kernel keeps 15 bytes of a name.
+                names.contains(where: { $0.utf8.prefix(15).elementsEqual(name.utf8) })
+            else { continue }
+            return "\(name) (\(process))"
+        }
+        return nil
+    }
+
+    // MARK: The daemon
+
+    private var daemonFinding: Finding {
+        let name = "daemon"
+        switch stream {
+        case .success(let stream):
+            let version = stream["Version"]?.string ?? ""
+            return .good(name, "dualcamd \(version) answers on the session bus")
+        case .failure(let failure):
+            let verb = failure.status == .timedOut ? "restart" : "enable --now"
+            return .bad(name, failure.message, mendedBy: "systemctl --user \(verb) dualcamd")
+        }
+    }
+
+    private var nodeFinding: Finding {
+        let name = "node"
+        guard let stream = try? stream.get() else {
+            return .bad(name, "there is none while dualcamd does not answer")
+        }
+        if stream["Active"] == .boolean(true), let node = stream["NodeId"]?.integer {
+            return .good(name, "apps see the camera as PipeWire node \(node)")
+        }
+        return stream["State"]?.string == "stopped"
+            ? .bad(name, "the stream was stopped", mendedBy: "dualcamctl start")
+            : .bad(name, "the stream is not on PipeWire")
+    }
+
+    private var problemsFinding: Finding {
+        let name = "stream"
+        guard let stream = try? stream.get() else {
+            return .bad(name, "there is none while dualcamd does not answer")
+        }
+        let problems = stream["Problems"]?.array?.compactMap(\.string) ?? []
+        return problems.isEmpty
+            ? .good(name, "dualcamd reports no problem")
+            : .bad(name, problems.joined(separator: " "))
+    }
+}
+
+extension String {
+    /// As one word of a shell's command line.
+    var quotedForShell: String {
+        let isPlain = utf8.allSatisfy {
+            switch $0 {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
+                UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard !isPlain || isEmpty else { return self }
+        return "'"
+            + split(separator: "'", omittingEmptySubsequences: false)
+            .joined(separator: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,55 @@
+import ArgumentParser
+
+struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look at all that the camera needs, and say what mends what is missing.",
+        discussion: """
+            Changes nothing, and does not start the daemon. Exit status 0 when all is well, 1 \
+            otherwise.
+            """
+    )
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let findings = Checkup().findings()
+        let bad = findings.filter { !$0.isGood }
+        Output.write(
+            options.json
+                ? Doctor.document(findings)
+                : findings.flatMap(Doctor.lines).joined(separator: "\n") + "\n"
+        )
+        guard !bad.isEmpty else { return }
+        throw Failure(
+            status: .failed,
+            message: bad.count == 1 ? "one thing is amiss" : "\(bad.count) things are amiss"
+        )
+    }
+
+    static func lines(_ finding: Finding) -> [String] {
+        let mark = finding.isGood ? Colour.green("✓") : Colour.red("✗")
+        let first = "\(mark) \(finding.name.padded(to: 14)) \(finding.text.printable)"
+        let command = finding.command.map {
+            String(repeating: " ", count: 17) + "→ \($0.printable)"
+        }
+        return [first] + (command.map { [$0] } ?? [])
+    }
+
+    static func document(_ findings: [Finding]) -> String {
+        JSON.document([
+            ("ok", .boolean(findings.allSatisfy(\.isGood))),
+            (
+                "checks",
+                .array(
+                    findings.map {
+                        .object([
+                            ("name", .string($0.name)),
+                            ("ok", .boolean($0.isGood)),
+                            ("text", .string($0.text)),
+                            ("command", $0.command.map { .string($0) } ?? .null),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+}

@@ -1,0 +1,365 @@
+import ArgumentParser
+import Control
+import DBusKit
+
+/// What is asked of a dial: a member of the interface of controls, and what it is given.
+private struct Turn {
+    let member: String
+    let argument: Value
+
+    /// +N or -N clicks, which the member `step` takes; what any other text means, `set` says.
+    init(_ text: String, step: String, set: (String) throws -> (String, Value)) rethrows {
+        let isSigned = text.hasPrefix("+") || text.hasPrefix("-")
+        if isSigned, let steps = Int32(text) {
+            (member, argument) = (step, .int32(steps))
+        } else {
+            (member, argument) = try set(text)
+        }
+    }
+}
+
+extension CameraOption {
+    /// The camera that is meant: the main one without the option.
+    fileprivate func role(_ client: Client) throws(Failure) -> Role {
+        if let role { return role }
+        guard let role = Role(try client.get("Main", of: .scene).objectPath) else {
+            throw Failure(status: .notFound, message: "there is no main camera")
+        }
+        return role
+    }
+}
+
+/// Turns one dial of one camera, and says what came of it.
+private struct Turning {
+    let client: Client
+    let role: Role
+
+    init(_ camera: CameraOption) throws(Failure) {
+        client = try Client()
+        role = try camera.role(client)
+    }
+
+    @discardableResult
+    func call(_ member: String, _ arguments: Value...) throws(Failure) -> [Value] {
+        try client.call(member, of: .controls, at: role.path, arguments)
+    }
+
+    /// Turns the dial, says so where it ran into its end, and reports these properties.
+    func turn(_ turn: Turn, _ options: CommonOptions, _ properties: [String]) throws(Failure) {
+        // Only steps answer, and whether they were limited comes last.
+        let isLimited = try call(turn.member, turn.argument).last?.boolean ?? false
+        if isLimited { Output.complain("dualcamctl: that is the end of the dial") }
+        try report(options, properties, isLimited: isLimited)
+    }
+
+    /// In JSON, where that was asked for: the camera, these of its properties, whether the dial was at its
+    /// end.
+    func report(_ options: CommonOptions, _ properties: [String], isLimited: Bool) throws(Failure) {
+        guard options.json else { return }
+        var members: [(String, JSON)] = [("camera", .string(role.rawValue))]
+        for property in properties {
+            let value = try client.get(property, of: .controls, at: role.path)
+            members.append((property.prefix(1).lowercased() + property.dropFirst(), JSON(value)))
+        }
+        members.append(("limited", .boolean(isLimited)))
+        Output.write(JSON.document(members))
+    }
+}
+
+struct ProMode: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pro",
+        abstract: "Show the main camera's values and set them by hand.",
+        discussion: "Off, every value of both cameras is automatic again."
+    )
+    @Argument(help: "on, off or toggle.")
+    var value: Switch
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let client = try Client()
+        let isOn = try value.applied(to: client.get("Enabled", of: .pro))
+        try client.set("Enabled", of: .pro, to: .boolean(isOn))
+        if options.json { Output.write(JSON.document([("pro", .boolean(isOn))])) }
+    }
+}
+
+struct TurnDial: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dial",
+        abstract: "Choose a dial, or turn the one in use by a click: for a knob or two keys."
+    )
+
+    enum Verb: String, CaseIterable, ExpressibleByArgument {
+        case up, down, iso, shutter, focus, wb
+    }
+
+    @Argument(help: "A direction, or a dial.")
+    var verb: Verb
+    @OptionGroup var camera: CameraOption
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let client = try Client()
+        guard verb == .up || verb == .down else {
+            try client.set("Dial", of: .pro, to: .string(verb.rawValue))
+            if options.json { Output.write(JSON.document([("dial", .string(verb.rawValue))])) }
+            return
+        }
+        let role = camera.role.map { ["camera": Value.string($0.rawValue)] } ?? [:]
+        let answer = try client.call(
+            "StepDial",
+            of: .pro,
+            [.int32(verb == .up ? 1 : -1)],
+            options: role
+        )
+        let isLimited = answer.last?.boolean ?? false
+        if isLimited { Output.complain("dualcamctl: that is the end of the dial") }
+        if options.json {
+            let dial = try client.get("Dial", of: .pro)
+            Output.write(
+                JSON.document([
+                    ("dial", JSON(dial)), ("value", JSON(answer.first)),
+                    ("limited", .boolean(isLimited)),
+                ])
+            )
+        }
+    }
+}
+
+struct SetISO: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "iso",
+        abstract: "Set the sensitivity of a camera, the main one unless told otherwise."
+    )
+    @Argument(help: "An ISO, +N or -N third stops, or auto.")
+    var value: String
+    @OptionGroup var camera: CameraOption
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let turn = try Turn(value, step: "StepIso") { text in
+            if text == "auto" { return ("SetAuto", .strings(["iso"])) }
+            guard let iso = UInt32(text) else {
+                throw ValidationError("The ISO is a number, +N, -N or auto.")
+            }
+            return ("SetIso", .uint32(iso))
+        }
+        try Turning(camera).turn(turn, options, ["Iso", "IsoAuto", "IsoApproximate"])
+    }
+}
+
+struct SetShutter: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shutter",
+        abstract: "Set the exposure time of a camera, the main one unless told otherwise."
+    )
+    @Argument(help: "1/250, 0.5s, +N (faster) or -N (slower) third stops, or auto.")
+    var value: String
+    @OptionGroup var camera: CameraOption
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let turn = try Turn(value, step: "StepShutter") { text in
+            if text == "auto" { return ("SetAuto", .strings(["shutter"])) }
+            guard let time = SetShutter.microseconds(text) else {
+                throw ValidationError("The shutter is 1/N, a time such as 0.5s, +N, -N or auto.")
+            }
+            return ("SetShutter", .uint64(time))
+        }
+        try Turning(camera).turn(turn, options, ["Shutter", "ShutterText", "ExposureAuto"])
+    }
+
+    /// "1/250", "0.5s", `1"`, "20ms" or "4000us" in microseconds; nil where it is none of them.
+    static func microseconds(_ text: String) -> UInt64? {
+        func time(_ digits: some StringProtocol, _ unit: Double) -> UInt64? {
+            guard let number = Double(digits), number > 0, number * unit < 1e9 else { return nil }
+            return UInt64((number * unit).rounded())
+        }
+        if text.hasPrefix("1/") {
+            guard let parts = Double(text.dropFirst(2)), parts >= 1, parts <= 1e6 else {
+                return nil
+            }
+            return UInt64((1e6 / parts).rounded())
+        }
+        if text.hasSuffix("us") { return time(text.dropLast(2), 1) }
+        if text.hasSuffix("ms") { return time(text.dropLast(2), 1000) }
+        if text.hasSuffix("s") || text.hasSuffix("\"") { return time(text.dropLast(), 1e6) }
+        return nil
+    }
+}
+
+struct SetFocus: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "focus",
+        abstract: "Set the focus of a camera, the main one unless told otherwise."
+    )
+    @Argument(help: "near, infinity, 0 to 1 between them, +N (farther) or -N clicks, or auto.")
+    var value: String
+    @OptionGroup var camera: CameraOption
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let turn = try Turn(value, step: "StepFocus") { text in
+            if text == "auto" { return ("SetAuto", .strings(["focus"])) }
+            let words = ["near": 0.0, "infinity": 1.0]
+            guard let focus = words[text] ?? Double(text), (0...1).contains(focus) else {
+                throw ValidationError("The focus is near, infinity, 0 to 1, +N, -N or auto.")
+            }
+            return ("SetFocus", .double(focus))
+        }
+        try Turning(camera).turn(turn, options, ["Focus", "FocusText", "FocusAuto"])
+    }
+}
+
+struct SetWhiteBalance: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "wb",
+        abstract: "Set the white balance of a camera, the main one unless told otherwise."
+    )
+    @Argument(
+        help: """
+            auto, sunny, cloudy, shade, tungsten, fluorescent, a temperature such as 5500K, +N or \
+            -N hundred Kelvin.
+            """
+    )
+    var value: String
+    @OptionGroup var camera: CameraOption
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let turn = try Turn(value, step: "StepKelvin") { text in
+            let presets = ["auto", "sunny", "cloudy", "shade", "tungsten", "fluorescent"]
+            if presets.contains(text) { return ("SetWhiteBalance", .string(text)) }
+            let digits = text.hasSuffix("K") || text.hasSuffix("k") ? text.dropLast() : text[...]
+            guard let kelvin = UInt32(digits) else {
+                let words = presets.joined(separator: ", ")
+                throw ValidationError("The white balance is \(words), 5500K, +N or -N.")
+            }
+            return ("SetKelvin", .uint32(kelvin))
+        }
+        try Turning(camera).turn(turn, options, ["WhiteBalance", "Kelvin", "Software"])
+    }
+}
+
+struct Compensate: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ev",
+        abstract:
+            "Make a camera's picture lighter or darker, the main one's unless told otherwise.",
+        discussion: "Done in software, for any camera."
+    )
+    @Argument(help: "Stops, from -2 to 2.")
+    var stops: Double
+    @OptionGroup var camera: CameraOption
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let turning = try Turning(camera)
+        try turning.call("SetCompensation", .double(stops))
+        try turning.report(options, ["Compensation"], isLimited: false)
+    }
+}
+
+struct Controls: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract:
+            "List or set what a camera's own driver offers, the main one's unless told otherwise."
+    )
+    @Option(
+        help: ArgumentHelp(
+            "Set these; of a menu, the value or the name of an item.",
+            valueName: "name=value,…"
+        )
+    )
+    var set: String?
+    @OptionGroup var camera: CameraOption
+    @OptionGroup var options: CommonOptions
+
+    /// What is to be set, in order.
+    private func pairs() throws -> [(name: String, text: String)] {
+        try (set ?? "").split(separator: ",").map { pair in
+            let parts = pair.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else {
+                throw ValidationError("Expected NAME=VALUE, not \"\(pair)\".")
+            }
+            return (String(parts[0]), String(parts[1]))
+        }
+    }
+
+    func validate() throws { _ = try pairs() }
+
+    func run() throws {
+        let turning = try Turning(camera)
+        if set != nil {
+            for (name, text) in try pairs() { try write(name, text, turning) }
+            guard options.json else { return }
+        }
+        let rows = try turning.call("ListRaw").first?.array ?? []
+        let controls = try rows.compactMap { row -> (name: String, [(String, JSON)])? in
+            guard case .structure(let fields) = row, let name = fields.first?.string else {
+                return nil
+            }
+            let names = ["name", "type", "minimum", "maximum", "step", "value", "flags"]
+            var members = zip(names, fields).map { ($0, JSON($1)) }
+            if let described = try turning.call("DescribeRaw", .string(name)).first?.named {
+                members.insert(("default", JSON(described["default"])), at: 5)
+                if case .dictionary(let items, _, _)? = described["menu"] {
+                    let sorted = items.sorted { ($0.key.integer ?? 0) < ($1.key.integer ?? 0) }
+                    members.append(
+                        ("menu", .object(sorted.map { ("\($0.key.integer ?? 0)", JSON($0.value)) }))
+                    )
+                }
+            }
+            return (name, members)
+        }
+        if options.json {
+            let list = JSON.array(controls.map { .object($0.1) })
+            let role = JSON.string(turning.role.rawValue)
+            return Output.write(JSON.document([("camera", role), ("controls", list)]))
+        }
+        let width = controls.map(\.name.count).max() ?? 0
+        for (name, members) in controls {
+            Output.write(name.padded(to: width).printable + "  " + Controls.line(members) + "\n")
+        }
+    }
+
+    /// "menu   3 (Aperture Priority Mode), of 1 Manual Mode, 3 Aperture Priority Mode".
+    private static func line(_ members: [(String, JSON)]) -> String {
+        let texts = Dictionary(members.map { ($0, $1.text) }) { $1 }
+        func text(_ name: String) -> String {
+            (texts[name] ?? "").replacing("\"", with: "").printable
+        }
+        var line = text("type").padded(to: 8) + text("value")
+        if case .object(let items)? = members.first(where: { $0.0 == "menu" })?.1 {
+            let named = items.map { ($0.0, $0.1.text.replacing("\"", with: "").printable) }
+            if let now = named.first(where: { $0.0 == text("value") }) { line += " (\(now.1))" }
+            line += "  of " + named.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        } else if ["int", "intmenu"].contains(text("type")) {
+            line += "  of \(text("minimum")) to \(text("maximum"))"
+            if text("step") != "1" { line += " by \(text("step"))" }
+            line += ", \(text("default")) at first"
+        }
+        let flags = members.first { $0.0 == "flags" }.map { Int($0.1.text) ?? 0 } ?? 0
+        for (bit, word) in [(1, "disabled"), (2, "grabbed"), (4, "read-only"), (16, "inactive")]
+        where flags & bit != 0 {
+            line += "  " + Colour.grey(word)
+        }
+        return line
+    }
+
+    private func write(_ name: String, _ text: String, _ turning: Turning) throws {
+        var value = Int32(text)
+        if value == nil {
+            let described = try turning.call("DescribeRaw", .string(name)).first?.named
+            if case .dictionary(let items, _, _)? = described?["menu"] {
+                value = items.first { $0.value.string?.lowercased() == text.lowercased() }
+                    .flatMap { $0.key.integer.map { Int32(clamping: $0) } }
+            }
+        }
+        guard let value else {
+            throw Failure(status: .usage, message: "\(name) cannot be \"\(text.printable)\"")
+        }
+        try turning.call("SetRaw", .string(name), .int32(value))
+    }
+}

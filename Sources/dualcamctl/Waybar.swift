@@ -1,0 +1,32 @@
+import DBusKit
+
+/// A snapshot as a module of Waybar has it: a line of JSON on each change, with "return-type": "json".
+enum Waybar {
+    static func line(_ snapshot: Snapshot?) -> String {
+        guard let snapshot else {
+            return JSON.object([
+                ("text", .string("○")), ("alt", .string("off")),
+                ("tooltip", .string("DualCam is not running")), ("class", .array([.string("off")])),
+            ]).text + "\n"
+        }
+        let state = snapshot.main["Stream"]?["State"]?.string?.printable ?? "unknown"
+        let isLive = !["stopped", "idle"].contains(state)
+        var classes = [state]
+        if snapshot.main["Pro"]?["Enabled"] == .boolean(true) { classes.append("pro") }
+        if snapshot.main["Privacy"]?["Enabled"] == .boolean(true) { classes.append("privacy") }
+        if snapshot.main["Scene"]?["Swapped"] == .boolean(true) { classes.append("swapped") }
+        let values = classes.contains("pro") ? StatusText.proValues(snapshot) : []
+        let text = [isLive ? "●" : "○"] + values
+        return JSON.object([
+            ("text", .string(escaped(text.joined(separator: "  ")))),
+            ("alt", .string(state)),
+            ("tooltip", .string(escaped(StatusText.plainLines(snapshot).joined(separator: "\n")))),
+            ("class", .array(classes.map { .string($0) })),
+        ]).text + "\n"
+    }
+
+    /// What Waybar takes for Pango's markup.
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+    }
+}

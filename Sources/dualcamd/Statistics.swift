@@ -1,0 +1,49 @@
+import DBusKit
+import DualCamCore
+import Engine
+
+extension Daemon {
+    /// What `Stream.Statistics` gives; `dbus/org.dualcam.DualCam1.Stream.xml` says what each means.
+    var statistics: [String: Value] {
+        let frames = frameCounts
+        let cameras = PerRole(back: counts(of: .back), front: counts(of: .front))
+        return [
+            "frames-published": .uint64(frames.published),
+            "frames-repeated": .uint64(frames.repeated),
+            "drops": .named([
+                "unbuffered": .uint64(frames.unbuffered),
+                "back": Self.drops(cameras.back),
+                "front": Self.drops(cameras.front),
+            ]),
+            "opening": .named([
+                "back": Self.times(cameras.back.opening),
+                "front": Self.times(cameras.front.opening),
+            ]),
+            "decode": .named([
+                "back": Self.times(cameras.back.decode),
+                "front": Self.times(cameras.front.decode),
+            ]),
+            "wait": Self.times(frames.wait),
+            "composite": Self.times(frames.composite),
+            "publish": Self.times(frames.publish),
+            "latency": Self.times(frames.latency),
+        ]
+    }
+
+    private static func drops(_ counts: FrameSlot.Counts) -> Value {
+        .named([
+            "damaged": .uint64(counts.damaged),
+            "missing": .uint64(counts.missing),
+            "replaced": .uint64(counts.replaced),
+        ])
+    }
+
+    private static func times(_ durations: Durations) -> Value {
+        .named([
+            "count": .uint64(durations.count),
+            "p50": .uint64(durations.quantile(0.5)),
+            "p99": .uint64(durations.quantile(0.99)),
+            "longest": .uint64(UInt64(max(0, durations.longest)) / 1000),
+        ])
+    }
+}

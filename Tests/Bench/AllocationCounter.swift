@@ -1,0 +1,37 @@
+import Foundation
+import Glibc
+
+/// Counts what a program allocates, by thread: a library that is loaded before all others (allocations.c).
+struct AllocationCounter {
+    private static let byteCount = 256 * 16
+    private let library: String
+    private let file: String
+
+    /// What a program has to have in its environment to be counted.
+    var environment: [String: String] { ["LD_PRELOAD": library, "ALLOCATIONS": file] }
+
+    /// Builds the library in `directory`.
+    init(in directory: String) throws {
+        let directory = URL(fileURLWithPath: directory).standardizedFileURL.path
+        (library, file) = ("\(directory)/allocations.so", "\(directory)/allocations")
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("allocations.c").path
+        _ = try Usage.of("clang", ["-shared", "-fPIC", "-O2", "-o", library, source])
+        try Data(count: Self.byteCount).write(to: URL(fileURLWithPath: file))
+    }
+
+    /// Allocations so far by the name of their thread.
+    func counts(_ process: Watched) -> [String: Int] {
+        let bytes = (try? Data(contentsOf: URL(fileURLWithPath: file))) ?? Data()
+        let names = process.threadNames
+        var counts: [String: Int] = [:]
+        bytes.withUnsafeBytes { bytes in
+            for offset in stride(from: 0, to: bytes.count - 15, by: 16) {
+                let thread = bytes.loadUnaligned(fromByteOffset: offset, as: Int.self)
+                let count = bytes.loadUnaligned(fromByteOffset: offset + 8, as: Int.self)
+                if let name = names[thread] { counts[name, default: 0] += count }
+            }
+        }
+        return counts
+    }
+}

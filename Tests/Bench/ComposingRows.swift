@@ -1,0 +1,81 @@
+import DualCamCore
+import Engine
+import Frames
+import Glibc
+
+/// What drawing costs beside copying, on one thread: processor time of the two in alternation.
+struct ComposingRows {
+    let clips: Clips
+    let pairs: Int
+    private let frames = 60
+
+    /// Two raw cameras: at rest, and in the middle of a swap, beside one copy of the output.
+    func rows() throws -> [Row] {
+        let clip = try ClipFile(clips.raw(.yuyv))
+        let layout = FrameLayout(size: Clips.size, format: .yuyv)
+        let pictures = (0..<Clips.rawFrames).map { index in
+            let bytes = clip.bytes[index * layout.byteCount..<(index + 1) * layout.byteCount]
+            return Frame(
+                buffer: FrameBuffer(
+                    borrowing: UnsafeMutableRawBufferPointer(rebasing: bytes),
+                    owner: clip
+                ),
+                layout: layout,
+                color: .video,
+                timestamp: .zero,
+                sequence: UInt64(index)
+            )
+        }
+        var swapping = Side.scene()
+        swapping.setSwapped(true, at: .zero)
+        let scenes = [
+            Side.scene().scene(at: .zero), swapping.scene(at: Timestamp(seconds: 0.15)),
+        ]
+        let compositor = Compositor(canvas: Clips.size)
+        let output = Output()
+        func compose(_ scene: Scene) -> Double {
+            time { index in
+                compositor.composite(
+                    scene,
+                    back: pictures[index % pictures.count],
+                    front: pictures[(index + 5) % pictures.count],
+                    labels: PerRole(back: nil, front: nil),
+                    into: output.next(),
+                    stride: 2 * Clips.size.width
+                )
+            }
+        }
+        func copy() -> Double {
+            time { index in
+                let from = pictures[index % pictures.count].plane(0).base
+                output.next().update(from: from, count: output.byteCount)
+            }
+        }
+        // Whatever is allocated once is there from here on.
+        for scene in scenes { _ = compose(scene) }
+        var copies: [Double] = []
+        var costs: [[Double]] = scenes.map { _ in [] }
+        for _ in 0..<max(5, pairs) {
+            copies.append(copy())
+            for index in scenes.indices { costs[index].append(compose(scenes[index])) }
+        }
+        func ratios(_ index: Int) -> [Double] { zip(costs[index], copies).map { $0 / $1 } }
+        return [
+            Row("one copy of the output", "ms", copies),
+            Row("raw YUYV: composing ÷ copy", "", target: 2, ratios(0)),
+            Row("raw YUYV: composing in the middle of a swap ÷ copy", "", target: 6, ratios(1)),
+        ]
+    }
+
+    /// Milliseconds of this thread's processor time that `draw` takes for one frame.
+    private func time(_ draw: (Int) -> Void) -> Double {
+        func now() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) * 1000 + Double(time.tv_nsec) / 1e6
+        }
+        let start = now()
+        for index in 0..<frames { draw(index) }
+        return (now() - start) / Double(frames)
+    }
+}

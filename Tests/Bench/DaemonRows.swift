@@ -1,0 +1,307 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Platform
+import TestSupport
+
+/// What the daemon costs and how soon it answers: the real one, in a session of its own.
+struct DaemonRows {
+    let clips: Clips
+    let pairs: Int
+
+    /// The text of a configuration with both cameras showing `motion`.
+    static func configuration(_ clips: Clips, _ motion: Clips.Motion) -> String {
+        let rows = DaemonRows(clips: clips, pairs: 1)
+        return rows.configuration(rows.movie(motion))
+    }
+
+    /// The text of a configuration with both cameras from `source`.
+    private func configuration(
+        _ source: String,
+        size: Size = Clips.size,
+        more: String = ""
+    ) -> String {
+        """
+        [output]
+        width = \(size.width)
+        height = \(size.height)
+        [cameras.back]
+        source = "\(source)"
+        [cameras.front]
+        source = "\(source)"
+        mirror = false
+        \(more)
+        """
+    }
+
+    private func path(_ file: String) -> String {
+        URL(fileURLWithPath: file).standardizedFileURL.path
+    }
+
+    private func movie(_ motion: Clips.Motion) -> String { "file:\(path(clips.movie(motion)))" }
+
+    // MARK: Beside GStreamer
+
+    /// Processor time a frame of the whole daemon, and of GStreamer with `pipewiresink`.
+    func load(_ motion: Clips.Motion) throws -> [Row] {
+        var own: [Double] = []
+        var peer: [Double] = []
+        for _ in 0..<pairs {
+            peer.append(
+                try PrivateSession.with { session in
+                    let pipeline = try session.run(
+                        "gst-launch-1.0",
+                        Peer.gstreamer.live(.motion(motion), clips)
+                    )
+                    return try cost(
+                        Watched(id: pipeline.id),
+                        try StreamReader("gstreamer", in: session)
+                    )
+                }
+            )
+            own.append(
+                try PrivateSession.with { session in
+                    let daemon = try Daemon(configuration(movie(motion)), in: session)
+                    return try cost(daemon.watched, try StreamReader("dualcam", in: session))
+                }
+            )
+        }
+        let name = "daemon, two \(motion.rawValue) MJPEG cameras, one consumer"
+        return [
+            Row(name, "ms", own), Row("  gstreamer to pipewiresink", "ms", peer),
+            Row("  DualCam ÷ gstreamer", "", target: 0.45, zip(own, peer).map { $0 / $1 }),
+        ]
+    }
+
+    /// Milliseconds of processor time a frame that `reader` gets, over three seconds.
+    private func cost(_ process: Watched, _ reader: StreamReader) throws -> Double {
+        defer { reader.close() }
+        try settle(reader)
+        let (start, first) = (process.processor, reader.count)
+        pause(3)
+        let frames = reader.count - first
+        guard frames > 60 else { throw BenchError("\(frames) frames in 3 s only") }
+        return (process.processor - start) * 1000 / Double(frames)
+    }
+
+    private func settle(_ reader: StreamReader, frames: Int = 45) throws {
+        try eventually("frames", within: 20) { reader.count > frames }
+    }
+
+    // MARK: Time
+
+    /// From the camera's time stamp to the consumer, and from the reply to a swap to its first frame.
+    func delays() throws -> [Row] {
+        var delays: [Double] = []
+        var swaps: [Double] = []
+        try Daemon.with(configuration(movie(.noisy))) { daemon in
+            let reader = try StreamReader("dualcam", in: daemon.session)
+            defer { reader.close() }
+            try settle(reader)
+            reader.flush()
+            delays = try reader.frames(300, within: 20).compactMap { frame in
+                frame.pts.map { (frame.arrival - $0).seconds * 1000 }
+            }
+        }
+        // Pictures in which nothing moves, so that what changes is the swap.
+        let still = "file:\(path(clips.still))"
+        try Daemon.with(configuration(still, more: "[scene]\nswap-duration-ms = 300")) { daemon in
+            let reader = try StreamReader("dualcam", in: daemon.session, copies: true)
+            defer { reader.close() }
+            try settle(reader, frames: 20)
+            for index in 0..<60 {
+                reader.flush()
+                var last = try reader.next().bytes
+                // At another moment of the interval each time.
+                pause(Double(index) * 0.0331 / 60)
+                try daemon.call("Swap", of: .scene)
+                let reply = MonotonicClock.now
+                while true {
+                    let frame = try reader.next()
+                    if frame.bytes != last {
+                        swaps.append(max(0, (frame.arrival - reply).seconds * 1000))
+                        break
+                    }
+                    last = frame.bytes
+                }
+                pause(0.35)
+            }
+        }
+        return [
+            Row(
+                "camera's time stamp to consumer, decoding apart: p50",
+                "ms",
+                target: 2,
+                [delays.median]
+            ),
+            Row("  p99", "ms", target: 8, [delays.quantile(0.99)]),
+            Row("reply to Swap to first changed frame: p50", "ms", [swaps.median]),
+            Row("  p99", "ms", target: 1000 / 30.0, [swaps.quantile(0.99)]),
+        ]
+    }
+
+    /// From exec to READY, and from a consumer's link to its first frame.
+    func starts() throws -> [Row] {
+        var ready: [Double] = []
+        var first: [Double] = []
+        try PrivateSession.with { session in
+            for _ in 0..<pairs {
+                let start = MonotonicClock.now
+                let daemon = try Daemon(configuration(movie(.clean)), in: session, node: false)
+                ready.append((daemon.notifications.readiness - start).seconds * 1000)
+                try eventually("the node") {
+                    try daemon.get("Active", of: .stream) == .boolean(true)
+                }
+                let reader = try StreamReader("dualcam", in: session)
+                let frame = try reader.next()
+                let opening = try daemon.statistic("opening", "back", "longest") / 1000
+                first.append((frame.arrival - reader.linkTime).seconds * 1000 - opening)
+                reader.close()
+                _ = try daemon.end()
+            }
+        }
+        return [
+            Row("exec to READY", "ms", target: 100, ready),
+            Row("link to first frame, the camera's start apart", "ms", target: 60, first),
+        ]
+    }
+
+    // MARK: What it takes of the machine
+
+    /// At rest, and while it streams.
+    func rest() throws -> [Row] {
+        var rows: [Row] = []
+        try Daemon.with(configuration(movie(.clean))) { daemon in
+            let process = daemon.watched
+            pause(1.5)
+            let frames = try captured(daemon)
+            // What is asked of it wakes it, too; so nothing is from here on.
+            pause(0.5)
+            let before = process.wakeups
+            pause(8)
+            let rate = Double(process.wakeups - before) / 8
+            let (idle, files) = (process.memory, process.files)
+            let states = try [DualCam.backPath, DualCam.frontPath].map { try daemon.state(of: $0) }
+            let descriptors = Double(process.descriptors)
+            rows += [
+                Row(
+                    "idle: cameras open",
+                    "",
+                    target: 0,
+                    [Double(states.count { $0 != "closed" })]
+                ),
+                Row("  frames", "", target: 0, [try captured(daemon) - frames]),
+                Row("  wake-ups a second", "1/s", target: 1, [rate]),
+                Row("  memory, resident", "MB", target: 25, [idle.resident]),
+                Row("  of that its own", "MB", [idle.own]),
+                Row("  descriptors", "", [descriptors]),
+            ]
+            let reader = try StreamReader("dualcam", in: daemon.session)
+            defer { reader.close() }
+            try settle(reader, frames: 90)
+            let streaming = process.memory
+            // What FFmpeg brings is loaded for files alone, which are here in place of cameras.
+            let brought = process.files.reduce(0) { sum, file in
+                let isNew = files[file.key] == nil && file.key.contains(".so")
+                return sum + (isNew ? file.value : 0)
+            }
+            rows += [
+                Row(
+                    "streaming 1080p: memory, resident, without FFmpeg's libraries",
+                    "MB",
+                    target: 90,
+                    [streaming.resident - brought]
+                ),
+                Row("  with them", "MB", [streaming.resident]),
+                Row("  of that its own", "MB", [streaming.own]),
+                Row("  descriptors", "", [Double(process.descriptors)]),
+            ]
+        }
+        return rows
+    }
+
+    private func captured(_ daemon: Daemon) throws -> Double {
+        try [DualCam.backPath, DualCam.frontPath].reduce(0) {
+            $0 + Double(try daemon.get("FramesCaptured", of: .camera, at: $1).integer ?? 0)
+        }
+    }
+
+    /// Calls of malloc and its kin a frame, on the threads that frames pass.
+    func allocations() throws -> [Row] {
+        let counter = try AllocationCounter(in: clips.directory)
+        var rows: [Row] = []
+        try PrivateSession.with { session in
+            let daemon = try Daemon(
+                configuration(movie(.clean)),
+                in: session,
+                adding: counter.environment
+            )
+            let reader = try StreamReader("dualcam", in: session)
+            defer { reader.close() }
+            try settle(reader, frames: 90)
+            let (before, first) = (counter.counts(daemon.watched), reader.count)
+            pause(4)
+            let after = counter.counts(daemon.watched)
+            let frames = Double(max(1, reader.count - first))
+            for (name, thread) in [
+                ("streaming: allocations a frame, compositing", "composite"),
+                ("  capturing (back)", "capture-back"), ("  capturing (front)", "capture-front"),
+            ] {
+                let count = (after[thread] ?? 0) - (before[thread] ?? 0)
+                rows.append(Row(name, "", target: 0, [Double(count) / frames]))
+            }
+            _ = try daemon.end()
+        }
+        return rows
+    }
+
+    /// How the cost grows with consumers, and with the picture.
+    func growth() throws -> [Row] {
+        var growth: [Double] = []
+        try Daemon.with(configuration(movie(.clean))) { daemon in
+            for _ in 0..<min(3, pairs) {
+                let costs = try [1, 8].map { count in
+                    let others = try (1..<count).map { _ in
+                        try StreamReader("dualcam", in: daemon.session)
+                    }
+                    defer { for reader in others { reader.close() } }
+                    return try cost(
+                        daemon.watched,
+                        try StreamReader("dualcam", in: daemon.session)
+                    )
+                }
+                growth.append((costs[1] / costs[0] - 1) * 100)
+            }
+        }
+        return [Row("1 → 8 consumers: growth of processor time", "%", target: 10, growth)]
+    }
+
+    /// A stream of 3840x2160 out of two 1080p cameras.
+    func large() throws -> [Row] {
+        var dropped = 0.0
+        var rate = 0.0
+        try Daemon.with(configuration(movie(.noisy), size: Size(width: 3840, height: 2160))) {
+            daemon in
+            let reader = try StreamReader("dualcam", in: daemon.session)
+            defer { reader.close() }
+            try settle(reader, frames: 60)
+            func losses() throws -> Double {
+                try daemon.statistic("frames-repeated")
+                    + daemon.statistic("drops", "unbuffered")
+                    + ["back", "front"].reduce(0) { sum, role in
+                        try sum + daemon.statistic("drops", role, "damaged")
+                            + daemon.statistic("drops", role, "replaced")
+                    }
+            }
+            let (before, first, start) = (try losses(), reader.count, MonotonicClock.now)
+            pause(10)
+            rate = Double(reader.count - first) / (MonotonicClock.now - start).seconds
+            dropped = try losses() - before
+        }
+        return [
+            Row("2160p30 of two noisy cameras: frames dropped in 10 s", "", target: 0, [dropped]),
+            Row("  frames a second", "1/s", [rate]),
+        ]
+    }
+}

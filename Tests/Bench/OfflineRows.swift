@@ -1,0 +1,182 @@
+import Frames
+import Glibc
+
+/// What composing costs, without PipeWire: processor time an output frame, of whole processes, less what
+/// reading the input takes.
+struct OfflineRows {
+    let clips: Clips
+    let pairs: Int
+    let frames: Int
+    let isQuick: Bool
+    /// The binary that our own sides run in: this one.
+    let program = "/proc/self/exe"
+
+    /// The rows of `input`, with targets where there are.
+    func rows(
+        _ input: Input,
+        gstreamer: Double? = nil,
+        ffmpeg: Double? = nil,
+        floor: Double? = nil
+    ) throws -> [Row] {
+        try check(input)
+        let hasFloor = input.isMotion
+        let reading = (
+            dualcam: try cost(.dualcam, input, frames: 0),
+            floor: hasFloor ? try cost(.floor, input, frames: 0) : 0,
+            gstreamer: try cost(.gstreamer, input, .read),
+            ffmpeg: try cost(.ffmpeg, input, .read)
+        )
+        var own: [Double] = []
+        var bare: [Double] = []
+        var peers: [Peer: [Double]] = [:]
+        var plain: [Peer: [Double]] = [:]
+        for _ in 0..<pairs {
+            peers[.gstreamer, default: []].append(
+                try cost(.gstreamer, input, .compose) - reading.gstreamer
+            )
+            own.append(try cost(.dualcam, input, frames: frames) - reading.dualcam)
+            if hasFloor {
+                bare.append(try cost(.floor, input, frames: frames) - reading.floor)
+            }
+            peers[.ffmpeg, default: []].append(
+                try cost(.ffmpeg, input, .compose) - reading.ffmpeg
+            )
+            for peer in Peer.allCases where input.isMotion && !isQuick {
+                plain[peer, default: []].append(try cost(peer, input, .composePlainly))
+            }
+        }
+        func times(_ values: [Double]) -> [Double] { values.map { $0 / Double(frames) * 1000 } }
+        func ratios(_ others: [Double]) -> [Double] { zip(own, others).map { $0 / $1 } }
+        var rows = [Row("\(input.name): DualCam", "ms", times(own))]
+        for peer in Peer.allCases {
+            let values = peers[peer] ?? []
+            rows.append(Row("\(input.name): \(peer.rawValue)", "ms", times(values)))
+            rows.append(
+                Row(
+                    "\(input.name): DualCam ÷ \(peer.rawValue)",
+                    "",
+                    target: peer == .gstreamer ? gstreamer : ffmpeg,
+                    ratios(values)
+                )
+            )
+            if let values = plain[peer] {
+                rows.append(
+                    Row(
+                        "\(input.name): DualCam ÷ \(peer.rawValue) as people write it",
+                        "",
+                        ratios(values)
+                    )
+                )
+            }
+        }
+        if hasFloor {
+            rows.append(Row("\(input.name): floor: libjpeg-turbo and a copy", "ms", times(bare)))
+            rows.append(Row("\(input.name): DualCam ÷ floor", "", target: floor, ratios(bare)))
+            let least = zip(bare, peers[.gstreamer] ?? []).map { $0 / $1 }
+            rows.append(Row("\(input.name): floor ÷ gstreamer", "", least))
+        }
+        return rows
+    }
+
+    /// What a pixel costs at several sizes, of cameras as large as the output, beside 1080p.
+    func sizes() throws -> [Row] {
+        for size in Clips.sizes { try clips.make(size) }
+        var costs: [[Double]] = Clips.sizes.map { _ in [] }
+        let counts = Clips.sizes.map { 60 * Clips.size.area / $0.area }
+        for _ in 0..<pairs {
+            for (index, size) in Clips.sizes.enumerated() {
+                let cost = try [counts[index], 0].map {
+                    try Usage.of(
+                        program,
+                        words("--side dualcam --clip \(clips.jpegs(size)) --frames \($0)")
+                    ).processor
+                }
+                costs[index].append((cost[0] - cost[1]) / Double(counts[index] * size.area))
+            }
+        }
+        let base = Clips.sizes.firstIndex(of: Clips.size) ?? 0
+        return Clips.sizes.indices.filter { $0 != base }.map { index in
+            Row(
+                "cost of a pixel, two MJPEG cameras: \(Clips.sizes[index]) ÷ \(Clips.size)",
+                "",
+                target: 1.25,
+                least: 0.75,
+                zip(costs[index], costs[base]).map { $0 / $1 }
+            )
+        }
+    }
+
+    /// Seconds of processor time.
+    private func cost(_ side: Side, _ input: Input, frames: Int) throws -> Double {
+        let arguments = [
+            "--side", side.rawValue, "--clip", input.path(clips), "--frames", "\(frames)",
+        ]
+        return try Usage.of(program, arguments).processor
+    }
+
+    private func cost(_ peer: Peer, _ input: Input, _ task: Peer.Task) throws -> Double {
+        let (program, arguments) = peer.command(input, clips, task, frames: frames)
+        return try Usage.of(program, arguments).processor
+    }
+
+    // MARK: Whether the peers do the same
+
+    /// Whether all make the same picture, but for the inset's frame, which is ours alone.
+    private func check(_ input: Input) throws {
+        let own = "\(clips.directory)/dualcam.yuy2"
+        _ = try Usage.of(
+            program,
+            ["--side", "dualcam", "--clip", input.path(clips), "--frames", "1", "--picture", own]
+        )
+        for peer in Peer.allCases {
+            let path = "\(clips.directory)/\(peer.rawValue).yuy2"
+            let (program, arguments) = peer.command(input, clips, .picture(path), frames: 3)
+            _ = try Usage.of(program, arguments)
+            let (main, inset) = try likeness(own, path, isFull: input.isMotion)
+            say(
+                "\(input.name): \(peer.rawValue)'s picture is like ours to"
+                    + " \(Int(main)) dB, its inset to \(Int(inset)) dB"
+            )
+            guard main > 34, inset > 26 else {
+                throw BenchError("\(peer.rawValue) makes another picture: \(path)")
+            }
+        }
+    }
+
+    /// How alike two packed pictures are (PSNR of luma and chroma together) of two packed pictures: of the main picture, left of
+    /// the inset and below, and of the inset, away from its edges and its icon. The other one may be in
+    /// full range.
+    private func likeness(
+        _ one: String,
+        _ other: String,
+        isFull: Bool
+    ) throws -> (main: Double, inset: Double) {
+        let pictures = try [one, other].map { try ClipFile($0) }
+        guard pictures.allSatisfy({ $0.bytes.count >= 2 * Clips.size.area }) else {
+            throw BenchError("no whole picture in \(other)")
+        }
+        func level(_ value: UInt8, isLuma: Bool) -> Int {
+            guard isFull else { return Int(value) }
+            return isLuma ? Int(value) * 219 / 255 + 16 : (Int(value) - 128) * 224 / 255 + 128
+        }
+        func psnr(_ columns: Range<Int>, _ rows: Range<Int>) -> Double {
+            var sum = 0
+            for y in rows {
+                for x in 2 * columns.lowerBound..<2 * columns.upperBound {
+                    let index = y * 2 * Clips.size.width + x
+                    let difference =
+                        Int(pictures[0].bytes[index])
+                        - level(pictures[1].bytes[index], isLuma: x % 2 == 0)
+                    sum += difference * difference
+                }
+            }
+            let mean = Double(sum) / Double(2 * columns.count * rows.count)
+            return mean == 0 ? 99 : 10 * log10(255 * 255 / mean)
+        }
+        let inset = Side.inset
+        return (
+            psnr(0..<inset.x - 60, 0..<Clips.size.height),
+            psnr(inset.x + 40..<inset.x + inset.width - 40, inset.y + 40..<inset.y + 150)
+        )
+    }
+}

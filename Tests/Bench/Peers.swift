@@ -1,0 +1,154 @@
+import Frames
+
+/// Programs that can do what DualCam does, told to do it in the cheapest way that we found.
+///
+/// They may leave JPEG's full range as it is, which is less than DualCam does: its stream is in limited
+/// range, as consumers expect of a camera.
+enum Peer: String, CaseIterable {
+    case gstreamer
+    case ffmpeg
+
+    /// What a run does.
+    enum Task: Equatable {
+        /// Reads both cameras' clips, and does nothing with them.
+        case read
+        /// Composes, and throws the output away.
+        case compose
+        /// The same as people write it at first; told nothing but what to do.
+        case composePlainly
+        /// Composes one frame, and writes it to this file.
+        case picture(String)
+    }
+
+    /// The program and its arguments for `task` on `count` frames of two cameras.
+    func command(
+        _ input: Input,
+        _ clips: Clips,
+        _ task: Task,
+        frames count: Int
+    ) -> (
+        program: String, arguments: [String]
+    ) {
+        switch self {
+        case .gstreamer:
+            ("gst-launch-1.0", ["-q"] + words(gstreamer(input, clips, task, count)))
+        case .ffmpeg:
+            ("ffmpeg", ["-nostdin", "-v", "error", "-y"] + ffmpeg(input, clips, task, count))
+        }
+    }
+
+    /// GStreamer's arguments for the same as a node of PipeWire called "gstreamer", in real time.
+    func live(_ input: Input, _ clips: Clips) -> [String] {
+        let source = gstreamerSource(input, clips, frames: Clips.movieFrames)
+        let camera =
+            "\(source)\(input.isMotion ? " ! jpegdec" : "") ! queue max-size-buffers=3 ! mix."
+        return words(
+            "-q \(Self.gstreamerMix(input)) ! pipewiresink mode=provide"
+                + " stream-properties=p,media.class=Video/Source,node.name=gstreamer,media.role=Camera"
+                + " \(camera) \(camera)"
+        )
+    }
+
+    private func gstreamer(_ input: Input, _ clips: Clips, _ task: Task, _ count: Int) -> String {
+        let source = gstreamerSource(input, clips, frames: count)
+        if task == .read { return "\(source) ! fakesink \(source) ! fakesink" }
+        let sink =
+            if case .picture(let path) = task {
+                "identity eos-after=2 ! filesink location=\(path)"
+            } else { "fakesink" }
+        let camera =
+            "\(source)\(input.isMotion ? " ! jpegdec" : "") ! queue max-size-buffers=3 ! mix."
+        return Self.gstreamerMix(input, isPlain: task == .composePlainly) + " ! " + sink + " "
+            + camera + " " + camera
+    }
+
+    /// What makes one stream of two pictures, called "mix": up to the packed form, in the range that the
+    /// cameras deliver.
+    ///
+    /// Of JPEGs it composes planes, and the packed form is made of its output: asked for the packed form
+    /// itself, as `isPlain` does, it takes twice the time.
+    static func gstreamerMix(_ input: Input, isPlain: Bool = false) -> String {
+        let inset = Side.inset
+        return
+            "compositor name=mix background=black sink_1::xpos=\(inset.x) sink_1::ypos=\(inset.y)"
+            + " sink_1::width=\(inset.width) sink_1::height=\(inset.height) ! "
+            + (input.isMotion
+                ? isPlain ? "video/x-raw,format=YUY2" : "videoconvert ! video/x-raw,format=YUY2"
+                : "video/x-raw,format=YUY2,colorimetry=bt601")
+    }
+
+    private func gstreamerSource(_ input: Input, _ clips: Clips, frames count: Int) -> String {
+        switch input {
+        case .motion(let motion):
+            return "filesrc location=\(clips.movie(motion)) ! avidemux ! image/jpeg"
+        case .raw(let format):
+            let name = format == .yuyv ? "YUY2" : "NV12"
+            return "multifilesrc location=\(clips.rawPattern(format)) start-index=0"
+                + " stop-index=\(Clips.rawFrames - 1) loop=true num-buffers=\(count)"
+                + " caps=video/x-raw,format=\(name),width=\(Clips.size.width)"
+                + ",height=\(Clips.size.height),framerate=\(Clips.rate)/1,colorimetry=bt601"
+                + " ! rawvideoparse use-sink-caps=true"
+        }
+    }
+
+    private func ffmpeg(
+        _ input: Input,
+        _ clips: Clips,
+        _ task: Task,
+        _ count: Int
+    ) -> [String] {
+        var source: [String]
+        switch input {
+        case .motion(let motion): source = ["-threads", "1", "-i", clips.movie(motion)]
+        case .raw(let format):
+            source =
+                words(
+                    "-stream_loop -1 -f rawvideo -framerate \(Clips.rate) -video_size \(Clips.size)"
+                        + " -pixel_format \(format == .yuyv ? "yuyv422" : "nv12") -i"
+                ) + [clips.raw(format)]
+        }
+        source += source
+        let output: [String]
+        switch task {
+        case .read:
+            return source + words("-map 0:v -map 1:v -c copy -frames:v \(count) -f null -")
+        case .compose, .composePlainly: output = words("-frames:v \(count) -f null -")
+        case .picture(let path): output = ["-frames:v", "1", "-f", "rawvideo", path]
+        }
+        let inset = Side.inset
+        // Without a word on the range, ffmpeg converts it, which it is not to spend time on.
+        let plain = "[1]scale=\(inset.width):\(inset.height)[i];[0][i]overlay=\(inset.x):\(inset.y)"
+        let best =
+            "[1]scale=\(inset.width):\(inset.height):flags=fast_bilinear[i];"
+            + "[0][i]overlay=x=\(inset.x):y=\(inset.y):format=yuv422"
+            + (input.isMotion ? ",scale=in_range=pc:out_range=pc:flags=fast_bilinear" : "")
+            + ",format=yuyv422"
+        return words("-filter_threads 1 -filter_complex_threads 1") + source
+            + ["-filter_complex", task == .composePlainly ? "\(plain),format=yuyv422" : best]
+            + output
+    }
+}
+
+/// What two cameras deliver.
+enum Input: Equatable {
+    case motion(Clips.Motion)
+    case raw(PixelFormat)
+
+    var isMotion: Bool { if case .motion = self { true } else { false } }
+
+    /// The clip that our own sides read.
+    func path(_ clips: Clips) -> String {
+        switch self {
+        case .motion(let motion): clips.jpegs(motion)
+        case .raw(let format): clips.raw(format)
+        }
+    }
+
+    /// For people.
+    var name: String {
+        switch self {
+        case .motion(let motion): "\(motion.rawValue) MJPEG"
+        case .raw(let format): "raw \(format)"
+        }
+    }
+}

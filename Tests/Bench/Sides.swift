@@ -1,0 +1,269 @@
+import CTurboJPEG
+import Capture
+import DualCamCore
+import Engine
+import Frames
+import Glibc
+import Imaging
+import Platform
+
+/// What is measured of our own, each in a process of its own: two cameras on their threads, and what
+/// the composite thread does with their frames, as fast as it goes and in step.
+enum Side: String, CaseIterable {
+    /// DualCam's way of a frame, up to where PipeWire takes it.
+    case dualcam
+    /// The least that can be done: libjpeg-turbo alone, and one copy of the output.
+    case floor
+
+    /// The scene: what the daemon shows when nothing is configured but the size.
+    static func scene(_ size: Size = Clips.size) -> SceneState {
+        SceneState(
+            canvas: size,
+            style: SceneStyle(),
+            present: PerRole(back: true, front: true)
+        )
+    }
+
+    /// Where the inset lies.
+    static var inset: PixelRect {
+        let scene = scene().scene(at: .zero)
+        let rect = scene[scene.count - 1].rect
+        return PixelRect(
+            x: Int(rect.x),
+            y: Int(rect.y),
+            width: Int(rect.width),
+            height: Int(rect.height)
+        )
+    }
+
+    /// Makes `count` output frames out of the clip at `path`; writes the first to `picture`.
+    func run(_ path: String, frames count: Int, picture: String?) throws {
+        let clip = try ClipFile(path)
+        let back = try ClipStream(clip, path)
+        let size = back.mode.size
+        let output = Output(size)
+        switch self {
+        case .dualcam:
+            let cameras = PerRole<any CameraStream>(
+                back: back,
+                front: try ClipStream(clip, path)
+            )
+            let compositor = Compositor(canvas: size)
+            let scene = Side.scene(size).scene(at: .zero)
+            try inStep(count, cameras) { frames in
+                compositor.composite(
+                    scene,
+                    back: frames.back,
+                    front: frames.front,
+                    labels: PerRole(back: nil, front: nil),
+                    into: output.next(),
+                    stride: 2 * size.width
+                )
+            }
+        case .floor:
+            let jpegs = clip.jpegs()
+            let cameras = PerRole<any CameraStream>(
+                back: try BareStream(jpegs, eighths: 8),
+                front: try BareStream(jpegs, eighths: Self.eighths)
+            )
+            let composed = Output(size)
+            try inStep(count, cameras) { _ in
+                output.next().update(from: composed.next(), count: output.byteCount)
+            }
+        }
+        if let picture { try output.write(to: picture) }
+    }
+
+    /// The smallest scale of libjpeg-turbo, in eighths, at which a picture fills the inset.
+    private static var eighths: Int {
+        let inset = inset
+        return (1...8).first {
+            (Clips.size.width * $0 + 7) / 8 >= inset.width
+                && (Clips.size.height * $0 + 7) / 8 >= inset.height
+        } ?? 8
+    }
+
+    /// Has each camera deliver `count` frames on a thread of its own, and calls `compose` for each
+    /// pair of them, while the cameras go on with the next.
+    private func inStep(
+        _ count: Int,
+        _ cameras: PerRole<any CameraStream>,
+        _ compose: (PerRole<Frame?>) -> Void
+    ) throws {
+        let bell = try Bell()
+        let slots = PerRole(back: FrameSlot(bell: bell), front: FrameSlot(bell: bell))
+        let go = PerRole(back: try Bell(), front: try Bell())
+        let threads = try Role.allCases.map { role in
+            // Unsafe: made here and used by the new thread alone, until it is joined.
+            nonisolated(unsafe) let camera = cameras[role]
+            let (slot, go) = (slots[role], go[role])
+            return try Thread(name: "capture-\(role.rawValue)") {
+                guard let quiet = try? Bell() else { return }
+                for _ in 0..<count {
+                    go.wait(until: nil)
+                    guard case .frame(let frame)? = try? camera.next(until: .zero, bell: quiet)
+                    else { return }
+                    slot.put(frame)
+                }
+            }
+        }
+        for _ in 0..<min(1, count) { for role in Role.allCases { go[role].ring() } }
+        for index in 0..<count {
+            while Role.allCases.contains(where: { slots[$0].counts.captured <= index }) {
+                bell.wait(until: nil)
+            }
+            let frames = PerRole(back: slots.back.fetch().frame, front: slots.front.fetch().frame)
+            for role in Role.allCases { go[role].ring() }
+            compose(frames)
+        }
+        for thread in threads { thread.join() }
+    }
+}
+
+/// What PipeWire's buffers are to the compositor: eight, in turn.
+final class Output {
+    let byteCount: Int
+    private let buffers: [FrameBuffer]
+    private var index = 0
+
+    /// Buffers for packed pictures of `size`.
+    init(_ size: Size = Clips.size) {
+        let byteCount = 2 * size.area
+        self.byteCount = byteCount
+        buffers = (0..<8).map { _ in FrameBuffer(byteCount: byteCount) }
+    }
+
+    func next() -> UnsafeMutablePointer<UInt8> {
+        index = (index + 1) % buffers.count
+        guard let base = buffers[index].bytes.baseAddress else {
+            preconditionFailure("a buffer without memory")
+        }
+        return base.assumingMemoryBound(to: UInt8.self)
+    }
+
+    /// Writes the picture that was drawn first, while it is still there.
+    func write(to path: String) throws {
+        guard let file = fopen(path, "w") else { throw SystemError.last("fopen", path) }
+        defer { fclose(file) }
+        fwrite(buffers[1].bytes.baseAddress, 1, byteCount, file)
+    }
+}
+
+/// A camera that delivers a clip out of memory, as fast as it is asked.
+final class ClipStream: CameraStream {
+    let mode: CaptureMode
+    private let clip: ClipFile
+    private let jpegs: [UnsafeRawBufferPointer]
+    private let decoder: JPEGDecoder
+    private var pool: FramePool?
+    private var raw: [FrameBuffer] = []
+    private let layout: FrameLayout
+    private var sequence: UInt64 = 0
+
+    /// What is in the clip at `path`, by its name.
+    init(_ clip: ClipFile, _ path: String) throws {
+        self.clip = clip
+        let decoder = try JPEGDecoder()
+        self.decoder = decoder
+        guard path.hasSuffix(".mjpeg") else {
+            let format: PixelFormat = path.hasSuffix(".yuyv") ? .yuyv : .nv12
+            mode = CaptureMode(size: Clips.size, rate: Double(Clips.rate), format: format)
+            jpegs = []
+            let layout = FrameLayout(size: Clips.size, format: format)
+            self.layout = layout
+            raw = (0..<clip.bytes.count / layout.byteCount).map {
+                let bytes = clip.bytes[$0 * layout.byteCount..<($0 + 1) * layout.byteCount]
+                return FrameBuffer(
+                    borrowing: UnsafeMutableRawBufferPointer(rebasing: bytes),
+                    owner: clip
+                )
+            }
+            return
+        }
+        jpegs = clip.jpegs()
+        let header = try decoder.header(of: jpegs[0])
+        mode = CaptureMode(size: header.size, rate: Double(Clips.rate), format: .mjpg)
+        layout = FrameLayout(size: header.size, format: header.format)
+        pool = FramePool(count: 6, byteCount: layout.byteCount)
+    }
+
+    func suits(_ request: CaptureRequest) -> Bool { true }
+
+    func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
+        defer { sequence += 1 }
+        let index = Int(sequence)
+        guard mode.format == .mjpg else { return .frame(frame(raw[index % raw.count], .video)) }
+        let bytes = jpegs[index % jpegs.count]
+        guard let buffer = pool?.draw(), let header = try? decoder.header(of: bytes),
+            (try? decoder.decode(bytes, header: header, into: buffer, layout: layout)) != nil
+        else { return .dropped }
+        return .frame(frame(buffer, .jpeg))
+    }
+
+    private func frame(_ buffer: FrameBuffer, _ color: ColorSpace) -> Frame {
+        Frame(
+            buffer: buffer,
+            layout: layout,
+            color: color,
+            timestamp: MonotonicClock.now,
+            sequence: sequence
+        )
+    }
+}
+
+/// libjpeg-turbo and nothing else: decodes a clip at a scale.
+final class BareStream: CameraStream {
+    let mode = CaptureMode(size: Clips.size, rate: Double(Clips.rate), format: .mjpg)
+    private let jpegs: [UnsafeRawBufferPointer]
+    private let handle: tjhandle
+    private let layout: FrameLayout
+    private var pool: FramePool
+    private var sequence: UInt64 = 0
+
+    init(_ jpegs: [UnsafeRawBufferPointer], eighths: Int) throws {
+        self.jpegs = jpegs
+        guard let handle = tjInitDecompress() else { throw BenchError("no JPEG decoder") }
+        self.handle = handle
+        layout = FrameLayout(
+            size: Size(
+                width: (Clips.size.width * eighths + 7) / 8,
+                height: (Clips.size.height * eighths + 7) / 8
+            ),
+            format: .i422
+        )
+        pool = FramePool(count: 6, byteCount: layout.byteCount)
+    }
+
+    deinit { tjDestroy(handle) }
+
+    func suits(_ request: CaptureRequest) -> Bool { true }
+
+    func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
+        defer { sequence += 1 }
+        let bytes = jpegs[Int(sequence) % jpegs.count]
+        guard let buffer = pool.draw() else { return .dropped }
+        let planes = (0..<3).map { buffer.plane($0, of: layout) }
+        var bases: [UnsafeMutablePointer<UInt8>?] = planes.map(\.base)
+        var strides = planes.map { CInt($0.stride) }
+        let result = tjDecompressToYUVPlanes(
+            handle,
+            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+            UInt(bytes.count),
+            &bases,
+            CInt(layout.size.width),
+            &strides,
+            CInt(layout.size.height),
+            0
+        )
+        guard result == 0 else { return .dropped }
+        return .frame(
+            Frame(
+                buffer: buffer,
+                layout: layout,
+                color: .jpeg,
+                timestamp: MonotonicClock.now,
+                sequence: sequence
+            )
+        )
+    }
+}

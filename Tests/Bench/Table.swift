@@ -1,0 +1,96 @@
+import Foundation
+
+/// One measure: what was seen of it, and what is wanted.
+struct Row: Encodable {
+    /// What is measured.
+    let name: String
+    /// Of what the numbers are: "ratio", "ms", "MB", "1/s", "%".
+    let unit: String
+    /// The most that the median may be; `nil` where nothing is asked.
+    let target: Double?
+    /// The least that the median may be, where there is one.
+    var least: Double?
+    /// One value a run, in order.
+    let values: [Double]
+
+    init(
+        _ name: String,
+        _ unit: String,
+        target: Double? = nil,
+        least: Double? = nil,
+        _ values: [Double]
+    ) {
+        (self.name, self.unit, self.target, self.least) = (name, unit, target, least)
+        self.values = values
+    }
+
+    var median: Double { values.median }
+    /// Whether the median is as wanted; `nil` where nothing is asked.
+    var isMet: Bool? {
+        guard target != nil || least != nil else { return nil }
+        return median <= target ?? .infinity && median >= least ?? -.infinity
+    }
+
+    private enum Key: String, CodingKey {
+        case name, unit, target, least, median, minimum, maximum, met, values
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(unit, forKey: .unit)
+        try container.encodeIfPresent(target, forKey: .target)
+        try container.encodeIfPresent(least, forKey: .least)
+        try container.encode(median, forKey: .median)
+        try container.encode(values.min() ?? .nan, forKey: .minimum)
+        try container.encode(values.max() ?? .nan, forKey: .maximum)
+        try container.encodeIfPresent(isMet, forKey: .met)
+        try container.encode(values, forKey: .values)
+    }
+
+    /// The line of the table.
+    var line: String {
+        let wanted =
+            [least.map { "≥ \(number($0))" }, target.map { "≤ \(number($0))" }]
+            .compactMap { $0 }.joined(separator: ", ")
+        let verdict = isMet.map { $0 ? "met" : "MISSED" } ?? ""
+        let range = "\(number(values.min() ?? .nan))…\(number(values.max() ?? .nan))"
+        return [
+            name.padded(to: 62), (number(median) + " " + unit).padded(to: 14), range.padded(to: 18),
+            wanted.padded(to: 16), verdict,
+        ].joined(separator: "  ")
+    }
+
+    /// What stands over the lines.
+    static var heading: String {
+        [
+            "measure".padded(to: 62), "median".padded(to: 14), "min…max".padded(to: 18),
+            "target".padded(to: 16), "",
+        ].joined(separator: "  ")
+    }
+
+    private func number(_ value: Double) -> String {
+        String(format: abs(value) >= 100 ? "%.0f" : abs(value) >= 10 ? "%.1f" : "%.2f", value)
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+}
+
+extension [Double] {
+    /// The middle one by size, or the mean of the two in the middle.
+    var median: Double {
+        guard !isEmpty else { return .nan }
+        let sorted = sorted()
+        return (sorted[count / 2] + sorted[(count - 1) / 2]) / 2
+    }
+
+    /// The value that `fraction` of all are not larger than.
+    func quantile(_ fraction: Double) -> Double {
+        guard !isEmpty else { return .nan }
+        return sorted()[Swift.min(count - 1, Int((Double(count) * fraction).rounded(.down)))]
+    }
+}

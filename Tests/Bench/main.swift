@@ -1,0 +1,101 @@
+import ArgumentParser
+import Foundation
+import Frames
+
+/// Measures DualCam beside its peers; see docs/speed.md.
+struct Bench: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measures DualCam beside GStreamer and ffmpeg on the same input."
+    )
+
+    @Flag(help: "Only what is held to limits by the tests.")
+    var quick = false
+    @Option(help: "Where inputs and results are kept.")
+    var directory = ".build/bench"
+    @Option(help: "Runs of each, in alternation.")
+    var pairs = 5
+
+    @Flag(help: "Fails when a limit is passed: a target and what machines differ by.")
+    var limits = false
+    @Flag(help: "Says where the daemon's time goes, by perf(1), instead.")
+    var profile = false
+    @Option(help: "Only this part; may be repeated.")
+    var only: [String] = []
+
+    @Option(help: .hidden) var side: String?
+    @Option(help: .hidden) var clip = ""
+    @Option(help: .hidden) var frames = 300
+    @Option(help: .hidden) var picture: String?
+
+    /// What the tests hold: ratios by the names of their rows, with room for machines to differ.
+    private static let limits = [
+        "clean MJPEG: DualCam ÷ gstreamer": 1.1, "clean MJPEG: DualCam ÷ floor": 1.7,
+        "raw YUYV: DualCam ÷ gstreamer": 0.4, "raw YUYV: composing ÷ copy": 4,
+        "raw YUYV: composing in the middle of a swap ÷ copy": 12,
+    ]
+
+    func run() throws {
+        if let side {
+            guard let side = Side(rawValue: side) else { throw BenchError("no side \(side)") }
+            return try side.run(clip, frames: frames, picture: picture)
+        }
+        let clips = try Clips(in: directory)
+        if profile { return try Profile(clips: clips).run() }
+        let pairs = quick ? 3 : pairs
+        let daemon = DaemonRows(clips: clips, pairs: pairs)
+        let offline = OfflineRows(
+            clips: clips,
+            pairs: pairs,
+            frames: Clips.movieFrames,
+            isQuick: quick
+        )
+        let composing = ComposingRows(clips: clips, pairs: pairs)
+        var parts: [(String, () throws -> [Row])] = [
+            (
+                "clean",
+                { try offline.rows(.motion(.clean), gstreamer: 0.30, ffmpeg: 0.35, floor: 1.10) }
+            ),
+            ("raw", { try offline.rows(.raw(.yuyv), gstreamer: 0.20, ffmpeg: 0.08) }),
+            ("composing", composing.rows),
+        ]
+        if !quick {
+            parts += [
+                (
+                    "noisy",
+                    {
+                        try offline.rows(
+                            .motion(.noisy),
+                            gstreamer: 0.40,
+                            ffmpeg: 0.48,
+                            floor: 1.10
+                        )
+                    }
+                ),
+                ("nv12", { try offline.rows(.raw(.nv12)) }), ("sizes", offline.sizes),
+                ("load", { try Clips.Motion.allCases.flatMap(daemon.load) }),
+                ("delays", daemon.delays), ("starts", daemon.starts), ("rest", daemon.rest),
+                ("allocations", daemon.allocations), ("growth", daemon.growth),
+                ("large", daemon.large),
+            ]
+        }
+        var rows: [Row] = []
+        for (name, part) in parts where only.isEmpty || only.contains(name) {
+            say("measuring: \(name)")
+            rows += try part()
+        }
+        print("\n\(Row.heading)")
+        for row in rows { print(row.line) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        let path = directory + (limits ? "-limits.json" : ".json")
+        try encoder.encode(rows).write(to: URL(fileURLWithPath: path))
+        say("\(path) holds every value")
+        guard limits else { return }
+        let passed = rows.filter { $0.median > Self.limits[$0.name] ?? .infinity }
+        for row in passed { say("\(row.name): over the limit of \(Self.limits[row.name] ?? 0)") }
+        if !passed.isEmpty { throw ExitCode.failure }
+    }
+}
+
+Bench.main()

@@ -1,0 +1,72 @@
+import Frames
+import Testing
+
+@testable import DualCamCore
+
+@Suite("What survives a restart")
+struct RememberedTests {
+    private func state() -> State {
+        State(
+            canvas: Size(width: 1280, height: 720),
+            style: SceneStyle(),
+            cameras: PerRole(
+                back: CameraState(source: .auto, mirror: false, rotation: 0),
+                front: CameraState(source: .auto, mirror: true, rotation: 0)
+            )
+        )
+    }
+
+    @Test func isReadAsItWasWritten() throws {
+        var before = state()
+        var style = SceneStyle()
+        style.layout = .stacked
+        style.insetCorner = .bottomLeft
+        style.insetSize = 0.3
+        before.scene.setStyle(style, at: .zero)
+        before.scene.setSwapped(true, at: .zero)
+        before.pro.isEnabled = true
+        before.pro.dial = .whiteBalance
+        var wish = PhotoWish()
+        wish.iso = 400
+        wish.shutter = 4000
+        wish.focus = 0.05
+        wish.whiteBalance = .preset(.shade)
+        wish.compensation = -0.5
+        before.wishes["v4l2:usb-\"a\\b\u{7}ü"] = wish
+        before.cameras.back.identity = "v4l2:desk"
+        var other = PhotoWish()
+        other.iso = 800
+        other.holdsShutter = true
+        other.whiteBalance = .kelvin(5600)
+        before.cameras.back.controls = CameraControls(wish: other)
+        let remembered = Remembered(before)
+        let read = try #require(Remembered(parsing: remembered.text))
+        #expect(read == remembered)
+
+        var after = state()
+        read.restore(&after)
+        #expect(Remembered(after) == remembered)
+        // The camera has its wishes back when it comes.
+        _ = reduce(&after, .cameraIdentified(.back, "v4l2:desk"), at: .zero)
+        #expect(after.cameras.back.controls.wish == other)
+        // And keeps them while another one has the role.
+        _ = reduce(&after, .cameraIdentified(.back, "v4l2:else"), at: .zero)
+        #expect(after.cameras.back.controls.wish.isAutomatic)
+        #expect(Remembered(after) == remembered)
+    }
+
+    @Test(arguments: [
+        "", "layout = \"round\"", "inset-size = 7.0\npro = 3", "cameras = 4",
+        "[cameras.x]\niso = -4\nshutter = 0\nfocus = 2.0\nwhite-balance = \"moon\"\ncompensation = 9.0",
+        "[cameras.x]\nwhite-balance = 100",
+    ])
+    func whatMakesNoSenseIsAsAtFirst(text: String) throws {
+        var read = try #require(Remembered(parsing: text))
+        read.wishes = read.wishes.filter { !$0.value.isAutomatic }
+        #expect(read == Remembered(state()))
+    }
+
+    @Test func whatIsNoDocumentIsNothing() {
+        #expect(Remembered(parsing: "swapped = = 1") == nil)
+    }
+}

@@ -1,0 +1,356 @@
+import CCairo
+import DualCamCore
+import Engine
+import Foundation
+import Frames
+import Glibc
+import Imaging
+import Platform
+import TestSupport
+import Testing
+
+/// A camera with all controls, as a USB camera has them, of which some were set by hand.
+struct HudCamera {
+    var controls = CameraControls()
+    private var device: [DeviceControl]
+
+    init(
+        exposure: Int = 3,
+        time: Int = 40,
+        gain: Int = 102,
+        focusAuto: Int = 1,
+        focus: Int = 75,
+        balanceAuto: Int = 1,
+        kelvin: Int = 5500
+    ) {
+        let modes = [
+            DeviceControl.Item(index: 1, name: "Manual"), .init(index: 3, name: "Aperture"),
+        ]
+        device = [
+            DeviceControl(
+                id: 1,
+                name: "auto_exposure",
+                purpose: .exposureMode,
+                range: 0...3,
+                menu: modes,
+                value: exposure
+            ),
+            DeviceControl(
+                id: 2,
+                name: "exposure",
+                purpose: .exposureTime,
+                range: 1...10000,
+                value: time
+            ),
+            DeviceControl(id: 3, name: "gain", purpose: .gain, range: 0...255, value: gain),
+            DeviceControl(
+                id: 4,
+                name: "focus_auto",
+                purpose: .focusAuto,
+                range: 0...1,
+                value: focusAuto
+            ),
+            DeviceControl(id: 5, name: "focus", purpose: .focus, range: 0...250, value: focus),
+            DeviceControl(
+                id: 6,
+                name: "wb_auto",
+                purpose: .whiteBalanceAuto,
+                range: 0...1,
+                value: balanceAuto
+            ),
+            DeviceControl(
+                id: 7,
+                name: "wb",
+                purpose: .temperature,
+                range: 2800...6500,
+                value: kelvin
+            ),
+        ]
+        controls.read(device)
+    }
+
+    /// As when a photographer has given these commands.
+    init(_ first: ControlCommand, _ more: ControlCommand...) throws {
+        self.init()
+        for command in [first] + more {
+            let plan = try controls.plan(command)
+            for write in plan.switches + plan.values {
+                for index in device.indices where device[index].id == write.id {
+                    device[index].value = write.value
+                }
+            }
+            controls.settle(plan, device)
+        }
+    }
+
+    /// The HUD in Pro mode, `seconds` after `dial` was turned, against its end or not.
+    func hud(
+        _ dial: Dial,
+        limit: Bound? = nil,
+        seconds: Double = 1,
+        aperture: Double = 1.8
+    ) -> HudState {
+        var state = State(
+            canvas: Size(width: 1280, height: 720),
+            style: SceneStyle(),
+            cameras: PerRole(
+                back: CameraState(source: .auto, mirror: false, rotation: 0),
+                front: CameraState(source: .auto, mirror: true, rotation: 0)
+            )
+        )
+        let start = Timestamp(seconds: 100 - seconds)
+        for event: Event in [
+            .setControls(.back, ControlSettings(), aperture: aperture), .setPro(true),
+        ] {
+            _ = reduce(&state, event, at: Timestamp(seconds: 10))
+        }
+        _ = reduce(&state, .controlsRead(.back, identity: "", controls), at: Timestamp(seconds: 20))
+        _ = reduce(&state, .dialTurned(.back, dial, limit: limit), at: start)
+        return state.scene.hud
+    }
+}
+
+@Suite("The HUD in the picture")
+struct HudTests {
+    /// What there is to see, each 100 s after the beginning.
+    static let cases: [(name: String, make: @Sendable () throws -> HudState)] = [
+        ("auto", { HudCamera().hud(.iso) }),
+        ("iso", { try HudCamera(.shutter(4000), .iso(400)).hud(.iso) }),
+        ("shutter", { try HudCamera(.shutter(4000), .iso(1250)).hud(.shutter) }),
+        ("shutter-between", { try HudCamera(.shutter(3125)).hud(.shutter) }),
+        ("focus", { try HudCamera(.focus(0.7)).hud(.focus) }),
+        ("wb", { try HudCamera(.whiteBalance(.preset(.sunny))).hud(.whiteBalance) }),
+        ("wb-software", { try HudCamera(.whiteBalance(.preset(.shade))).hud(.whiteBalance) }),
+        (
+            "limit",
+            {
+                try HudCamera(.shutter(4000), .iso(3200))
+                    .hud(.iso, limit: .maximum, seconds: 0.06)
+            }
+        ),
+        ("idle", { try HudCamera(.shutter(4000), .iso(400)).hud(.iso, seconds: 5) }),
+        ("unknown", { HudCamera.none.hud(.focus, aperture: 0) }),
+    ]
+    static let now = Timestamp(seconds: 100)
+    static let sizes = [Size(width: 1280, height: 720), Size(width: 1920, height: 1080)]
+
+    private static func picture(_ hud: HudState, _ size: Size, over luma: UInt8) throws -> Picture {
+        var picture = Picture(Scene(), canvas: size)
+        for index in stride(from: 0, to: picture.bytes.count, by: 2) {
+            (picture.bytes[index], picture.bytes[index + 1]) = (luma, 128)
+        }
+        try picture.lay(hud, at: now)
+        return picture
+    }
+
+    @Test("looks as it did, in every state", arguments: cases.map(\.name), sizes)
+    func golden(name: String, size: Size) throws {
+        let hud = try #require(try Self.cases.first { $0.name == name }?.make())
+        let picture = try Self.picture(hud, size, over: 110)
+        let unit = Double(size.height) / 720
+        let region = PixelRect(
+            x: Int(300 * unit) / 2 * 2,
+            y: Int(570 * unit),
+            width: size.width - 2 * (Int(300 * unit) / 2 * 2),
+            height: size.height - Int(570 * unit)
+        )
+        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Goldens/hud-\(name)-\(size.height).png")
+        if ProcessInfo.processInfo.environment["DUALCAM_UPDATE_GOLDENS"] == "1" {
+            picture.writePNG(region, to: url.path)
+        }
+        let difference = try picture.difference(region, fromPNG: url.path)
+        // Fonts of another release differ by a little at their edges.
+        #expect(difference.mean < 1 && difference.far < 0.01, "\(difference)")
+        // And over a photograph, to be looked at.
+        var photo = Picture(
+            SceneState(
+                canvas: size,
+                style: SceneStyle(),
+                present: PerRole(back: true, front: true)
+            ).scene(at: Self.now),
+            canvas: size,
+            back: try photograph("back", size: size),
+            front: try photograph("front", size: size)
+        )
+        try photo.lay(hud, at: Self.now)
+        try photo.save("hud-\(name)-\(size.height)")
+    }
+
+    @Test(
+        "keeps a contrast of 4.5:1 on whatever is behind it",
+        arguments: [UInt8](arrayLiteral: 16, 110, 180, 235),
+        sizes
+    )
+    func contrast(luma: UInt8, size: Size) throws {
+        let hud = try HudCamera(.shutter(4000), .iso(400)).hud(.iso)
+        let picture = try Self.picture(hud, size, over: luma)
+        let unit = Double(size.height) / 720
+        func at(_ x: Double, _ y: Double) -> Double {
+            picture.light(Int(x * unit), Int(y * unit))
+        }
+        /// The lightest tenth of a percent in a part of the picture of 1280 x 720: the insides of letters.
+        func letters(_ xs: Range<Int>, _ ys: Range<Int>) -> Double {
+            var lights: [Double] = []
+            for y in Int(Double(ys.lowerBound) * unit)..<Int(Double(ys.upperBound) * unit) {
+                for x in Int(Double(xs.lowerBound) * unit)..<Int(Double(xs.upperBound) * unit) {
+                    lights.append(picture.light(x, y))
+                }
+            }
+            lights.sort()
+            return lights[lights.count * 98 / 100]
+        }
+        func ratio(_ a: Double, _ b: Double) -> Double { (max(a, b) + 0.05) / (min(a, b) + 0.05) }
+        let ground = at(640, 675)
+        #expect(ratio(letters(560..<740, 680..<700), ground) >= 4.5, "values")
+        #expect(ratio(letters(430..<510, 680..<700), ground) >= 4.5, "the amber one")
+        let dial = at(360, 650)
+        #expect(ratio(letters(480..<600, 624..<642), dial) >= 4.5, "the dial's numbers")
+        #expect(ratio(letters(622..<658, 624..<642), dial) >= 4.5, "the current one")
+        #expect(ratio(letters(600..<680, 644..<655), dial) >= 4.5, "its name")
+    }
+
+    @Test("touches nothing but its pill and its dial")
+    func bounds() throws {
+        let size = Self.sizes[0]
+        let picture = try Self.picture(HudCamera().hud(.iso), size, over: 110)
+        for y in 0..<720 {
+            for x in 0..<1280 {
+                let isInside =
+                    (330..<950).contains(x) && (582..<660).contains(y)
+                    || (380..<900).contains(x) && (670..<710).contains(y)
+                guard !isInside else { continue }
+                #expect(picture.pixel(x, y) == Pixel(y: 110, u: 128, v: 128), "(\(x), \(y))")
+            }
+        }
+    }
+
+    @Test("is drawn before a change is said to be shown, and only when it says something else")
+    func drawing() throws {
+        let canvas = Self.sizes[0]
+        let present = PerRole(back: true, front: true)
+        let shown = try ShownScene(
+            SceneState(canvas: canvas, style: SceneStyle(), present: present),
+            canvas: canvas
+        )
+        defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
+        #expect(shown.current.hud == nil)
+        var state = State(
+            canvas: canvas,
+            style: SceneStyle(),
+            cameras: PerRole(
+                back: CameraState(source: .auto, mirror: false, rotation: 0),
+                front: CameraState(source: .auto, mirror: true, rotation: 0)
+            )
+        )
+        _ = reduce(&state, .setPro(true), at: .zero)
+        for iso in [100, 125, 160, 200] {
+            let camera = try HudCamera(.iso(iso))
+            _ = reduce(&state, .controlsRead(.back, identity: "", camera.controls), at: .zero)
+            shown.show(state.scene)
+            let done = DispatchSemaphore(value: 0)
+            shown.whenShown { done.signal() }
+            #expect(done.wait(timeout: .now() + 20) == .success)
+            #expect(shown.current.hud?.state == state.scene.hud, "ISO \(iso)")
+        }
+    }
+}
+
+extension HudCamera {
+    /// A camera without any control.
+    static var none: HudCamera {
+        var camera = HudCamera()
+        camera.controls = CameraControls()
+        return camera
+    }
+}
+
+extension Picture {
+    /// Lays the HUD over the picture, as it is at `time`.
+    mutating func lay(_ hud: HudState, at time: Timestamp) throws {
+        let content = try #require(hud.content)
+        let pose = try #require(hud.pose(at: time))
+        let drawn = HudPicture(content, canvas: size)
+        let stride = 2 * size.width
+        bytes.withUnsafeMutableBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return }
+            drawn.lay(pose, over: base, stride: stride)
+        }
+    }
+
+    private func color(_ x: Int, _ y: Int) -> (Double, Double, Double) {
+        let pixel = pixel(x, y)
+        let luma = 255.0 / 219 * (Double(pixel.y) - 16)
+        let (u, v) = (255.0 / 224 * (Double(pixel.u) - 128), 255.0 / 224 * (Double(pixel.v) - 128))
+        func clip(_ value: Double) -> Double { min(max(value, 0), 255) }
+        return (
+            clip(luma + 1.402 * v), clip(luma - 0.344136 * u - 0.714136 * v), clip(luma + 1.772 * u)
+        )
+    }
+
+    /// The relative luminance of a pixel, as WCAG 2 defines it.
+    func light(_ x: Int, _ y: Int) -> Double {
+        func linear(_ value: Double) -> Double {
+            let part = value / 255
+            return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+        }
+        let (red, green, blue) = color(x, y)
+        return 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+    }
+
+    /// Writes a part of the picture.
+    func writePNG(_ region: PixelRect, to path: String) {
+        let surface = cairo_image_surface_create(
+            CAIRO_FORMAT_RGB24,
+            CInt(region.width),
+            CInt(region.height)
+        )
+        defer { cairo_surface_destroy(surface) }
+        guard let data = cairo_image_surface_get_data(surface) else { return }
+        let stride = Int(cairo_image_surface_get_stride(surface))
+        for y in 0..<region.height {
+            for x in 0..<region.width {
+                let (red, green, blue) = color(region.x + x, region.y + y)
+                let pixel =
+                    UInt32(red.rounded()) << 16 | UInt32(green.rounded()) << 8
+                    | UInt32(blue.rounded())
+                UnsafeMutableRawPointer(data + y * stride + 4 * x).storeBytes(
+                    of: pixel,
+                    as: UInt32.self
+                )
+            }
+        }
+        cairo_surface_mark_dirty(surface)
+        cairo_surface_write_to_png(surface, path)
+    }
+
+    /// How far a part of the picture is from that of a file: the mean over all bytes, and which share of them is
+    /// far off.
+    func difference(
+        _ region: PixelRect,
+        fromPNG path: String
+    ) throws -> (mean: Double, far: Double) {
+        let surface = cairo_image_surface_create_from_png(path)
+        defer { cairo_surface_destroy(surface) }
+        try #require(cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS, "\(path)")
+        let size = (cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface))
+        try #require(size == (CInt(region.width), CInt(region.height)))
+        let data = try #require(cairo_image_surface_get_data(surface))
+        let stride = Int(cairo_image_surface_get_stride(surface))
+        var (sum, far) = (0.0, 0)
+        for y in 0..<region.height {
+            for x in 0..<region.width {
+                let pixel = UnsafeRawPointer(data + y * stride + 4 * x).load(as: UInt32.self)
+                let (red, green, blue) = color(region.x + x, region.y + y)
+                let parts = [(red, pixel >> 16), (green, pixel >> 8), (blue, pixel)]
+                for (own, other) in parts {
+                    let difference = abs(own.rounded() - Double(other & 255))
+                    sum += difference
+                    far += difference > 24 ? 1 : 0
+                }
+            }
+        }
+        let count = Double(3 * region.width * region.height)
+        return (sum / count, Double(far) / count)
+    }
+}

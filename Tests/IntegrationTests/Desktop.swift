@@ -1,0 +1,258 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+/// A desktop in which the daemon runs: logind and two screen savers, played by dbusmock.
+final class Desktop {
+    let session: PrivateSession
+    private(set) var login: MockedService?
+    private var screenSaver: MockedService?
+    private var gnome: MockedService?
+
+    static let login = "org.freedesktop.login1"
+    private static let loginPath: ObjectPath = "/org/freedesktop/login1"
+    private static let screenSaver = "org.freedesktop.ScreenSaver"
+    private static let gnome = "org.gnome.ScreenSaver"
+    private var user: ObjectPath {
+        ObjectPath(stringLiteral: "\(Self.loginPath.text)/user/\(getuid())")
+    }
+
+    /// Buses and PipeWire, without logind and screen savers.
+    init() throws {
+        session = try PrivateSession(PrivateSession.Service.usual + [.systemBus])
+    }
+
+    // MARK: logind
+
+    /// Starts logind with one session on the user's display.
+    func startLogin(isLocked: Bool = false) throws {
+        let login = try MockedService(
+            Self.login,
+            at: Self.loginPath,
+            interface: "\(Self.login).Manager",
+            template: "logind",
+            on: .system,
+            in: session
+        )
+        // The template's own takes a number for a text.
+        try login.define(
+            "GetUser",
+            of: "\(Self.login).Manager",
+            takes: "u",
+            gives: "o",
+            code: "ret = '\(Self.loginPath.text)/user/%u' % args[0]"
+        )
+        self.login = login
+        try addSession("c1")
+        if isLocked { try setLocked(true) }
+        // It has its name before it has its user.
+        try login.emit(
+            "UserNew",
+            of: "\(Self.login).Manager",
+            "uo",
+            .uint32(getuid()),
+            .objectPath(user)
+        )
+    }
+
+    /// Adds a session and puts it on the user's display.
+    func addSession(_ id: String) throws {
+        try login?.call(
+            "AddSession",
+            of: "org.freedesktop.DBus.Mock",
+            [.string(id), .string("seat0"), .uint32(getuid()), .string("somebody"), .boolean(true)]
+        )
+        try login?.set(
+            "Display",
+            of: "\(Self.login).User",
+            at: user,
+            to: .structure([.string(id), .objectPath(Self.path(ofSession: id))])
+        )
+    }
+
+    /// Kills logind.
+    func endLogin() { login = nil }
+
+    static func path(ofSession id: String) -> ObjectPath {
+        ObjectPath(stringLiteral: "\(loginPath.text)/session/\(id)")
+    }
+
+    /// logind is about to suspend the machine, or has woken it.
+    func sleep(_ isOn: Bool) throws {
+        try login?.set("PreparingForSleep", of: "\(Self.login).Manager", to: .boolean(isOn))
+        try login?.emit(
+            "PrepareForSleep",
+            of: "\(Self.login).Manager",
+            "b",
+            .boolean(isOn)
+        )
+    }
+
+    func setLocked(_ isLocked: Bool, session id: String = "c1") throws {
+        try login?.set(
+            "LockedHint",
+            of: "\(Self.login).Session",
+            at: Self.path(ofSession: id),
+            to: .boolean(isLocked)
+        )
+    }
+
+    func setActive(_ isActive: Bool) throws {
+        try login?.set(
+            "Active",
+            of: "\(Self.login).Session",
+            at: Self.path(ofSession: "c1"),
+            to: .boolean(isActive)
+        )
+    }
+
+    /// Asks the session's screen lock to lock or unlock, as `loginctl lock-session` does.
+    func askForLock(_ isOn: Bool) throws {
+        try login?.call(
+            isOn ? "Lock" : "Unlock",
+            of: "\(Self.login).Session",
+            at: Self.path(ofSession: "c1")
+        )
+    }
+
+    /// The inhibitors that are held: what, who, why, mode.
+    var inhibitors: [[String]] {
+        get throws {
+            let list = try login?.call("ListInhibitors", of: "\(Self.login).Manager")
+            return (list?.first?.array ?? []).map {
+                ($0.structure ?? []).prefix(4).compactMap(\.string)
+            }
+        }
+    }
+
+    /// The one that the daemon should hold while the machine is awake.
+    static let inhibitor = ["sleep", "DualCam", "Cameras are closed before sleep.", "delay"]
+
+    // MARK: Screen savers
+
+    /// Starts the screen saver of freedesktop.org, with its object where KDE has it or where older
+    /// programs do.
+    func startScreenSaver(isActive: Bool = false, at path: ObjectPath = "/ScreenSaver") throws {
+        let saver = try MockedService(
+            Self.screenSaver,
+            at: path,
+            interface: Self.screenSaver,
+            on: .session,
+            in: session
+        )
+        screenSaver = saver
+        try answer(isActive)
+    }
+
+    private func answer(_ isActive: Bool) throws {
+        try screenSaver?.define(
+            "GetActive",
+            of: Self.screenSaver,
+            gives: "b",
+            code: "ret = \(isActive ? "True" : "False")"
+        )
+    }
+
+    func setScreenSaver(_ isActive: Bool) throws {
+        try answer(isActive)
+        try screenSaver?.emit(
+            "ActiveChanged",
+            of: Self.screenSaver,
+            "b",
+            .boolean(isActive)
+        )
+    }
+
+    func endScreenSaver() { screenSaver = nil }
+
+    /// Starts GNOME's.
+    func startGnome(isActive: Bool = false) throws {
+        let path: ObjectPath = "/org/gnome/ScreenSaver"
+        gnome = try MockedService(
+            Self.gnome,
+            at: path,
+            interface: Self.gnome,
+            template: "gnome_screensaver",
+            on: .session,
+            in: session
+        )
+        if isActive { try setGnome(true) }
+    }
+
+    func setGnome(_ isActive: Bool) throws {
+        try gnome?.call("SetActive", of: Self.gnome, [.boolean(isActive)])
+    }
+}
+
+/// Somebody in a call: looks at the stream all the time, and sees what happens to it.
+final class Viewer {
+    private let daemon: Daemon
+    private let reader: StreamReader
+    private let node: Value
+    private var pressure = Pressure()
+
+    /// Looks from now on; returns once both cameras are live.
+    init(_ daemon: Daemon) throws {
+        self.daemon = daemon
+        reader = try StreamReader("dualcam", in: daemon.session)
+        _ = try reader.next()
+        node = try daemon.get("NodeId", of: .stream)
+        _ = try awaitLive()
+        forget()
+    }
+
+    deinit { reader.close() }
+
+    /// Waits for a camera's state and why; returns after how many seconds they came.
+    @discardableResult
+    func reach(_ state: String, _ interruption: String) throws -> Double {
+        let start = MonotonicClock.now
+        for camera in [DualCam.backPath, DualCam.frontPath] {
+            try eventually("\(camera.text) to be \(state): \(interruption)") {
+                try daemon.state(of: camera) == state
+                    && daemon.get("Interruption", of: .camera, at: camera) == .string(interruption)
+            }
+        }
+        return (MonotonicClock.now - start).seconds
+    }
+
+    /// Waits until both cameras deliver.
+    func awaitLive() throws -> Double { try reach("streaming", "none") }
+
+    /// Begins to watch anew.
+    func forget() {
+        _ = reader.longestWait()
+        reader.flush()
+        pressure = Pressure()
+    }
+
+    /// Expects the same node as at first, still linked, and no frame later than two intervals after
+    /// the one before; returns the longest wait in seconds. A machine with more to do than it can
+    /// may take twice as long.
+    @discardableResult
+    func expectSteady(
+        _ what: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Double {
+        let wait = reader.longestWait()
+        let limit = (pressure.isHigh ? 4.0 : 2.0) / 30 + 0.002
+        #expect(
+            wait <= limit,
+            "\(what): waited \(milliseconds(wait))",
+            sourceLocation: sourceLocation
+        )
+        #expect(reader.failure == nil, "\(what)", sourceLocation: sourceLocation)
+        #expect(
+            try daemon.get("NodeId", of: .stream) == node,
+            "\(what): another node",
+            sourceLocation: sourceLocation
+        )
+        forget()
+        return wait
+    }
+}

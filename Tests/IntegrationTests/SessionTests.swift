@@ -1,0 +1,300 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Platform
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    /// Sleep, locks and absence, with logind and screen savers played by dbusmock.
+    @Suite("The session", .timeLimit(.minutes(1)))
+    struct SessionTests {
+        private static let configuration = DaemonTests.still(
+            back: "test:bars",
+            front: "test:ramp",
+            scene: "layout = \"single\""
+        )
+
+        /// Something for which the cameras are closed, and its end.
+        private struct Cause: Sendable {
+            let name: String
+            let interruption: String
+            let turn: @Sendable (Desktop, Bool) throws -> Void
+        }
+
+        private static let causes: [Cause] = [
+            Cause(name: "sleep", interruption: "asleep") { try $0.sleep($1) },
+            Cause(name: "LockedHint", interruption: "locked") { try $0.setLocked($1) },
+            Cause(name: "another session in front", interruption: "locked") {
+                try $0.setActive(!$1)
+            },
+            Cause(name: "screen saver", interruption: "locked") { try $0.setScreenSaver($1) },
+            Cause(name: "GNOME's screen saver", interruption: "locked") { try $0.setGnome($1) },
+        ]
+
+        @Test func camerasCloseForItAndComeBackAfterIt() throws {
+            try with { desktop in
+                try desktop.startLogin()
+                try desktop.startScreenSaver()
+                try desktop.startGnome()
+            } _: { desktop, daemon in
+                let viewer = try Viewer(daemon)
+                var pictures: [String: Picture] = [:]
+                for cause in Self.causes {
+                    try daemon.forgetSignals()
+                    try cause.turn(desktop, true)
+                    let there = try viewer.reach("interrupted", cause.interruption)
+                    let frames = try captured(daemon)
+                    try viewer.expectSteady("\(cause.name), begin")
+                    #expect(try daemon.get("State", of: .stream) == .string("interrupted"))
+                    let picture = try veiledPicture(daemon)
+                    pictures[cause.interruption] = pictures[cause.interruption] ?? picture
+                    #expect(try captured(daemon) == frames, "\(cause.name): cameras go on")
+                    // Who keeps cameras closed on purpose has no problem.
+                    #expect(try daemon.problems == [])
+
+                    viewer.forget()
+                    try cause.turn(desktop, false)
+                    let back = try viewer.awaitLive()
+                    #expect(back < 2, "\(cause.name)")
+                    let wait = try viewer.expectSteady("\(cause.name), end")
+                    try daemon.settle()
+                    for camera in [DualCam.backPath, DualCam.frontPath] {
+                        let told = daemon.changes(of: .camera, at: camera)
+                        let why = told.compactMap { $0["Interruption"]?.string }
+                        #expect(why == [cause.interruption, "none"], "\(cause.name)")
+                        let states = told.compactMap { $0["State"]?.string }
+                        #expect(states.first == "interrupted" && states.last == "streaming")
+                    }
+                    print(
+                        "\(cause.name): closed in \(milliseconds(there)), live again in",
+                        "\(milliseconds(back)), longest wait for a frame \(milliseconds(wait))"
+                    )
+                }
+                // Each says its own reason.
+                let asleep = try #require(pictures["asleep"])
+                #expect(try asleep.differs(from: #require(pictures["locked"])))
+            }
+        }
+
+        /// Frames that both cameras took so far.
+        private func captured(_ daemon: Daemon) throws -> [Int?] {
+            try [DualCam.backPath, DualCam.frontPath].map {
+                try daemon.get("FramesCaptured", of: .camera, at: $0).integer
+            }
+        }
+
+        /// What a newcomer sees: the last picture, which has no edge any more, and words on it.
+        private func veiledPicture(_ daemon: Daemon) throws -> Picture {
+            let reader = try daemon.reader()
+            defer { reader.close() }
+            let picture = try reader.stillPicture()
+            let luma = picture.luma(row: 200)
+            let step = zip(luma, luma.dropFirst()).map { abs($0 - $1) }.max() ?? 255
+            #expect(step < 12, "an edge of \(step)")
+            #expect(luma.max().map { $0 - (luma.min() ?? 0) } ?? 0 > 30, "nothing is left of it")
+            let words = (340..<380).flatMap { picture.luma(row: $0)[500..<780] }
+            #expect((words.max() ?? 0) > 180, "no words")
+            return picture
+        }
+
+        @Test func sleepWaitsForTheCamerasAndForNothingElse() throws {
+            try with {
+                try $0.startLogin()
+            } _: { desktop, daemon in
+                let (movie, still) = (
+                    "\(desktop.session.directory)/a.y4m", "\(desktop.session.directory)/b.y4m"
+                )
+                let size = Size(width: 320, height: 180)
+                for path in [movie, still] {
+                    try writeMovie([40, 80, 120, 160], size: size, to: path)
+                }
+                try daemon.reload(
+                    DaemonTests.still(back: "file:\(movie)", front: "file:\(still)")
+                )
+                // From the kernel, not by the daemon's word.
+                func areOpen() -> Bool {
+                    let files = "/proc/\(daemon.program.id)/fd"
+                    let names = try? FileManager.default.contentsOfDirectory(atPath: files)
+                    return (names ?? []).contains {
+                        (try? FileManager.default.destinationOfSymbolicLink(
+                            atPath: "\(files)/\($0)"
+                        ))?.hasSuffix(".y4m") ?? false
+                    }
+                }
+                try eventually("the inhibitor") { try desktop.inhibitors == [Desktop.inhibitor] }
+                let viewer = try Viewer(daemon)
+                for turn in 1...3 {
+                    #expect(areOpen())
+                    #expect(try desktop.inhibitors == [Desktop.inhibitor])
+                    let start = MonotonicClock.now
+                    try desktop.sleep(true)
+                    try eventually("its release") { try desktop.inhibitors == [] }
+                    #expect(!areOpen(), "released before the cameras were closed")
+                    let time = (MonotonicClock.now - start).seconds
+                    #expect(time < 1)
+                    try viewer.reach("interrupted", "asleep")
+                    try viewer.expectSteady("before sleep")
+
+                    try desktop.sleep(false)
+                    let back = try viewer.awaitLive()
+                    #expect(back < 2)
+                    try viewer.expectSteady("after sleep")
+                    try eventually("the inhibitor again") {
+                        try desktop.inhibitors == [Desktop.inhibitor]
+                    }
+                    print(
+                        "sleep \(turn): may sleep after \(milliseconds(time)), live again after",
+                        milliseconds(back)
+                    )
+                }
+            }
+        }
+
+        @Test func sleepWithNobodyToLookIsDelayedForNothing() throws {
+            try with {
+                try $0.startLogin()
+            } _: { desktop, daemon in
+                try eventually("the inhibitor") { try desktop.inhibitors == [Desktop.inhibitor] }
+                try desktop.sleep(true)
+                try eventually("its release") { try desktop.inhibitors == [] }
+                try desktop.sleep(false)
+                try eventually("the inhibitor again") {
+                    try desktop.inhibitors == [Desktop.inhibitor]
+                }
+                #expect(try daemon.state(of: DualCam.backPath) == "closed")
+            }
+        }
+
+        /// Lock is what logind asks of the screen lock; whether it has locked is LockedHint, and
+        /// not every lock tells logind when it opens.
+        @Test func beingAskedToLockIsNotBeingLocked() throws {
+            try with {
+                try $0.startLogin()
+            } _: { desktop, daemon in
+                let viewer = try Viewer(daemon)
+                try daemon.forgetSignals()
+                try desktop.askForLock(true)
+                try desktop.askForLock(false)
+                // What comes after them on the same way has come: so have they.
+                try desktop.setLocked(true)
+                try viewer.reach("interrupted", "locked")
+                try desktop.setLocked(false)
+                _ = try viewer.awaitLive()
+                try daemon.settle()
+                let told = daemon.changes(of: .camera, at: DualCam.backPath)
+                #expect(told.compactMap { $0["Interruption"]?.string } == ["locked", "none"])
+                try viewer.expectSteady("a lock")
+            }
+        }
+
+        @Test func whatIsSoAtTheStartCounts() throws {
+            let causes: [(String, (Desktop) throws -> Void, (Desktop) throws -> Void)] = [
+                (
+                    "a locked session",
+                    { try $0.startLogin(isLocked: true) }, { try $0.setLocked(false) }
+                ),
+                (
+                    "a screen saver", { try $0.startScreenSaver(isActive: true) },
+                    { try $0.setScreenSaver(false) }
+                ),
+                (
+                    "a screen saver at its other place",
+                    {
+                        try $0.startScreenSaver(
+                            isActive: true,
+                            at: "/org/freedesktop/ScreenSaver"
+                        )
+                    },
+                    { $0.endScreenSaver() }
+                ),
+                (
+                    "GNOME's screen saver", { try $0.startGnome(isActive: true) },
+                    { try $0.setGnome(false) }
+                ),
+            ]
+            for (name, begin, end) in causes {
+                try with(begin) { desktop, daemon in
+                    let reader = try daemon.reader()
+                    defer { reader.close() }
+                    _ = try reader.next()
+                    try eventually(name) {
+                        try daemon.get("Interruption", of: .camera, at: DualCam.backPath)
+                            == .string("locked")
+                    }
+                    #expect(try captured(daemon) == [0, 0], "\(name)")
+                    try end(desktop)
+                    try eventually("the end of \(name)", within: 2) {
+                        try daemon.state(of: DualCam.backPath) == "streaming"
+                            && daemon.state(of: DualCam.frontPath) == "streaming"
+                    }
+                }
+            }
+        }
+
+        @Test func logindMayComeLateAndRestart() throws {
+            try with { _ in
+            } _: { desktop, daemon in
+                let viewer = try Viewer(daemon)
+                // Never there: nobody to ask, nothing to wait for.
+                #expect(try daemon.problems == [])
+
+                try desktop.startLogin()
+                try eventually("the inhibitor") { try desktop.inhibitors == [Desktop.inhibitor] }
+                try desktop.setLocked(true)
+                try viewer.reach("interrupted", "locked")
+                let frames = try captured(daemon)
+                try daemon.forgetSignals()
+
+                // Restarted behind a locked screen: no camera opens meanwhile.
+                desktop.endLogin()
+                try desktop.startLogin(isLocked: true)
+                try eventually("the inhibitor again") {
+                    try desktop.inhibitors == [Desktop.inhibitor]
+                }
+                try daemon.settle()
+                #expect(try captured(daemon) == frames)
+                try viewer.expectSteady("logind restarts")
+
+                // Another session of the user's comes to the display.
+                try desktop.addSession("c2")
+                _ = try viewer.awaitLive()
+                try desktop.setLocked(true, session: "c2")
+                try viewer.reach("interrupted", "locked")
+
+                // Gone for good: its word counts for a while.
+                let start = MonotonicClock.now
+                desktop.endLogin()
+                _ = try viewer.awaitLive()
+                let time = (MonotonicClock.now - start).seconds
+                #expect((2.5...4.5).contains(time), "\(time) s")
+                try viewer.expectSteady("logind goes")
+
+                // So does the whole bus.
+                desktop.session.kill(.systemBus)
+                try daemon.settle()
+                #expect(try daemon.state(of: DualCam.backPath) == "streaming")
+                try viewer.expectSteady("the system bus goes")
+            }
+        }
+
+        /// Runs `body` with a daemon in a desktop that `prepare` has set up.
+        private func with(
+            _ prepare: (Desktop) throws -> Void,
+            _ body: (Desktop, Daemon) throws -> Void
+        ) throws {
+            let desktop = try Desktop()
+            defer { desktop.session.close() }
+            do {
+                try prepare(desktop)
+                let daemon = try Daemon(Self.configuration, in: desktop.session)
+                try body(desktop, daemon)
+                #expect(try daemon.end().exit == .status(0))
+            } catch {
+                desktop.session.printLogs()
+                throw error
+            }
+        }
+    }
+}

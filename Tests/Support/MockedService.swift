@@ -1,0 +1,127 @@
+package import DBusKit
+import Glibc
+import Platform
+
+/// A service of the desktop, played by python-dbusmock (https://martinpitt.github.io/python-dbusmock):
+/// it has the names, objects and signals of the real one, and does what the test tells it.
+///
+/// - Context: bound to the thread of the test.
+package final class MockedService {
+    /// The bus that it is on.
+    package enum Bus: Sendable { case session, system }
+
+    private static let control = "org.freedesktop.DBus.Mock"
+
+    /// The bus name.
+    package let name: String
+    /// Its main object.
+    package let path: ObjectPath
+    private let program: Child
+    private let loop: EventLoop
+    private let connection: Connection
+
+    /// Starts it in `session` and waits until it owns `name`. Its main object, at `path`, has the
+    /// interface `interface`: as the template of dbusmock called `template` says, or empty.
+    package init(
+        _ name: String,
+        at path: ObjectPath,
+        interface: String,
+        template: String? = nil,
+        on bus: Bus,
+        in session: PrivateSession
+    ) throws {
+        self.name = name
+        self.path = path
+        let what = template.map { ["--template", $0] } ?? [name, path.text, interface]
+        // By its path: it is Debian's own Python that has the module.
+        program = try session.run(
+            "/usr/bin/python3",
+            ["-m", "dbusmock", bus == .system ? "--system" : "--session"] + what
+        )
+        loop = try EventLoop()
+        let variable =
+            bus == .system ? "DBUS_SYSTEM_BUS_ADDRESS" : "DBUS_SESSION_BUS_ADDRESS"
+        connection = try Connection(
+            to: .address(session.environment[variable] ?? ""),
+            loop: loop
+        )
+        try eventually("\(name)", within: 10) {
+            if let exit = program.exit {
+                throw ServiceFailed(description: "dbusmock: \(exit): \(program.errors)")
+            }
+            return (try? call("Ping", of: "org.freedesktop.DBus.Peer")) != nil
+        }
+    }
+
+    deinit { end() }
+
+    /// Kills it and waits until it is gone. Harmless when it is already.
+    package func end() { program.end() }
+
+    /// Calls a method, and returns what it gives.
+    @discardableResult
+    package func call(
+        _ member: String,
+        of interface: String,
+        at path: ObjectPath? = nil,
+        _ arguments: [Value] = []
+    ) throws -> [Value] {
+        try connection.call(
+            MethodCall(
+                member,
+                of: interface,
+                at: path ?? self.path,
+                on: name,
+                arguments,
+                startsService: false,
+                timeout: 5
+            )
+        )
+    }
+
+    /// Has the object at `path` answer a method with the result that `code`, in Python, leaves in
+    /// `ret`.
+    package func define(
+        _ member: String,
+        of interface: String,
+        at path: ObjectPath? = nil,
+        takes: String = "",
+        gives: String = "",
+        code: String
+    ) throws {
+        let words = [interface, member, takes, gives, code].map { Value.string($0) }
+        try call("AddMethod", of: Self.control, at: path, words)
+    }
+
+    /// Has the object at `path` send a signal that carries `values`, of the types that `signature`
+    /// has.
+    package func emit(
+        _ signal: String,
+        of interface: String,
+        at path: ObjectPath? = nil,
+        _ signature: String,
+        _ values: Value...
+    ) throws {
+        let arguments = values.map { Value.variant($0) }
+        try call(
+            "EmitSignal",
+            of: Self.control,
+            at: path,
+            [
+                .string(interface), .string(signal), .string(signature),
+                .array(arguments, of: .variant),
+            ]
+        )
+    }
+
+    /// Changes a property of the object at `path`, and signals that.
+    package func set(
+        _ property: String,
+        of interface: String,
+        at path: ObjectPath? = nil,
+        to value: Value
+    ) throws {
+        let arguments: [Value] = [.string(interface), .string(property), .variant(value)]
+        try call("Set", of: "org.freedesktop.DBus.Properties", at: path, arguments)
+    }
+}
