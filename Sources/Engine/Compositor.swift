@@ -82,16 +82,13 @@ package final class Compositor {
     ) {
         let hole = hole(above: -1, of: scene)
         if let role = scene.backdrop, scene.backdropMix < 1 {
-            backdrop.prepare(camera(role), scene.transform(of: role))
+            backdrop.prepare(camera(role), scene.look(of: role))
         } else {
             backdrop.clear()
         }
         let share = scene.backdrop == nil ? 0 : min(255, Int(scene.backdropMix * 256))
         if let role = scene.backdrop, share > 0 {
-            otherBackdrop.prepare(
-                camera(role.other),
-                scene.transform(of: role.other)
-            )
+            otherBackdrop.prepare(camera(role.other), scene.look(of: role.other))
         }
         let other = row.reserve(2 * canvas.width)
         for y in 0..<canvas.height {
@@ -124,17 +121,19 @@ struct Backdrop: ~Copyable {
     private let canvas: Size
     private var cached = CachedCopy()
     private var hasPicture = false
+    private var grading: Grading?
 
     /// A backdrop for a canvas of `canvas`; calm grey at first.
     init(canvas: Size) { self.canvas = canvas }
 
-    /// Makes it that of the camera's newest picture, turned by `transform`; calm grey where it
-    /// has none.
-    mutating func prepare(_ camera: CameraPicture, _ transform: Transform) {
+    /// Makes it that of the camera's newest picture, turned and graded as `look` says; calm grey
+    /// where it has none.
+    mutating func prepare(_ camera: CameraPicture, _ look: Look) {
+        grading = look.grade == .none ? nil : Grading(look.grade)
         hasPicture = cached.update(
             camera,
             recipe: BlurredCopy.Recipe(
-                transform: transform,
+                transform: look.transform,
                 size: canvas,
                 sigma: Self.blur,
                 brightness: Self.brightness
@@ -151,16 +150,25 @@ struct Backdrop: ~Copyable {
         let (x0, x1) = (range.lowerBound, range.upperBound)
         if hasPicture {
             cached.copy.write(y: y, from: x0, to: x1, into: row + 2 * x0)
+            grading?.apply(to: row + 2 * x0, count: range.count)
         } else {
             Piece.fill(row + 2 * x0, luma: Piece.calm, count: range.count)
         }
     }
 }
 
+/// What is done to a role's picture wherever it is shown.
+struct Look {
+    var transform = Transform.identity
+    var grade = Grade.none
+}
+
 extension Scene {
-    /// How the role's picture is turned; as it is where no layer shows it.
-    func transform(of role: Role) -> Transform {
-        for index in 0..<count where self[index].role == role { return self[index].transform }
-        return .identity
+    /// How the role's picture is shown; as it is where no layer shows it.
+    func look(of role: Role) -> Look {
+        for index in 0..<count where self[index].role == role {
+            return Look(transform: self[index].transform, grade: self[index].grade)
+        }
+        return Look()
     }
 }

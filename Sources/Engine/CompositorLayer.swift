@@ -183,10 +183,6 @@ final class LayerSurface {
                 let target = output + band.lowerBound * stride + 2 * touched.x
                 let first = band.lowerBound - touched.y
                 picture.scaler.write(rows: first..<first + band.count, into: target, stride: stride)
-                guard isGraded else { return }
-                for y in 0..<band.count {
-                    grading.apply(to: target + y * stride, count: touched.width)
-                }
                 return
             }
             for y in band {
@@ -355,7 +351,7 @@ struct CachedCopy: ~Copyable {
 
 extension Grading {
     /// As the scene asks for it. What green gains, light does not.
-    fileprivate init(_ grade: Grade) {
+    init(_ grade: Grade) {
         self.init(red: grade.red / grade.green, blue: grade.blue / grade.green, light: grade.light)
     }
 }

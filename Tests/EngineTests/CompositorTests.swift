@@ -119,6 +119,46 @@ struct CompositorTests {
         #expect(luma(brighter, borderWidth: 0) == luma(brighter, borderWidth: 2))
     }
 
+    @Test(arguments: [Layout.sideBySide, .stacked])
+    func whatIsBehindPicturesIsGradedAsTheyAreAllThroughASwap(layout: Layout) {
+        let canvas = Size(width: 128, height: 72)
+        var style = SceneStyle()
+        style.layout = layout
+        var state = SceneState(
+            canvas: canvas,
+            style: style,
+            present: PerRole(back: true, front: true)
+        )
+        let flat = flatFrame(size: canvas, format: .i422, color: .video, [100, 128, 128])
+        func behind(_ state: SceneState, seconds: Double) -> Pixel {
+            let scene = state.scene(at: Timestamp(seconds: seconds))
+            return Picture(scene, canvas: canvas, back: flat, front: flat).pixel(0, 0)
+        }
+        let plain = behind(state, seconds: 0)
+        for role in Role.allCases {
+            state.grades[role].light = 1.5
+            state.grades[role].red = 1.3
+        }
+        let graded = behind(state, seconds: 0)
+        #expect(abs(Double(graded.y) - 16 - 1.5 * Double(plain.y - 16)) < 2)
+        #expect(graded.v > plain.v + 4)
+        state.setSwapped(true, at: .zero)
+        for step in 0...10 {
+            let pixel = behind(state, seconds: 0.03 * Double(step))
+            #expect(abs(Int(pixel.y) - Int(graded.y)) <= 1, "step \(step): \(pixel)")
+            #expect(abs(Int(pixel.v) - Int(graded.v)) <= 1, "step \(step): \(pixel)")
+        }
+        // Where one is graded and the other is not, the one goes over into the other.
+        state.grades.front = .none
+        var last = Int(graded.y)
+        for step in 0...10 {
+            let luma = Int(behind(state, seconds: 0.03 * Double(step)).y)
+            #expect(luma <= last && last - luma < 12, "step \(step): \(luma) after \(last)")
+            last = luma
+        }
+        #expect(abs(last - Int(plain.y)) <= 1)
+    }
+
     @Test func aVeilDarkensStepByStep() {
         let back = flatFrame(size: Self.canvas, format: .i422, [255, 128, 128])
         var last: UInt8 = 235
