@@ -197,4 +197,11 @@ package enum ControlRefusal: Error, Hashable, Sendable {
     case outOfRange(String)
     /// The camera is not there or did not take it.
     case failed(Interruption, String)
+
+    /// Why, as a sentence for people.
+    package var reason: String {
+        switch self {
+        case .notSupported(let reason), .outOfRange(let reason), .failed(_, let reason): reason
+        }
+    }
 }

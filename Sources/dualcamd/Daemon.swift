@@ -351,15 +351,17 @@ final class Daemon {
     }
 
     /// Turns Pro mode on or off; `done` is called when that is done, every value being automatic
-    /// again where it is off.
-    func setPro(_ isOn: Bool, done: @escaping @MainActor () -> Void) {
+    /// again where it is off, but for those cameras that it names with what they refused.
+    func setPro(_ isOn: Bool, done: @escaping @MainActor ([Role: ControlRefusal]) -> Void) {
         send(.setPro(isOn))
-        guard !isOn else { return whenShown(done) }
+        guard !isOn else { return whenShown { done([:]) } }
         var remaining = Role.allCases.count
+        var refusals: [Role: ControlRefusal] = [:]
         for role in Role.allCases {
-            perform(.reset, role) { _ in
+            perform(.reset, role) { result in
+                if case .failure(let refusal) = result { refusals[role] = refusal }
                 remaining -= 1
-                if remaining == 0 { done() }
+                if remaining == 0 { done(refusals) }
             }
         }
     }

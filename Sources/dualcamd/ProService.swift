@@ -83,7 +83,19 @@ final class ProService {
 
     private func writePro(_ write: PropertyWrite) {
         switch write.property {
-        case "Enabled": daemon.setPro(write.value.boolean ?? false) { write.accept() }
+        case "Enabled":
+            daemon.setPro(write.value.boolean ?? false) { refusals in
+                guard !refusals.isEmpty else { return write.accept() }
+                let cameras = Role.allCases.compactMap { role in
+                    refusals[role].map { "the \(role.rawValue) camera: \($0.reason)" }
+                }
+                write.refuse(
+                    .failed(
+                        "Pro mode is off, but not every value is automatic again; "
+                            + cameras.joined(separator: "; ")
+                    )
+                )
+            }
         case "Dial":
             let word = write.value.string ?? ""
             guard let dial = Dial(rawValue: word) else {
