@@ -46,6 +46,8 @@ private final class ScriptedNode: VideoCalls {
     ]
     /// Errnos to answer with, first come first served, by call.
     var errors: [UInt: [CInt]] = [:]
+    /// The control that cannot be asked for.
+    var broken: Int32?
     var pending = 0
     private(set) var subscribed: [UInt32] = []
     let descriptor: CInt = -1
@@ -80,6 +82,7 @@ private final class ScriptedNode: VideoCalls {
                 query.pointee.id & next != 0 ? UInt32($0.id) > asked : UInt32($0.id) == asked
             }
             guard let control = found else { return EINVAL }
+            if control.id == broken { return EIO }
             query.pointee.id = UInt32(control.id)
             query.pointee.type = control.type.rawValue
             query.pointee.minimum = control.range.lowerBound
@@ -210,5 +213,11 @@ struct VideoControlsTests {
     func none() throws {
         node.errors[cv4l2_query_ext_ctrl] = [ENOTTY]
         #expect(try controls.controls() == [])
+    }
+
+    @Test("are those before one that is broken")
+    func broken() throws {
+        node.broken = V4L2_CID_EXPOSURE_AUTO
+        #expect(try controls.controls().map(\.name) == ["gain"])
     }
 }

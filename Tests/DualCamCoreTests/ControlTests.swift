@@ -420,6 +420,24 @@ struct ControlTests {
         #expect(state.whiteBalance == .auto && state.wish.focus == 1)
     }
 
+    @Test mutating func whatWasDoneInPartIsUndoneWhole() throws {
+        var device = ScriptedControls(ScriptedControls.exposure() + ScriptedControls.gain())
+        var state = CameraControls()
+        state.read(device.controls)
+        let gain = device["gain"]
+        let plan = try state.plan(.iso(1600))
+        // The automatics went off and the gain was set; then the camera took no more.
+        for write in plan.switches + plan.values { device[write.name] = write.value }
+        #expect(device["gain"] != gain && device["exposure_dynamic_framerate"] == 0)
+        state.keepOriginals(of: plan)
+        state.read(device.controls)
+        #expect(state.wish.isAutomatic, "it is not what is wanted")
+        try device.give(.iso(800), &state)
+        try device.give(.reset, &state)
+        #expect(device["gain"] == gain && device["exposure_dynamic_framerate"] == 1)
+        #expect(device["auto_exposure"] == 3)
+    }
+
     @Test mutating func noClickChangesNothing() throws {
         var device = ScriptedControls(ScriptedControls.full)
         for command in [

@@ -154,14 +154,7 @@ struct HudTests {
             width: size.width - 2 * (Int(300 * unit) / 2 * 2),
             height: size.height - Int(570 * unit)
         )
-        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("Goldens/hud-\(name)-\(size.height).png")
-        if ProcessInfo.processInfo.environment["DUALCAM_UPDATE_GOLDENS"] == "1" {
-            picture.writePNG(region, to: url.path)
-        }
-        let difference = try picture.difference(region, fromPNG: url.path)
-        // Fonts of another release differ by a little at their edges.
-        #expect(difference.mean < 1 && difference.far < 0.01, "\(difference)")
+        try picture.expectGolden("hud-\(name)-\(size.height)", region)
         // And over a photograph, to be looked at.
         var photo = Picture(
             SceneState(
@@ -208,6 +201,35 @@ struct HudTests {
         #expect(ratio(letters(480..<600, 624..<642), dial) >= 4.5, "the dial's numbers")
         #expect(ratio(letters(622..<658, 624..<642), dial) >= 4.5, "the current one")
         #expect(ratio(letters(600..<680, 644..<655), dial) >= 4.5, "its name")
+    }
+
+    @Test(
+        "stays inside a narrow picture, with its longest values",
+        arguments: [
+            Size(width: 160, height: 120), Size(width: 320, height: 180),
+            Size(width: 640, height: 360), Size(width: 720, height: 1280),
+            Size(width: 360, height: 640),
+        ]
+    )
+    func narrow(size: Size) throws {
+        let hud = try HudCamera(.iso(3200), .shutter(200), .whiteBalance(.kelvin(10000)))
+            .hud(.whiteBalance, aperture: 11)
+        let picture = try Self.picture(hud, size, over: 110)
+        var (darkest, lightest) = (UInt8.max, UInt8.min)
+        for y in 0..<size.height {
+            for x in 0..<size.width {
+                let luma = picture.pixel(x, y).y
+                (darkest, lightest) = (min(darkest, luma), max(lightest, luma))
+                let isMargin = min(x, size.width - 1 - x) < 2 || size.height - 1 - y < 2
+                let isUpper = y < size.height / 2
+                if isMargin || isUpper { #expect(luma == 110, "(\(x), \(y))") }
+            }
+        }
+        #expect(darkest < 60 && lightest > 160)
+        try picture.save("hud-narrow-\(size.width)")
+        guard size.width == 720 else { return }
+        let region = PixelRect(x: 0, y: 1040, width: 720, height: 240)
+        try picture.expectGolden("hud-narrow-720", region)
     }
 
     @Test("touches nothing but its pill and its dial")
@@ -322,6 +344,18 @@ extension Picture {
         }
         cairo_surface_mark_dirty(surface)
         cairo_surface_write_to_png(surface, path)
+    }
+
+    /// Expects a part of the picture to look as it did when the golden `name` was written.
+    func expectGolden(_ name: String, _ region: PixelRect) throws {
+        let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("Goldens/\(name).png")
+        if ProcessInfo.processInfo.environment["DUALCAM_UPDATE_GOLDENS"] == "1" {
+            writePNG(region, to: url.path)
+        }
+        let difference = try difference(region, fromPNG: url.path)
+        // Fonts of another release differ by a little at their edges.
+        #expect(difference.mean < 1 && difference.far < 0.01, "\(name): \(difference)")
     }
 
     /// How far a part of the picture is from that of a file: the mean over all bytes, and which share of them is

@@ -1,0 +1,400 @@
+import Capture
+import DualCamCore
+import Engine
+import Frames
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("The thread of a camera's controls", .timeLimit(.minutes(1)))
+struct ControlThreadTests {
+    private typealias Outcome = Result<ControlThread.Outcome, ControlRefusal>
+    private static let patience = 20.0
+
+    private let driver: ScriptedDriver
+    private let told = Mutexed<[(identity: String, controls: CameraControls)]>([])
+    private let thread: ControlThread
+
+    init() throws {
+        driver = try ScriptedDriver()
+        let told = told
+        thread = try ControlThread(role: .back) { identity, controls in
+            told.with { $0.append((identity, controls)) }
+        }
+    }
+
+    /// Has the thread look after the camera.
+    private func use(isStreaming: Bool, isShown: Bool = false, wish: ControlCommand? = nil) throws {
+        var controls = CameraControls()
+        if let wish {
+            controls.read(driver.controls)
+            controls.settle(try controls.plan(wish), driver.controls)
+        }
+        let source = ScriptedCamera(driver: driver)
+        thread.use(
+            ControlThread.Use(
+                source: source,
+                controls: controls,
+                isStreaming: isStreaming,
+                isShown: isShown
+            )
+        )
+    }
+
+    /// Gives `command` and waits for what comes of it.
+    private func perform(_ command: ControlCommand) throws -> Outcome {
+        let answer = Mutexed<Outcome?>(nil)
+        thread.perform(command) { result in answer.with { $0 = result } }
+        return try eventually("the answer to \(command)", within: Self.patience) {
+            answer.with { $0 }
+        }
+    }
+
+    private func end() {
+        thread.end()
+        #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: Self.patience)))
+        #expect(driver.openPorts == 0, "the device is closed")
+    }
+
+    /// Waits for the thread to tell something that `isTrue` holds for.
+    private func waitFor(_ what: String, _ isTrue: (CameraControls) -> Bool) throws {
+        try eventually(what, within: Self.patience) {
+            told.with { $0.contains { isTrue($0.controls) } }
+        }
+    }
+
+    @Test("switches automatics off before values, and reads back what came of it")
+    func order() throws {
+        defer { end() }
+        try use(isStreaming: true)
+        let outcome = try perform(.shutter(4000)).get()
+        #expect(driver.log == ["auto_exposure=1", "exposure_time=40", "read"])
+        #expect(outcome.identity == "scripted")
+        #expect(outcome.controls.shutter == 4000 && !outcome.controls.isExposureAutomatic)
+        #expect(outcome.limit == nil)
+        let limited = try perform(.stepShutter(99)).get()
+        #expect(limited.limit != nil)
+    }
+
+    @Test("tells what is true after a value was refused that an automatic has")
+    func inactive() throws {
+        defer { end() }
+        try use(isStreaming: true)
+        let refusal = ControlRefusal.notSupported("exposure_time is inactive")
+        #expect(try perform(.raw("exposure_time", 40)) == .failure(refusal))
+        // The automatic goes off, and then the driver takes no value.
+        driver.refuse("exposure_time", with: .failed(.stalled, "no answer"))
+        #expect(try perform(.shutter(4000)) == .failure(.failed(.stalled, "no answer")))
+        try waitFor("what is true now") { !$0.isExposureAutomatic && $0.wish.shutter == nil }
+        driver.refuse("exposure_time", with: nil)
+        #expect(try perform(.shutter(4000)).get().controls.shutter == 4000)
+        // And all is automatic once that is asked for.
+        #expect(try perform(.reset).get().controls.isExposureAutomatic)
+    }
+
+    @Test("shows what a driver that rounds made of a value, and takes it for nobody else's")
+    func rounding() throws {
+        defer { end() }
+        driver.rounding = 16
+        try use(isStreaming: true)
+        let controls = try perform(.iso(400)).get().controls
+        let gain = driver.value(of: "gain")
+        #expect(gain % 16 == 0 && controls.wish.iso == 400)
+        #expect(controls.device.first { $0.name == "gain" }?.value == gain)
+        #expect(try perform(.look).get().controls.wish.iso == 400)
+        // From there a click goes on to the next stop.
+        #expect(try perform(.stepISO(1)).get().controls.wish.iso == 500)
+    }
+
+    @Test("hears of another program's change by an event, and while values are shown without one")
+    func others() throws {
+        defer { end() }
+        try use(isStreaming: true)
+        _ = try perform(.shutter(4000))
+        #expect(driver.subscribed.contains("exposure_time"))
+        driver.change("exposure_time", to: 100)
+        driver.tellEvent()
+        try waitFor("the other's shutter") { $0.shutter == 10_000 && $0.wish.shutter == 10_000 }
+        #expect(told.with { $0.allSatisfy { $0.identity == "scripted" } })
+
+        // An automatic changes its value, of which no event tells.
+        _ = try perform(.automatic([.shutter]))
+        driver.change("exposure_time", to: 300)
+        try use(isStreaming: true, isShown: true)
+        try waitFor("the automatic's shutter") { $0.shutter == 30_000 && $0.isExposureAutomatic }
+    }
+
+    @Test("opens a camera that delivers nothing for the moment that a value takes")
+    func closed() throws {
+        defer { end() }
+        try use(isStreaming: false)
+        #expect(try perform(.focus(0)).get().controls.focus == 0)
+        #expect(driver.log == ["focus_auto=0", "focus=250", "read"])
+        try eventually("the closed device", within: Self.patience) { driver.openPorts == 0 }
+        #expect(driver.openings == 1)
+        // What it was told is wanted of it still when it delivers.
+        driver.change("focus_auto", to: 1)
+        try use(isStreaming: true)
+        try eventually("the focus", within: Self.patience) { driver.value(of: "focus_auto") == 0 }
+    }
+
+    @Test("says that a camera is gone, and has it as wanted once it is back")
+    func gone() throws {
+        defer { end() }
+        driver.isGone = true
+        try use(isStreaming: false)
+        #expect(try perform(.iso(400)) == .failure(.failed(.unplugged, "camera: notFound")))
+        // Nothing is left to be undone of what cannot be reached.
+        #expect(try perform(.reset).get().controls.wish.isAutomatic)
+        driver.isGone = false
+        #expect(try perform(.iso(400)).get().controls.wish.iso == 400)
+        driver.forget()
+        try use(isStreaming: true)
+        try eventually("its gain", within: Self.patience) { driver.value(of: "gain") != 32 }
+    }
+
+    @Test("is as wanted when another camera has the role")
+    func another() throws {
+        defer { end() }
+        try use(isStreaming: false, wish: .shutter(8000))
+        try use(isStreaming: true)
+        try eventually("its shutter", within: Self.patience) {
+            driver.value(of: "exposure_time") == 80
+        }
+    }
+
+    @Test("does what it was asked before it ends, and keeps nobody waiting meanwhile")
+    func ending() throws {
+        try use(isStreaming: true)
+        _ = try perform(.look)
+        driver.isHanging = true
+        let answers = Mutexed<[Outcome]>([])
+        for iso in [200, 400] {
+            thread.perform(.iso(iso)) { result in answers.with { $0.append(result) } }
+        }
+        try eventually("the hanging call", within: Self.patience) { driver.hasHung }
+        thread.end()
+        #expect(!thread.wait(until: MonotonicClock.now + Timestamp(seconds: 0.05)))
+        #expect(answers.with { $0.isEmpty })
+        driver.isHanging = false
+        end()
+        let wishes = answers.with { $0.map { try? $0.get().controls.wish.iso } }
+        #expect(wishes == [200, 400])
+    }
+}
+
+/// A value behind a lock.
+private final class Mutexed<Value: Sendable>: Sendable {
+    private let value: Mutex<Value>
+    init(_ value: Value) { self.value = Mutex(value) }
+    func with<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+        value.withLock { body(&$0) }
+    }
+}
+
+/// A camera whose controls are `driver`'s.
+private struct ScriptedCamera: CameraSource {
+    let driver: ScriptedDriver
+    let name = "Scripted"
+    let identity = "scripted"
+
+    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
+        throw CaptureError(.notFound, "camera")
+    }
+
+    func openControls() throws(CaptureError) -> any ControlPort {
+        guard !driver.isGone else { throw CaptureError(.notFound, "camera") }
+        return ScriptedPort(driver)
+    }
+}
+
+/// A way to `driver`'s controls, while it is held.
+private final class ScriptedPort: ControlPort {
+    private let driver: ScriptedDriver
+    init(_ driver: ScriptedDriver) {
+        self.driver = driver
+        driver.opened()
+    }
+    deinit { driver.closed() }
+
+    var descriptor: CInt { driver.descriptor }
+    func controls() throws(ControlRefusal) -> [DeviceControl] { driver.controls }
+    func update(
+        _ controls: inout [DeviceControl],
+        where matters: (DeviceControl) -> Bool
+    ) throws(ControlRefusal) {
+        let now = driver.read()
+        for index in controls.indices where matters(controls[index]) {
+            controls[index] = now.first { $0.id == controls[index].id } ?? controls[index]
+        }
+    }
+    func write(_ write: ControlWrite) throws(ControlRefusal) {
+        if let refusal = driver.write(write) { throw refusal }
+    }
+    func subscribe(to controls: [DeviceControl]) { driver.subscribe(controls.map(\.name)) }
+    func takeEvents() -> Bool { driver.takeEvents() }
+}
+
+/// A driver as USB cameras have them, from any thread.
+private final class ScriptedDriver: Sendable {
+    private struct Script {
+        var controls: [DeviceControl]
+        var log: [String] = []
+        var refusals: [String: ControlRefusal] = [:]
+        var subscribed: [String] = []
+        var rounding = 1
+        var openPorts = 0
+        var openings = 0
+        var isGone = false
+        var isHanging = false
+        var hasHung = false
+    }
+    private let script: Mutex<Script>
+    /// A socket: what is sent to it out of band is urgent, as a driver's event is.
+    let descriptor: CInt
+    private let other: CInt
+
+    init() throws(SystemError) {
+        var pair: [CInt] = [-1, -1]
+        guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &pair) == 0 else {
+            throw .last("socketpair")
+        }
+        (descriptor, other) = (pair[0], pair[1])
+        script = Mutex(Script(controls: Self.initial))
+    }
+
+    deinit {
+        close(descriptor)
+        close(other)
+    }
+
+    private static var initial: [DeviceControl] {
+        func control(
+            _ id: UInt32,
+            _ name: String,
+            _ purpose: DeviceControl.Purpose,
+            _ range: ClosedRange<Int>,
+            _ value: Int,
+            menu: [Int] = []
+        ) -> DeviceControl {
+            DeviceControl(
+                id: id,
+                name: name,
+                kind: menu.isEmpty ? .integer : .menu,
+                purpose: purpose,
+                range: range,
+                initial: value,
+                menu: menu.map { DeviceControl.Item(index: $0, name: "item \($0)") },
+                value: value
+            )
+        }
+        var controls = [
+            control(1, "auto_exposure", .exposureMode, 0...3, 3, menu: [1, 3]),
+            control(2, "exposure_time", .exposureTime, 1...10000, 156),
+            control(3, "gain", .gain, 0...255, 32),
+            control(4, "focus_auto", .focusAuto, 0...1, 1),
+            control(5, "focus", .focus, 0...250, 120),
+        ]
+        follow(&controls)
+        return controls
+    }
+
+    /// Values whose automatic is on are inactive.
+    private static func follow(_ controls: inout [DeviceControl]) {
+        for (automatic, value, off) in [
+            ("auto_exposure", "exposure_time", 1), ("focus_auto", "focus", 0),
+        ] {
+            let isOn = controls.first { $0.name == automatic }?.value != off
+            for index in controls.indices where controls[index].name == value {
+                controls[index].flags = isOn ? .inactive : []
+            }
+        }
+    }
+
+    var controls: [DeviceControl] { script.withLock { $0.controls } }
+    /// Values written, and when all were read, since the last command.
+    var log: [String] { script.withLock { $0.log } }
+    var subscribed: [String] { script.withLock { $0.subscribed } }
+    var openPorts: Int { script.withLock { $0.openPorts } }
+    var openings: Int { script.withLock { $0.openings } }
+    var hasHung: Bool { script.withLock { $0.hasHung } }
+    var isGone: Bool {
+        get { script.withLock { $0.isGone } }
+        set { script.withLock { $0.isGone = newValue } }
+    }
+    /// Writes take no end.
+    var isHanging: Bool {
+        get { script.withLock { $0.isHanging } }
+        set { script.withLock { $0.isHanging = newValue } }
+    }
+    /// The gain is a multiple of this.
+    var rounding: Int {
+        get { script.withLock { $0.rounding } }
+        set { script.withLock { $0.rounding = newValue } }
+    }
+
+    func value(of name: String) -> Int { controls.first { $0.name == name }?.value ?? .min }
+    func refuse(_ name: String, with refusal: ControlRefusal?) {
+        script.withLock { $0.refusals[name] = refusal }
+    }
+    /// As another program does.
+    func change(_ name: String, to value: Int) {
+        script.withLock { script in
+            for index in script.controls.indices where script.controls[index].name == name {
+                script.controls[index].value = value
+            }
+            Self.follow(&script.controls)
+        }
+    }
+    /// As when it was plugged out and in.
+    func forget() { script.withLock { $0.controls = Self.initial } }
+    func tellEvent() {
+        var byte: UInt8 = 33
+        #expect(send(other, &byte, 1, CInt(MSG_OOB)) == 1)
+    }
+    func takeEvents() -> Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, CInt(MSG_OOB | MSG_DONTWAIT)) == 1
+    }
+
+    func opened() {
+        script.withLock {
+            $0.openPorts += 1
+            $0.openings += 1
+        }
+    }
+    func closed() { script.withLock { $0.openPorts -= 1 } }
+    func subscribe(_ names: [String]) { script.withLock { $0.subscribed = names } }
+    func read() -> [DeviceControl] {
+        script.withLock { script in
+            // The look before a command is not what came of it.
+            if !script.log.isEmpty { script.log.append("read") }
+            return script.controls
+        }
+    }
+    func write(_ write: ControlWrite) -> ControlRefusal? {
+        while script.withLock({ script in
+            script.hasHung = script.hasHung || script.isHanging
+            return script.isHanging
+        }) {
+            usleep(2_000)
+        }
+        return script.withLock { script in
+            guard let index = script.controls.firstIndex(where: { $0.id == write.id }) else {
+                return .notSupported(write.name)
+            }
+            if let refusal = script.refusals[write.name] { return refusal }
+            // EACCES of a driver.
+            guard !script.controls[index].flags.contains(.inactive) else {
+                return .notSupported("\(write.name) is inactive")
+            }
+            script.log.append("\(write.name)=\(write.value)")
+            let step = write.name == "gain" ? script.rounding : 1
+            script.controls[index].value = write.value / step * step
+            Self.follow(&script.controls)
+            return nil
+        }
+    }
+}
