@@ -3,7 +3,7 @@
 Run by rig/run-in-vm as root. A script imports this, calls install() and goes on; every wait is for a condition and has a
 deadline. The machine is emulated and 5 to 20 times slower than real ones, so deadlines are wide and the times are printed.
 """
-import fcntl, json, os, pwd, subprocess, sys, threading, time
+import bisect, fcntl, json, os, pwd, subprocess, sys, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUS_NAME, OBJECT = 'org.dualcam.DualCam1', '/org/dualcam/DualCam1'
@@ -24,6 +24,57 @@ class Failure(Exception):
 
 def say(text):
     print(f'[{time.monotonic() - started:6.1f}] {text}', flush=True)
+
+
+class Machine:
+    """How slow this machine is at the moment, and how late.
+
+    It is emulated by one that has others to serve. What waits for that is not to be blamed: a limit in seconds holds for
+    a machine as fast as the one that it was set on, and in proportion for a slower one.
+    """
+
+    # Seconds of a thread's time that the piece of work takes on the machine that the limits were set on, left alone.
+    PIECE = 0.0035
+    # From here on the machine is too slow for a failure to prove anything.
+    SLOW = 1.5
+
+    def __init__(self):
+        self._late, self._slow = [], []
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self):
+        measured = 0
+        while True:
+            # A thread that wants to run every 5 ms, and keeps when it could not
+            due = time.monotonic() + 0.005
+            time.sleep(0.005)
+            now = time.monotonic()
+            if now - due > 0.001:
+                self._late.append((due, now))
+            if now - measured > 0.5:
+                measured = now
+                # This thread's own time: it stands still while others in here run, and goes on while the whole
+                # machine waits for a processor.
+                begin = time.thread_time()
+                total = 0
+                for number in range(10000):
+                    total += number & 3
+                self._slow.append((now, (time.thread_time() - begin) / self.PIECE))
+
+    def late(self, begin, end):
+        """For how long in all nothing could run between these times, in seconds."""
+        total, index = 0, bisect.bisect_left(self._late, (begin,))
+        for due, now in self._late[max(0, index - 1):]:
+            if due > end:
+                break
+            total += max(0, min(end, now) - max(begin, due))
+        return total
+
+    def slowness(self, begin, end=None):
+        """How many times slower the machine was in the worst two seconds of this time; 1 at least."""
+        end = time.monotonic() if end is None else end
+        seen = [slow for when, slow in self._slow[bisect.bisect_left(self._slow, (begin - 1,)):] if when <= end + 1]
+        return max([1.0] + [sum(seen[i:i + 4]) / len(seen[i:i + 4]) for i in range(max(1, len(seen) - 3)) if seen])
 
 
 def expect(condition, text):
@@ -116,6 +167,16 @@ def configure(text):
     os.makedirs(folder, exist_ok=True)
     with open(f'{folder}/dualcam.toml', 'w') as file:
         file.write(text)
+
+
+machine = Machine()
+
+
+def expect_within(limit, seconds, text):
+    """Has what took `seconds` until now have taken no more than `limit`, or than that of a machine as slow as this one."""
+    slowness = machine.slowness(time.monotonic() - seconds)
+    expect(seconds <= limit * slowness, f'{text}: {seconds:.2f} s of {limit} s, on a machine {slowness:.1f} times slower '
+           'than the limit is for')
 
 
 class Camera:
@@ -238,7 +299,10 @@ class Consumer:
 
 
 def main(body):
-    """Runs the test; on failure prints what the daemon and the kernel had to say, and exits 1."""
+    """Runs the test; on failure prints what the daemon and the kernel had to say, and exits 1.
+
+    It exits 75, for "try again", when the machine was too slow at some time for the failure to prove anything.
+    """
     try:
         body()
         say('passed')
@@ -254,4 +318,6 @@ def main(body):
                 print(f'--- {title}\n' + '\n'.join((out + errors).splitlines()[-150:]), flush=True)
             except subprocess.TimeoutExpired:
                 print(f'--- {title}: no answer', flush=True)
-        sys.exit(1)
+        slowness = machine.slowness(started)
+        say(f'FAILED: {failure}; at its worst the machine was {slowness:.1f} times slower than the limits are for')
+        sys.exit(75 if slowness > machine.SLOW else 1)

@@ -11,33 +11,43 @@ struct VMTests {
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    @Test("streams two USB cameras in a session of its own", .timeLimit(.minutes(20)))
+    @Test("streams two USB cameras in a session of its own", .timeLimit(.minutes(35)))
     func stream() throws {
         try runInside("stream.py")
     }
 
-    @Test("keeps the stream whole through each fault of a camera", .timeLimit(.minutes(20)))
+    @Test("keeps the stream whole through each fault of a camera", .timeLimit(.minutes(35)))
     func faults() throws {
         try runInside("faults.py")
     }
 
-    @Test("sets a camera by hand, and shows it", .timeLimit(.minutes(20)))
+    @Test("sets a camera by hand, and shows it", .timeLimit(.minutes(35)))
     func pro() throws {
         try runInside("pro.py")
     }
 
-    /// Sets the machine up if need be, and runs `script` in it.
+    /// What a script exits with when the machine was too slow for its failure to prove anything (`main` in guest.py).
+    private static let tooSlow = Child.Exit.status(75)
+
+    /// Sets the machine up if need be, and runs `script` in it; again, twice at most, when the machine was too slow.
     private func runInside(_ script: String) throws {
         let folder = Self.root.appending(path: "Tests/VM").path
-        try run("\(folder)/rig/setup.sh", within: 600)
+        let setUp = try run("\(folder)/rig/setup.sh", within: 600)
+        try #require(setUp.exit == .status(0), "\(setUp.reason)")
         // The machine's console is left there when it fails.
         let output = "\(NSTemporaryDirectory())dualcam-vm-\(getpid())"
-        try run("\(folder)/rig/run-in-vm", "\(folder)/\(script)", output, within: 660)
+        var done = try run("\(folder)/rig/run-in-vm", "\(folder)/\(script)", output, within: 660)
+        for _ in 0..<2 where done.exit == Self.tooSlow {
+            done = try run("\(folder)/rig/run-in-vm", "\(folder)/\(script)", output, within: 660)
+        }
+        try #require(done.exit == .status(0), "\(done.reason)")
         try FileManager.default.removeItem(atPath: output)
     }
 
-    /// Runs `program` to its end, which must be a good one, and shows what it wrote.
-    private func run(_ program: String, _ arguments: String..., within seconds: Double) throws {
+    /// Runs `program` to its end and shows what it wrote; how it ended, and why if it says so.
+    private func run(
+        _ program: String, _ arguments: String..., within seconds: Double
+    ) throws -> (exit: Child.Exit, reason: String) {
         var environment = ProcessInfo.processInfo.environment
         environment["DUALCAM_BIN_DIR"] = Programs.directory
         environment["RIG_PASS"] = "DUALCAM_BIN_DIR DUALCAM_ROWS"
@@ -45,6 +55,7 @@ struct VMTests {
         let child = try Child(program, arguments, environment: environment)
         let exit = try child.wait(within: seconds)
         print(child.output, child.errors)
-        try #require(exit == .status(0))
+        let reason = child.output.split(separator: "\n").last { $0.contains("FAILED") }
+        return (exit, reason.map(String.init) ?? "it gave no reason")
     }
 }
