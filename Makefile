@@ -13,11 +13,19 @@ DOC = $(SHARE)/doc/dualcam
 # systemd looks for a user's units in lib of the system's prefixes, but in share of ~/.local.
 UNITS = $(DESTDIR)$(PREFIX)/$(if $(filter $(HOME)/%,$(PREFIX)),share,lib)/systemd/user
 BUS = $(SHARE)/dbus-1
+# Where a shell looks for what completes a command's words; Debian's zsh has a place for packages alone.
+BASH = $(SHARE)/bash-completion/completions
+ZSH = $(SHARE)/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
+FISH = $(SHARE)/fish/vendor_completions.d
+MAN = $(SHARE)/man
+# What is made of what was built.
+GENERATED = $(BIN_DIR)/generated
+PAGES = dualcamctl.1 dualcamd.8 dualcam.toml.5 org.dualcam.DualCam1.5
 INTERFACES = $(wildcard dbus/*.xml)
 LICENSES = $(wildcard .build/checkouts/*/LICENSE*)
 
 .DEFAULT_GOAL = build
-.PHONY: help deps build run test vm-test soak bench profile install uninstall format lint clean
+.PHONY: help deps build documents run test vm-test soak bench profile install uninstall format lint clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,11 +37,24 @@ build: ## build a release
 	@tools/deps build
 	@tools/toolchain
 	swift build -c release --static-swift-stdlib
+	@$(MAKE) --no-print-directory documents
+
+documents: $(GENERATED)/made ## make the manual pages and the shells' completions of what was built
+
+$(GENERATED)/made: $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl tools/manual docs/dualcam.toml $(INTERFACES)
+	@rm -rf $(GENERATED)
+	@tools/manual $(BIN_DIR) $(GENERATED)
+	@for shell in bash zsh fish; do $(BIN_DIR)/dualcamctl completions $$shell >$(GENERATED)/dualcamctl.$$shell || exit 1; done
+	@touch $@
+
+$(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl:
+	@echo "make: there is no $@: run make first" >&2; exit 1
 
 run: ## build, start the daemon, read its stream back, print the status; ONCE=1 ends there
 	@tools/deps build run
 	@tools/toolchain
 	swift build -c release --static-swift-stdlib
+	@$(MAKE) --no-print-directory documents
 	@ONCE="$(ONCE)" tools/run
 
 test: ## run every test
@@ -65,13 +86,16 @@ profile: ## say where the daemon's time goes, stage by stage
 	swift build -c release --static-swift-stdlib
 	@.build/release/bench --profile
 
-install: ## install what was built: PREFIX=/usr/local DESTDIR=
-	@test -x $(BIN_DIR)/dualcamd -a -x $(BIN_DIR)/dualcamctl || { echo "make install: run make first" >&2; exit 1; }
+install: documents ## install what was built: PREFIX=/usr/local DESTDIR=
 	install -D -t $(BIN) $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl
 	install -d $(UNITS) $(BUS)/services
 	sed 's|/usr/bin/|$(PREFIX)/bin/|' systemd/dualcamd.service >$(UNITS)/dualcamd.service
 	sed 's|/usr/bin/|$(PREFIX)/bin/|' dbus/org.dualcam.DualCam1.service >$(BUS)/services/org.dualcam.DualCam1.service
 	install -D -m 644 -t $(BUS)/interfaces $(INTERFACES)
+	$(foreach page,$(PAGES),install -D -m 644 -t $(MAN)/man$(subst .,,$(suffix $(page))) $(GENERATED)/$(page).gz &&) true
+	install -D -m 644 $(GENERATED)/dualcamctl.bash $(BASH)/dualcamctl
+	install -D -m 644 $(GENERATED)/dualcamctl.zsh $(ZSH)/_dualcamctl
+	install -D -m 644 $(GENERATED)/dualcamctl.fish $(FISH)/dualcamctl.fish
 	install -D -m 644 -t $(DOC) LICENSE docs/dualcam.toml
 	$(foreach file,$(LICENSES),install -D -m 644 $(file) $(DOC)/licenses/$(notdir $(patsubst %/,%,$(dir $(file)))) &&) true
 	@test -n "$(DESTDIR)" || echo "now, as the user: systemctl --user daemon-reload; systemctl --user enable --now dualcamd"
@@ -79,6 +103,8 @@ install: ## install what was built: PREFIX=/usr/local DESTDIR=
 uninstall: ## remove what was installed
 	rm -f $(BIN)/dualcamd $(BIN)/dualcamctl $(UNITS)/dualcamd.service
 	rm -f $(BUS)/services/org.dualcam.DualCam1.service $(INTERFACES:dbus/%=$(BUS)/interfaces/%)
+	rm -f $(foreach page,$(PAGES),$(MAN)/man$(subst .,,$(suffix $(page)))/$(page).gz)
+	rm -f $(BASH)/dualcamctl $(ZSH)/_dualcamctl $(FISH)/dualcamctl.fish
 	rm -rf $(DOC)
 
 format: ## format the sources

@@ -14,7 +14,10 @@ struct Config: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print every value that counts, as a configuration file."
         )
-        @Argument(help: "The file; without it the one that the daemon reads.")
+        @Argument(
+            help: "The file; without it the one that the daemon reads.",
+            completion: .file(extensions: ["toml"])
+        )
         var file: String?
         @OptionGroup var options: CommonOptions
 
@@ -38,7 +41,10 @@ struct Config: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Say whether the configuration is valid, and what in it has no effect."
         )
-        @Argument(help: "The file; without it the one that the daemon reads.")
+        @Argument(
+            help: "The file; without it the one that the daemon reads.",
+            completion: .file(extensions: ["toml"])
+        )
         var file: String?
         @OptionGroup var options: CommonOptions
 

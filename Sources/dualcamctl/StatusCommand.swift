@@ -5,28 +5,54 @@ import Platform
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what the stream and the cameras are doing.",
-        discussion: "Does not start the daemon."
+        discussion: """
+            Does not start the daemon.
+
+            A format is text with names of what --json prints, each in {{ }}: {{ state }}, \
+            {{ cameras.front.name }}, and {{ cameras.main.iso }} or {{ cameras.inset.iso }} for who is \
+            there now. Functions are lc(x), uc(x), trunc(x, length), default(x, y), choose(x, yes, \
+            no), emoji(state), markup_escape(x), shell_escape(x) and json(x); "text" and numbers are \
+            themselves. What is unknown now is empty.
+            """
     )
     @Flag(help: "Print again on every change, also through a restart of the daemon.")
     var follow = false
     @Flag(help: "Print for Waybar: a line of JSON on every change, also through a restart.")
     var waybar = false
+    @Option(help: "Print this with values in the place of {{ names }}.")
+    var format: String?
     @OptionGroup var options: CommonOptions
 
+    func validate() throws {
+        guard [options.json, waybar, format != nil].count(where: { $0 }) < 2 else {
+            throw ValidationError("Expected one of --json, --waybar and --format.")
+        }
+        _ = try template
+    }
+
+    private var template: Template? {
+        get throws {
+            do throws(Template.Mistake) { return try format.map(Template.init) } catch {
+                throw ValidationError(error.message)
+            }
+        }
+    }
+
     func run() throws {
+        let template = try template
+        func rendered(_ snapshot: Snapshot?) -> String {
+            if let template { return template.rendered(snapshot) + "\n" }
+            if waybar { return Waybar.line(snapshot) }
+            return options.json
+                ? JSON.document(Snapshot.members(snapshot))
+                : StatusText.lines(snapshot).joined(separator: "\n") + "\n"
+        }
         guard follow || waybar else {
             return Output.write(rendered(try Snapshot.read(from: Client())))
         }
         let presence = try Presence()
-        let follower = Follower(presence) { [self] in rendered($0) }
+        let follower = Follower(presence, rendered: rendered)
         try withExtendedLifetime(follower) { try presence.run() }
-    }
-
-    private func rendered(_ snapshot: Snapshot?) -> String {
-        if waybar { return Waybar.line(snapshot) }
-        return options.json
-            ? JSON.document(Snapshot.members(snapshot))
-            : StatusText.lines(snapshot).joined(separator: "\n") + "\n"
     }
 }
 

@@ -53,7 +53,7 @@ struct Tool: ParsableCommand {
                     SetWhiteBalance.self, Compensate.self, Controls.self,
                 ]
             ),
-            CommandGroup(name: "Configuration", subcommands: [Config.self]),
+            CommandGroup(name: "Configuration", subcommands: [Config.self, Completions.self]),
         ]
     )
 

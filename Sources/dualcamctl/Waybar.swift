@@ -18,15 +18,20 @@ enum Waybar {
         let values = classes.contains("pro") ? StatusText.proValues(snapshot) : []
         let text = [isLive ? "●" : "○"] + values
         return JSON.object([
-            ("text", .string(escaped(text.joined(separator: "  ")))),
+            ("text", .string(text.joined(separator: "  ").escapedForMarkup)),
             ("alt", .string(state)),
-            ("tooltip", .string(escaped(StatusText.plainLines(snapshot).joined(separator: "\n")))),
+            (
+                "tooltip",
+                .string(StatusText.plainLines(snapshot).joined(separator: "\n").escapedForMarkup)
+            ),
             ("class", .array(classes.map { .string($0) })),
         ]).text + "\n"
     }
+}
 
-    /// What Waybar takes for Pango's markup.
-    private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+extension String {
+    /// As Pango's markup has it, which Waybar and many others read.
+    var escapedForMarkup: String {
+        replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 }

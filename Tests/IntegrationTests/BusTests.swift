@@ -57,6 +57,69 @@ extension DaemonTests {
             }
         }
 
+        @Test func theManualTellsOfWhatItShows() throws {
+            let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .deletingLastPathComponent().deletingLastPathComponent().path
+            try Daemon.with(Self.configuration) { daemon in
+                let folder = daemon.session.directory + "/man"
+                _ = try daemon.session.output("\(root)/tools/manual", Programs.directory, folder)
+                let page = try daemon.session.output(
+                    "gzip",
+                    "-dc",
+                    "\(folder)/\(DualCam.busName).5.gz"
+                )
+                var told: Set<String> = []
+                var interface = ""
+                for line in page.split(separator: "\n") {
+                    if let name = line.firstMatch(of: /^\.SS (org\.dualcam\..*)$/)?.1 {
+                        interface = String(name)
+                    } else if let entry = line.wholeMatch(
+                        of: /(method|signal|property) \\fB(.*)\\fR/
+                    ) {
+                        told.insert("\(interface) \(entry.1) \(entry.2)")
+                    }
+                }
+                let shown = try [DualCam.path, DualCam.backPath].flatMap { path in
+                    try outline(path, daemon).interfaces
+                        .filter { $0.key.hasPrefix(DualCam.busName) }.flatMap(members)
+                }
+                #expect(told == Set(shown))
+                #expect(told.contains("\(DualCam.busName).Scene property Swapped b (readwrite)"))
+            }
+        }
+
+        /// The members of an interface as the manual writes them.
+        private func members(_ name: String, _ lines: [String]) -> [String] {
+            var members: [(text: String, takes: [String], gives: [String])] = []
+            for line in lines {
+                func attribute(_ name: String) -> Substring {
+                    guard let start = line.firstRange(of: "\"\(name)=")?.upperBound else {
+                        return ""
+                    }
+                    return line[start...].prefix { $0 != "\"" }
+                }
+                let argument = "\(attribute("name")) \(attribute("type"))"
+                switch line.split(separator: " ").first {
+                case "method", "signal":
+                    let kind = line.split(separator: " ")[0]
+                    members.append(("\(name) \(kind) \(attribute("name"))(", [], []))
+                case "property":
+                    members.append(
+                        ("\(name) property \(argument) (\(attribute("access")))", [], [])
+                    )
+                case "arg" where attribute("direction") == "out":
+                    members[members.count - 1].gives.append(argument)
+                case "arg": members[members.count - 1].takes.append(argument)
+                default: break
+                }
+            }
+            return members.map { text, takes, gives in
+                guard text.hasSuffix("(") else { return text }
+                let given = gives.isEmpty ? "" : " \\[u2192] (\(gives.joined(separator: ", ")))"
+                return text + takes.joined(separator: ", ") + ")" + given
+            }
+        }
+
         @Test func theObjectManagerListsTheCameras() throws {
             try Daemon.with(Self.configuration) { daemon in
                 let answer = try daemon.send(

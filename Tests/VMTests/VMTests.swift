@@ -46,7 +46,9 @@ struct VMTests {
 
     /// Runs `program` to its end and shows what it wrote; how it ended, and why if it says so.
     private func run(
-        _ program: String, _ arguments: String..., within seconds: Double
+        _ program: String,
+        _ arguments: String...,
+        within seconds: Double
     ) throws -> (exit: Child.Exit, reason: String) {
         var environment = ProcessInfo.processInfo.environment
         environment["DUALCAM_BIN_DIR"] = Programs.directory

@@ -1,0 +1,42 @@
+import ArgumentParser
+
+struct Completions: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print what has a shell complete the words of dualcamctl.",
+        discussion: "For the present bash, say: source <(dualcamctl completions bash)"
+    )
+
+    enum Shell: String, CaseIterable, ExpressibleByArgument {
+        case bash
+        case zsh
+        case fish
+
+        /// The same as the parser calls it, which knows them all.
+        fileprivate var target: CompletionShell {
+            switch self {
+            case .bash: .bash
+            case .zsh: .zsh
+            case .fish: .fish
+            }
+        }
+    }
+
+    @Argument(help: "The shell.")
+    var shell: Shell
+    @OptionGroup var options: CommonOptions
+
+    func run() {
+        var script = Tool.completionScript(for: shell.target)[...]
+        // It is read, not run.
+        if script.hasPrefix("#!") {
+            script = script.drop { $0 != "\n" }.drop { $0 == "\n" }
+        }
+        let text = script.hasSuffix("\n") ? String(script) : script + "\n"
+        Output.write(
+            options.json
+                ? JSON.document([
+                    ("shell", .string(shell.rawValue)), ("script", .string(text)),
+                ]) : text
+        )
+    }
+}

@@ -1,0 +1,192 @@
+/// A line of one's own making: text with `{{ }}` in it, each of which holds a name, a number, a
+/// "text", or a function of them, as playerctl(1) has it.
+struct Template {
+    /// Why a text is no template, in a sentence.
+    struct Mistake: Error {
+        let message: String
+    }
+
+    private indirect enum Part {
+        case text(String)
+        case name([String])
+        case call(Function, [Part])
+    }
+
+    private struct Function: Sendable {
+        let arity: Int
+        let apply: @Sendable ([JSON]) -> JSON
+    }
+
+    private let parts: [Part]
+
+    /// Throws where something is unknown or not closed.
+    init(_ text: String) throws(Mistake) {
+        var parts: [Part] = []
+        var rest = text[...]
+        while let open = rest.firstRange(of: "{{") {
+            parts.append(.text(String(rest[..<open.lowerBound])))
+            var scanner = Scanner(rest: rest[open.upperBound...])
+            parts.append(try scanner.expression())
+            scanner.skipBlanks()
+            guard scanner.rest.hasPrefix("}}") else {
+                throw Mistake(message: "Expected }} before \"\(scanner.rest)\".")
+            }
+            rest = scanner.rest.dropFirst(2)
+        }
+        self.parts = parts + [.text(String(rest))]
+    }
+
+    /// The line for `snapshot`, without its end; nil: there is no daemon.
+    func rendered(_ snapshot: Snapshot?) -> String {
+        let document = Snapshot.members(snapshot)
+        return parts.map { part in
+            if case .text(let text) = part { return text }
+            return Template.value(of: part, in: document).shown.printable
+        }.joined()
+    }
+
+    private static func value(of part: Part, in document: [(String, JSON)]) -> JSON {
+        switch part {
+        case .text(let text): .string(text)
+        case .name(let path): JSON.object(document).member(at: resolved(path, in: document))
+        case .call(let function, let arguments):
+            function.apply(arguments.map { value(of: $0, in: document) })
+        }
+    }
+
+    /// "cameras.main" and "cameras.inset" are the cameras that have these places now.
+    private static func resolved(_ path: [String], in document: [(String, JSON)]) -> [String] {
+        guard path.count > 1, path[0] == "cameras", ["main", "inset"].contains(path[1]) else {
+            return path
+        }
+        return [path[0], JSON.object(document).member(at: [path[1]]).shown] + path.dropFirst(2)
+    }
+
+    // MARK: - Functions
+
+    private static let functions: [String: Function] = [
+        "lc": Function(arity: 1) { .string($0[0].shown.lowercased()) },
+        "uc": Function(arity: 1) { .string($0[0].shown.uppercased()) },
+        "trunc": Function(arity: 2) { arguments in
+            let text = arguments[0].shown
+            let length = max(0, Int(arguments[1].shown) ?? 0)
+            return .string(text.count > length ? text.prefix(max(0, length - 1)) + "…" : text)
+        },
+        "default": Function(arity: 2) { $0[0].shown.isEmpty ? $0[1] : $0[0] },
+        "choose": Function(arity: 3) {
+            ["", "false", "0"].contains($0[0].shown) ? $0[2] : $0[1]
+        },
+        "emoji": Function(arity: 1) {
+            switch $0[0].shown {
+            case "streaming": .string("●")
+            case "starting", "opening", "interrupted": .string("◐")
+            default: .string("○")
+            }
+        },
+        "markup_escape": Function(arity: 1) { .string($0[0].shown.escapedForMarkup) },
+        "shell_escape": Function(arity: 1) { .string($0[0].shown.printable.quotedForShell) },
+        "json": Function(arity: 1) { .string($0[0].text) },
+    ]
+
+    // MARK: - Reading
+
+    private struct Scanner {
+        var rest: Substring
+
+        mutating func skipBlanks() { rest = rest.drop { $0 == " " || $0 == "\t" } }
+
+        /// What stands next, up to where it ends.
+        mutating func expression() throws(Mistake) -> Part {
+            skipBlanks()
+            if rest.first == "\"" { return .text(try quoted()) }
+            let word = rest.prefix { $0.isLetter || $0.isNumber || "_.-".contains($0) }
+            rest = rest.dropFirst(word.count)
+            guard !word.isEmpty else {
+                throw Mistake(message: "Expected a name before \"\(rest)\".")
+            }
+            skipBlanks()
+            if rest.first == "(" { return try call(String(word)) }
+            if Double(word) != nil { return .text(String(word)) }
+            let path = word.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            try check(path)
+            return .name(path)
+        }
+
+        private mutating func quoted() throws(Mistake) -> String {
+            let text = rest.dropFirst().prefix { $0 != "\"" }
+            guard text.endIndex < rest.endIndex else {
+                throw Mistake(message: "Expected \" after \"\(text)\".")
+            }
+            rest = rest[text.endIndex...].dropFirst()
+            return String(text)
+        }
+
+        private mutating func call(_ name: String) throws(Mistake) -> Part {
+            guard let function = Template.functions[name] else {
+                throw Mistake(
+                    message: "There is no function \"\(name)\"; expected one of "
+                        + Template.functions.keys.sorted().joined(separator: ", ") + "."
+                )
+            }
+            var arguments: [Part] = []
+            repeat {
+                rest = rest.dropFirst()
+                arguments.append(try expression())
+                skipBlanks()
+            } while rest.first == ","
+            guard rest.first == ")" else {
+                throw Mistake(message: "Expected ) before \"\(rest)\".")
+            }
+            rest = rest.dropFirst()
+            guard arguments.count == function.arity else {
+                throw Mistake(
+                    message: "\(name) takes \(function.arity), not \(arguments.count) values."
+                )
+            }
+            return .call(function, arguments)
+        }
+
+        /// Throws when `status --json` has no such member, whatever the daemon does.
+        private func check(_ path: [String]) throws(Mistake) {
+            var members = Snapshot.members(nil)
+            // What it measures is the daemon's business.
+            if path.first == "statistics" { return }
+            for (depth, name) in path.enumerated() {
+                let isPlace =
+                    depth == 1 && path[0] == "cameras" && ["main", "inset"].contains(name)
+                guard let member = members.first(where: { $0.0 == name || isPlace }) else {
+                    let before = path[..<depth].map { "\($0)." }.joined()
+                    throw Mistake(
+                        message: "There is no \"\(path.joined(separator: "."))\"; expected "
+                            + (members.isEmpty
+                                ? String(before.dropLast())
+                                : "one of " + members.map { before + $0.0 }.joined(separator: ", "))
+                            + "."
+                    )
+                }
+                if case .object(let inner) = member.1 { members = inner } else { members = [] }
+            }
+        }
+    }
+}
+
+extension JSON {
+    /// What is at `path`; null where nothing is.
+    fileprivate func member(at path: [String]) -> JSON {
+        guard let name = path.first else { return self }
+        guard case .object(let members) = self,
+            let member = members.first(where: { $0.0 == name })
+        else { return .null }
+        return member.1.member(at: Array(path.dropFirst()))
+    }
+
+    /// As people read it.
+    fileprivate var shown: String {
+        switch self {
+        case .null: ""
+        case .string(let text): text
+        case .array(let elements): elements.map(\.shown).joined(separator: ", ")
+        default: text
+        }
+    }
+}
