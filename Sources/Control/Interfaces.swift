@@ -69,6 +69,7 @@ extension Interface {
     /// `org.dualcam.DualCam1.Camera`, at `DualCam.backPath` and `DualCam.frontPath`.
     package static let camera = Interface(
         "org.dualcam.DualCam1.Camera",
+        methods: [Method("SetZoom", takes: ["zoom": "d", "options": "a{sv}"])],
         properties: [
             Property("Role", "s", change: .constant),
             Property("Name", "s"),
@@ -81,6 +82,8 @@ extension Interface {
             Property("PixelFormat", "s"),
             Property("Mirror", "b", isWritable: true),
             Property("Rotation", "u", isWritable: true),
+            Property("Zoom", "d"),
+            Property("ZoomRange", "(dd)"),
             Property("FramesCaptured", "t", change: .silent),
             Property("FramesDropped", "t", change: .silent),
         ]

@@ -70,6 +70,8 @@ package struct Layer: Hashable, Sendable {
     package var background: Background = .blur
     /// How the camera's picture is turned and mirrored before it is fitted into `rect`.
     package var transform: Transform = .identity
+    /// The part of the upright picture that is shown, in fractions of its extent.
+    package var part = Rect.unit
     /// What is changed of its colours.
     package var grade = Grade.none
     /// How far the picture is blurred and darkened because the camera does not deliver, 0 … 1.

@@ -241,6 +241,8 @@ package struct SceneState: Hashable, Sendable {
     package private(set) var present: PerRole<Bool>
     /// How each role's picture is turned and mirrored.
     package var transforms = PerRole(back: Transform.identity, front: Transform.identity)
+    /// What part of each role's picture is seen.
+    package var framings = PerRole(back: Framing(), front: Framing())
     /// What is changed of each role's colours in software.
     package var grades = PerRole(back: Grade.none, front: Grade.none)
     /// The values on show, and their dial.
@@ -489,6 +491,7 @@ package struct SceneState: Hashable, Sendable {
         layer.iconOpacity = place.iconOpacity * (1 - layer.veil)
         layer.background = style.background
         layer.transform = transforms[role]
+        layer.part = framings[role].part(at: time)
         layer.grade = grades[role]
         scene.append(layer)
     }

@@ -45,6 +45,8 @@ package struct CameraState: Hashable, Sendable {
     package var aperture = 0.0
     /// Its controls, as they were told of last, and what is wanted of them.
     package var controls = CameraControls()
+    /// How much it is to magnify; the lens "wide" does 1.
+    package var zoom = 1.0
     /// What the camera is known by; empty where there is none yet.
     package var identity = ""
     /// Whether there is a camera for the role.
@@ -101,6 +103,12 @@ package struct CameraState: Hashable, Sendable {
     package var unreducedMode: CaptureMode? {
         if case .streaming(_, let mode) = delivery, suspension == nil { mode } else { nil }
     }
+
+    /// How much it can magnify, digitally beyond what its lenses do.
+    package var zoomRange: ClosedRange<Double> { 1...Self.mostDigitalZoom }
+
+    /// What is left of a picture that is cut further is too little to be looked at.
+    private static let mostDigitalZoom = 8.0
 
     /// What makes its picture stand upright, and mirrored where that is wanted.
     package var transform: Transform {
@@ -231,6 +239,10 @@ package enum Event: Hashable, Sendable {
     /// A camera is mounted turned by 0, 90, 180 or 270 degrees clockwise.
     case setRotation(Role, Int)
 
+    /// Magnify, in that range of the camera's, about `middle` where it is to be another one than before, within so
+    /// many seconds.
+    case setZoom(Role, Double, middle: Place?, duration: Double)
+
     /// Pro mode is on, or not.
     case setPro(Bool)
     /// This dial is in use.
@@ -336,6 +348,17 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         guard degrees != state.cameras[role].rotation else { break }
         state.cameras[role].rotation = degrees
         if state.cameras[role].isAsked { effects.append(.adaptCamera(role)) }
+
+    case .setZoom(let role, let zoom, let middle, let duration):
+        precondition(state.cameras[role].zoomRange.contains(zoom))
+        state.cameras[role].zoom = zoom
+        let framing = state.scene.framings[role]
+        state.scene.framings[role].move(
+            to: zoom,
+            middle: middle ?? framing.middle,
+            at: time,
+            duration: duration
+        )
 
     case .setPro(let isOn):
         state.pro.isEnabled = isOn

@@ -133,6 +133,7 @@ struct Backdrop: ~Copyable {
         hasPicture = cached.update(
             camera,
             recipe: BlurredCopy.Recipe(
+                part: look.part,
                 transform: look.transform,
                 size: canvas,
                 sigma: Self.blur,
@@ -159,15 +160,24 @@ struct Backdrop: ~Copyable {
 
 /// What is done to a role's picture wherever it is shown.
 struct Look {
+    /// Before it is turned.
+    var part = Rect.unit
     var transform = Transform.identity
     var grade = Grade.none
+
+    init() {}
+    init(_ layer: Layer) {
+        part = layer.sourcePart
+        transform = layer.transform
+        grade = layer.grade
+    }
 }
 
 extension Scene {
     /// How the role's picture is shown; as it is where no layer shows it.
     func look(of role: Role) -> Look {
         for index in 0..<count where self[index].role == role {
-            return Look(transform: self[index].transform, grade: self[index].grade)
+            return Look(self[index])
         }
         return Look()
     }

@@ -86,8 +86,9 @@ final class LayerSurface {
         picture.content = .nothing
         (hasSurroundings, hasVeil) = (false, false)
         guard let frame = camera.frame, !outer.isEmpty else { return }
-        let upright = layer.transform.apply(to: frame.layout.size)
-        let fitted = layer.rect.fitting(aspect: upright.aspect)
+        let whole = Rect(frame.layout.size).part(layer.sourcePart)
+        let aspect = layer.transform.swapsAxes ? 1 / whole.aspect : whole.aspect
+        let fitted = layer.rect.fitting(aspect: aspect)
         // Less than a pixel pair's difference in shape is none.
         let fits = layer.rect.width - fitted.width < 2 && layer.rect.height - fitted.height < 2
         if !fits, layer.background != .crop {
@@ -97,6 +98,7 @@ final class LayerSurface {
                 && surroundings.update(
                     camera,
                     recipe: BlurredCopy.Recipe(
+                        part: layer.sourcePart,
                         transform: layer.transform,
                         size: outer.size,
                         sigma: Self.surroundingsBlur,
@@ -108,6 +110,7 @@ final class LayerSurface {
             hasVeil = veil.update(
                 camera,
                 recipe: BlurredCopy.Recipe(
+                    part: layer.sourcePart,
                     transform: layer.transform,
                     size: picture.rect.size,
                     sigma: Self.veilBlur
@@ -119,32 +122,52 @@ final class LayerSurface {
         picture.content = content(
             of: camera,
             frame: frame,
+            part: whole,
             cut: !fits && layer.background == .crop
         )
     }
 
     /// What the picture's rows are made of: of the frame itself where its rows stay rows, else of
-    /// a copy that is scaled and turned as a whole.
-    private func content(of camera: CameraPicture, frame: Frame, cut: Bool) -> Piece.Content {
+    /// a copy that is scaled and turned as a whole. `part` of the frame is shown, in its pixels.
+    private func content(
+        of camera: CameraPicture,
+        frame: Frame,
+        part: Rect,
+        cut: Bool
+    ) -> Piece.Content {
         let (size, turn) = (picture.rect.size, layer.transform)
         guard turn.swapsAxes else {
-            let whole = Rect(frame.layout.size)
             let view = View(
-                cut ? whole.fitting(aspect: layer.rect.aspect) : whole,
+                cut ? part.fitting(aspect: layer.rect.aspect) : part,
                 at: size,
                 transform: turn
             )
             return picture.scaler.prepare(frame, view) ? .view : .nothing
         }
-        let key = TurnKey(frame: frame.identity, transform: turn, size: size, cut: cut)
+        let cutPart = cut ? part.fitting(aspect: 1 / layer.rect.aspect) : part
+        let key = TurnKey(frame: frame.identity, transform: turn, size: size, part: cutPart)
         if turned?.key != key {
             // The extent of the whole picture, of which what is seen may be a part.
-            let upright = turn.apply(to: frame.layout.size)
-            let extent = cut ? Rect(size).covering(aspect: upright.aspect).outwards.size : size
-            guard let planes = camera.planes(for: turn.inverse.apply(to: extent)) else {
-                return .nothing
-            }
-            let source = cut ? planes.cropped(toAspect: 1 / layer.rect.aspect) : planes
+            let shown = turn.inverse.apply(to: size)
+            let whole = frame.layout.size
+            let extent = Size(
+                width: Int((Double(shown.width * whole.width) / cutPart.width).rounded()),
+                height: Int((Double(shown.height * whole.height) / cutPart.height).rounded())
+            )
+            guard let planes = camera.planes(for: extent) else { return .nothing }
+            let scale = Double(planes.size.width) / Double(whole.width)
+            let scaleY = Double(planes.size.height) / Double(whole.height)
+            let source =
+                cutPart == Rect(whole)
+                ? planes
+                : planes.cropped(
+                    to: Rect(
+                        x: cutPart.x * scale,
+                        y: cutPart.y * scaleY,
+                        width: cutPart.width * scale,
+                        height: cutPart.height * scaleY
+                    )
+                )
             turned = (key, source.scaled(to: size, transform: turn, &first, &second))
         }
         guard let turned else { return .nothing }
@@ -319,7 +342,8 @@ final class LayerSurface {
         var frame: FrameIdentity
         var transform: Transform
         var size: Size
-        var cut: Bool
+        /// In the frame's pixels.
+        var part: Rect
     }
 }
 
@@ -336,11 +360,15 @@ struct CachedCopy: ~Copyable {
     ) -> Bool {
         guard let frame = camera.frame else { return false }
         if frame.identity != self.frame || recipe != self.recipe {
-            let upright = recipe.transform.apply(to: frame.layout.size)
-            let extent = Rect(recipe.smallSize).covering(aspect: upright.aspect).outwards.size
-            guard let planes = camera.planes(for: recipe.transform.inverse.apply(to: extent)) else {
-                return false
-            }
+            let part = Rect(frame.layout.size).part(recipe.part)
+            let aspect = recipe.transform.swapsAxes ? 1 / part.aspect : part.aspect
+            let covering = Rect(recipe.smallSize).covering(aspect: aspect).outwards.size
+            let shown = recipe.transform.inverse.apply(to: covering)
+            let extent = Size(
+                width: Int(Double(shown.width) / recipe.part.width),
+                height: Int(Double(shown.height) / recipe.part.height)
+            )
+            guard let planes = camera.planes(for: extent) else { return false }
             copy.update(planes, color: frame.color, recipe: recipe)
             self.frame = frame.identity
             self.recipe = recipe
@@ -354,6 +382,11 @@ extension Grading {
     init(_ grade: Grade) {
         self.init(red: grade.red / grade.green, blue: grade.blue / grade.green, light: grade.light)
     }
+}
+
+extension Layer {
+    /// What `part` is of the picture before it is turned.
+    var sourcePart: Rect { transform.inverse.apply(to: part) }
 }
 
 extension PixelRect {

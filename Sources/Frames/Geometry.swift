@@ -106,6 +106,21 @@ package struct Rect: Hashable, Sendable {
     }
 }
 
+extension Rect {
+    /// All of a picture, where parts of it are fractions of its extent.
+    package static let unit = Rect(x: 0, y: 0, width: 1, height: 1)
+
+    /// The part of this rectangle that is `fraction` of it, in fractions of its extent.
+    package func part(_ fraction: Rect) -> Rect {
+        Rect(
+            x: x + fraction.x * width,
+            y: y + fraction.y * height,
+            width: fraction.width * width,
+            height: fraction.height * height
+        )
+    }
+}
+
 /// A rectangle of whole pixels: where the compositor reads or writes memory.
 package struct PixelRect: Hashable, Sendable {
     /// Left edge.

@@ -61,4 +61,16 @@ package struct Transform: Hashable, Sendable {
         default: (x, y)
         }
     }
+
+    /// Where the part `part` of a picture comes to lie, both in fractions of its extent.
+    package func apply(to part: Rect) -> Rect {
+        let x = isMirrored ? 1 - part.maxX : part.x
+        let (y, width, height) = (part.y, part.width, part.height)
+        return switch quarterTurns {
+        case 1: Rect(x: 1 - y - height, y: x, width: height, height: width)
+        case 2: Rect(x: 1 - x - width, y: 1 - y - height, width: width, height: height)
+        case 3: Rect(x: y, y: 1 - x - width, width: height, height: width)
+        default: Rect(x: x, y: y, width: width, height: height)
+        }
+    }
 }

@@ -10,9 +10,11 @@ package import Frames
 package struct BlurredCopy: ~Copyable {
     /// How a copy is made.
     package struct Recipe: Hashable {
-        /// How the picture is turned and mirrored.
+        /// The part of the picture that is shown, before it is turned, in fractions of its extent.
+        package var part: Rect
+        /// How it is turned and mirrored.
         package var transform: Transform
-        /// Extent at which it is shown; the width is even. The picture is cut to its shape.
+        /// Extent at which it is shown; the width is even. The part is cut to its shape.
         package var size: Size
         /// Standard deviation of the blur, as a fraction of the height.
         package var sigma: Double
@@ -20,7 +22,14 @@ package struct BlurredCopy: ~Copyable {
         package var brightness: Double
 
         /// A recipe of these.
-        package init(transform: Transform, size: Size, sigma: Double, brightness: Double) {
+        package init(
+            part: Rect = .unit,
+            transform: Transform,
+            size: Size,
+            sigma: Double,
+            brightness: Double
+        ) {
+            self.part = part
             self.transform = transform
             self.size = size
             self.sigma = sigma
@@ -66,7 +75,8 @@ package struct BlurredCopy: ~Copyable {
         let width = small.width
         rows = small.height
         let source = planes.cropped(
-            toAspect: recipe.transform.swapsAxes ? 1 / size.aspect : size.aspect
+            to: Rect(planes.size).part(recipe.part)
+                .fitting(aspect: recipe.transform.swapsAxes ? 1 / size.aspect : size.aspect)
         )
         let upright = source.scaled(
             to: small,

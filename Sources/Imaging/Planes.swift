@@ -148,11 +148,21 @@ package struct Planes {
     /// The middle of the picture, as large as has `aspect` (width over height), to within the
     /// few pixels that share their chroma. The whole picture where that is nearly its own.
     package func cropped(toAspect aspect: Double) -> Planes {
-        let part = Rect(size).fitting(aspect: aspect)
+        cropped(to: Rect(size).fitting(aspect: aspect))
+    }
+
+    /// The part `part` of the picture, in pixels, all of it inside, to within the few pixels that
+    /// share their chroma.
+    package func cropped(to part: Rect) -> Planes {
         let width = max(4, Int((part.width / 4).rounded()) * 4)
         let height = max(4, Int((part.height / 4).rounded()) * 4)
-        let x = max(0, size.width - width) / 8 * 4
-        let y = max(0, size.height - height) / 8 * 4
+        // About its middle, and not beyond the edges.
+        func start(_ middle: Double, _ extent: Int, _ whole: Int) -> Int {
+            let at = Int(((middle - Double(extent) / 2) / 4).rounded(.down)) * 4
+            return max(0, min(at, (whole - extent) / 4 * 4))
+        }
+        let x = start(part.midX, width, size.width)
+        let y = start(part.midY, height, size.height)
         let rect = PixelRect(x: x, y: y, width: width, height: height)
             .intersection(PixelRect(size))
         func crop(_ plane: Plane) -> Plane {

@@ -116,6 +116,7 @@ struct StatusText {
         if let angle = property("Rotation", of: role)?.integer, angle != 0 {
             parts.append("turned \(angle)°")
         }
+        if let zoom = property("Zoom", of: role)?.double, zoom != 1 { parts.append("\(zoom)×") }
         return parts.joined(separator: " · ")
     }
 

@@ -45,7 +45,10 @@ struct Tool: ParsableCommand {
                 name: "Scene",
                 subcommands: [SwapPictures.self, SetLayout.self, Inset.self]
             ),
-            CommandGroup(name: "Camera", subcommands: [Mirror.self, Rotate.self, Privacy.self]),
+            CommandGroup(
+                name: "Camera",
+                subcommands: [Mirror.self, Rotate.self, SetZoom.self, Privacy.self]
+            ),
             CommandGroup(
                 name: "Pro mode",
                 subcommands: [

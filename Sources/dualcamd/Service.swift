@@ -43,7 +43,9 @@ final class Service {
             write.accept()
         }
         for role in Role.allCases {
-            server.export(.camera, at: path(role), properties: cameraProperties(role)) { _ in
+            server.export(.camera, at: path(role), properties: cameraProperties(role)) {
+                [unowned self] in
+                callCamera(role, $0)
             } onWrite: { [unowned self] in
                 writeCamera(role, $0)
             }
@@ -142,6 +144,10 @@ final class Service {
             "PixelFormat": .string(camera.mode?.format.description ?? ""),
             "Mirror": .boolean(camera.mirror),
             "Rotation": .uint32(UInt32(clamping: camera.rotation)),
+            "Zoom": .double(camera.zoom),
+            "ZoomRange": .structure([
+                .double(camera.zoomRange.lowerBound), .double(camera.zoomRange.upperBound),
+            ]),
             "FramesCaptured": .uint64(counts.captured),
             "FramesDropped": .uint64(counts.damaged + counts.missing),
         ]
@@ -248,6 +254,41 @@ final class Service {
             call.reply()
         default: preconditionFailure("\(call.member) is declared and not answered")
         }
+    }
+
+    private func callCamera(_ role: Role, _ call: Invocation) {
+        do throws(DBusError) {
+            switch call.member {
+            case "SetZoom": try setZoom(role, call)
+            default: preconditionFailure("\(call.member) is declared and not answered")
+            }
+            call.reply()
+        } catch {
+            call.fail(error)
+        }
+    }
+
+    /// Milliseconds that a zoom takes, where nobody says how many, and at most.
+    private static let (zoomRamp, longestRamp) = (250, 60_000)
+
+    private func setZoom(_ role: Role, _ call: Invocation) throws(DBusError) {
+        let (zoom, range) = (call.arguments[0].double ?? .nan, daemon.state.cameras[role].zoomRange)
+        guard range.contains(zoom) else {
+            throw .outOfRange("zoom \(zoom), expected \(range.lowerBound) to \(range.upperBound)")
+        }
+        let ramp = call.options["ramp-ms"].map { $0.integer ?? -1 } ?? Self.zoomRamp
+        guard (0...Self.longestRamp).contains(ramp) else {
+            throw .outOfRange("ramp-ms is \(ramp), expected 0 to \(Self.longestRamp)")
+        }
+        var middle: Place?
+        if let option = call.options["at"] {
+            guard case .structure(let parts) = option, parts.count == 2,
+                let x = parts[0].double, let y = parts[1].double,
+                (0...1).contains(x), (0...1).contains(y)
+            else { throw .outOfRange("at is no pair of numbers from 0 to 1") }
+            middle = Place(x: x, y: y)
+        }
+        daemon.send(.setZoom(role, zoom, middle: middle, duration: Double(ramp) / 1000))
     }
 
     // MARK: Writes

@@ -159,6 +159,40 @@ struct CompositorTests {
         #expect(abs(last - Int(plain.y)) <= 1)
     }
 
+    @Test(arguments: Transform.all, [Background.crop, .black])
+    func aPartIsShownAsIfItWereTheWholePicture(transform: Transform, background: Background) {
+        // Four quarters; the part is within one of them.
+        let size = Size(width: 128, height: 96)
+        let back = frame(size: size, format: .i420) { plane, x, y in
+            plane > 0 ? 128 : UInt8(40 + (x < 64 ? 0 : 60) + (y < 48 ? 0 : 120))
+        }
+        for (column, row) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+            let part = Rect(
+                x: 0.1 + 0.5 * Double(column),
+                y: 0.1 + 0.5 * Double(row),
+                width: 0.3,
+                height: 0.3
+            )
+            let picture = Picture(
+                scene {
+                    $0.transform = transform
+                    $0.part = transform.apply(to: part)
+                    $0.background = background
+                },
+                canvas: Self.canvas,
+                back: back
+            )
+            let value = 40 + 60.0 * Double(column) + 120 * Double(row)
+            let luma = Int((16 + value * 219 / 255).rounded())
+            let middle = picture.pixel(32, 24)
+            #expect(abs(Int(middle.y) - luma) <= 1, "quarter \(column), \(row): \(middle)")
+            let isWhole = background == .crop || !transform.swapsAxes
+            for (x, y) in [(1, 1), (62, 1), (1, 46), (62, 46)] where isWhole {
+                #expect(abs(Int(picture.pixel(x, y).y) - luma) <= 1)
+            }
+        }
+    }
+
     @Test func aVeilDarkensStepByStep() {
         let back = flatFrame(size: Self.canvas, format: .i422, [255, 128, 128])
         var last: UInt8 = 235

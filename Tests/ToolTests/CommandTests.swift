@@ -11,7 +11,7 @@ struct CommandTests {
         ["restore"],
         ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["privacy"], ["config"],
         ["pro"], ["dial"], ["iso"], ["shutter"], ["focus"], ["wb"], ["ev"], ["controls"],
-        ["config", "show"],
+        ["zoom"], ["config", "show"],
         ["config", "check"],
     ])
     func helpIsAsItWas(_ command: [String]) throws {
@@ -54,6 +54,8 @@ struct CommandTests {
         (["wb", "auto"], ["back SetWhiteBalance auto"]),
         (["wb", "5600K"], ["back SetKelvin 5600"]), (["wb", "-5"], ["back StepKelvin -5"]),
         (["ev", "-0.7"], ["back SetCompensation -0.7"]),
+        (["zoom", "1.5x"], ["back SetZoom 1.5"]),
+        (["zoom", "2", "--at", "0.2,1", "--camera", "front"], ["front SetZoom 2.0 at=?"]),
         (
             ["controls", "--set", "gain=12,auto_exposure=manual mode"],
             [
@@ -82,6 +84,7 @@ struct CommandTests {
         (["mirror", "on"], #"{"version":1,"camera":"front","mirror":true}"#),
         (["rotate", "180"], #"{"version":1,"camera":"back","rotation":180}"#),
         (["pro", "on"], #"{"version":1,"pro":true}"#),
+        (["zoom", "1"], #"{"version":1,"camera":"back","zoom":1.0}"#),
         (["dial", "up"], #"{"version":1,"dial":"iso","value":"500","limited":false}"#),
         (
             ["iso", "+1"],
@@ -110,6 +113,7 @@ struct CommandTests {
         ["mirror", "on", "--camera", "side"], ["swap", "left"], ["pro"], ["iso"], ["iso", "fast"],
         ["shutter", "250"], ["shutter", "0s"],
         ["focus", "2"], ["focus", "nan"], ["wb", "moon"], ["dial", "left"],
+        ["zoom"], ["zoom", "far"], ["zoom", "0"], ["zoom", "2", "--at", "2,0"],
         ["controls", "--set", "gain"],
     ])
     func wrongUsageIsTwo(_ arguments: [String]) throws {

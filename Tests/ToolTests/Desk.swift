@@ -69,7 +69,7 @@ final class Desk {
 
     private func answer(_ call: Invocation) {
         let options = call.options.map { " \($0)=\($1.boolean.map { "\($0)" } ?? "?")" }.joined()
-        let values = call.interface.hasSuffix("Controls") || call.interface.hasSuffix("Pro")
+        let values = ["Controls", "Pro", "Camera"].contains { call.interface.hasSuffix($0) }
         let place =
             call.path == DualCam.path
             ? "" : (call.path.text.split(separator: "/").last ?? "") + " "
@@ -183,6 +183,7 @@ final class Desk {
             "State": .string("streaming"), "Interruption": .string("none"),
             "Width": .uint32(1280), "Height": .uint32(720), "FrameRate": .uint32(30),
             "PixelFormat": .string("MJPG"), "Mirror": .boolean(mirror), "Rotation": .uint32(0),
+            "Zoom": .double(1), "ZoomRange": .structure([.double(1), .double(8)]),
             "FramesCaptured": .uint64(1000), "FramesDropped": .uint64(1),
         ]
     }
