@@ -103,15 +103,17 @@ if ! done_already "$initrd" "$kver"; then
 	mark "$initrd" "$kver"; DID="$DID initramfs"
 fi
 
-# 5. the camera
-uvccam=uvccam-$(sum "$RIG/src/uvccam.c")
-if [ ! -x "$CACHE/$uvccam/uvccam" ]; then
-	say "uvccam"
-	mkdir -p "$CACHE/$uvccam"
-	gcc -O2 -Wall -o "$CACHE/$uvccam/uvccam.new" "$RIG/src/uvccam.c" -lm
-	mv "$CACHE/$uvccam/uvccam.new" "$CACHE/$uvccam/uvccam"
-	DID="$DID uvccam"
-fi
+# 5. the camera, and the rate of this machine's clock
+for tool in uvccam tsckhz; do
+	built=$CACHE/$tool-$(sum "$RIG/src/$tool.c")/$tool
+	if [ ! -x "$built" ]; then
+		say "$tool"
+		mkdir -p "${built%/*}"
+		gcc -O2 -Wall -o "$built.new" "$RIG/src/$tool.c" -lm
+		mv "$built.new" "$built"
+		DID="$DID $tool"
+	fi
+done
 
 if [ -n "$DID" ]; then
 	say "done in $((SECONDS - T0)) s:$DID (kernel $kver, $(du -sh "$CACHE" | cut -f1) in $CACHE)"
