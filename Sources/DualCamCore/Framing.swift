@@ -24,32 +24,79 @@ package struct Place: Hashable, Sendable {
 
 /// What part of a camera's picture is seen, over time.
 ///
-/// A value, a function of the time as the scene is. Magnifications are relative to the lens "wide".
+/// A value, a function of the time as the scene is. Magnifications are relative to the lens "wide", which does
+/// 1, and places to its picture: all lenses look in one direction, so that one that magnifies sees the middle of it.
 package struct Framing: Hashable, Sendable {
     /// What is being moved to.
     package private(set) var zoom = 1.0
-    /// What is in the middle of what is seen, or as near to it as the picture's edges let it be.
+    /// What is in the middle of what is seen.
     package private(set) var middle = Place.middle
+    /// What the lens in each bay magnifies.
+    private var factors = PerBay(first: 1.0, second: 1.0)
+    /// Whose picture is shown, or will be once the crossing is over.
+    private var bay = Bay.first
+    /// When the pictures of the two bays begin to cross over, if they do.
+    private var crossingStart: Timestamp?
     private var startZoom = 1.0
     private var startMiddle = Place.middle
     private var start = Timestamp.zero
     private var duration = 0.0
 
-    /// The whole picture.
+    /// Seconds that the pictures of two lenses take to cross over.
+    package static let crossing = 0.2
+
+    /// The whole picture of the first bay.
     package init() {}
 
     /// Moves to `zoom` about `middle` within `duration` seconds from `time` on, eased; at once for 0.
+    ///
+    /// What is seen then is all in the picture of a lens of `factor`, which magnifies no more than `zoom`.
     package mutating func move(
         to zoom: Double,
         middle: Place,
+        inside factor: Double = 1,
         at time: Timestamp,
         duration: Double
     ) {
         let now = pose(at: time)
         (startZoom, startMiddle) = (now.zoom, now.middle)
-        (self.zoom, self.middle) = (zoom, middle)
+        let room = max(0, 0.5 / factor - 0.5 / zoom)
+        func inside(_ place: Double) -> Double { min(max(place, 0.5 - room), 0.5 + room) }
+        self.zoom = zoom
+        self.middle = Place(x: inside(middle.x), y: inside(middle.y))
         start = time
         self.duration = duration
+    }
+
+    /// Shows the picture of `bay`, whose lens magnifies `factor` times, at once.
+    package mutating func show(_ bay: Bay, factor: Double) {
+        self.bay = bay
+        factors[bay] = factor
+        crossingStart = nil
+    }
+
+    /// Has the picture of the other bay, whose lens magnifies `factor` times, take the place of the one that is
+    /// shown, from `time` on or from when the zoom under way has ended. When that will be over.
+    package mutating func cross(toFactor factor: Double, at time: Timestamp) -> Timestamp {
+        let end = start + Timestamp(seconds: duration)
+        let begin = max(time, end)
+        bay = bay.other
+        factors[bay] = factor
+        crossingStart = begin
+        return begin + Timestamp(seconds: Self.crossing)
+    }
+
+    /// Whose picture is shown at `time`; beneath the other bay's while they cross over.
+    package func bay(at time: Timestamp) -> Bay {
+        guard let crossingStart else { return bay }
+        return (time - crossingStart).seconds < Self.crossing ? bay.other : bay
+    }
+
+    /// How much of the picture of the other bay than `bay(at:)` is seen over it, 0 … 1.
+    package func share(at time: Timestamp) -> Double {
+        guard let crossingStart else { return 0 }
+        let elapsed = (time - crossingStart).seconds
+        return elapsed < Self.crossing ? Easing.inOut(max(0, elapsed) / Self.crossing) : 0
     }
 
     /// How it stands at `time`.
@@ -57,20 +104,23 @@ package struct Framing: Hashable, Sendable {
         let elapsed = (time - start).seconds
         guard duration > 0, elapsed < duration else { return (zoom, middle) }
         let eased = Easing.inOut(max(0, elapsed) / duration)
-        // By equal ratios in equal times, as a zoom moves. Where the middle is pulled from one place to another,
-        // it goes with the part that is seen, so that it moves evenly on the screen.
+        // By equal ratios in equal times, as a zoom moves. The middle goes as the edges do, so that what is seen
+        // stays inside a picture that it is inside of at both ends.
         let now = exp(log(startZoom) + (log(zoom) - log(startZoom)) * eased)
         let (was, will) = (1 / startZoom, 1 / zoom)
         let moved = abs(was - will) > 1e-9 ? (was - 1 / now) / (was - will) : eased
         return (now, startMiddle.interpolated(to: middle, fraction: moved))
     }
 
-    /// The part of the upright picture of a lens of `factor` that is seen at `time`, in fractions of its
+    /// The part of the upright picture of the lens in `bay` that is seen at `time`, in fractions of its
     /// extent: the whole where the lens does not see as much as is wanted.
-    package func part(at time: Timestamp, through factor: Double = 1) -> Rect {
-        let pose = pose(at: time)
-        let share = min(1, factor / pose.zoom)
-        func edge(_ middle: Double) -> Double { min(max(0, middle - share / 2), 1 - share) }
-        return Rect(x: edge(pose.middle.x), y: edge(pose.middle.y), width: share, height: share)
+    package func part(at time: Timestamp, of bay: Bay = .first) -> Rect {
+        let (zoom, middle) = pose(at: time)
+        let share = min(1, factors[bay] / zoom)
+        func edge(_ place: Double) -> Double {
+            let own = 0.5 + (place - 0.5) * factors[bay]
+            return min(max(0, own - share / 2), 1 - share)
+        }
+        return Rect(x: edge(middle.x), y: edge(middle.y), width: share, height: share)
     }
 }

@@ -48,6 +48,19 @@ package enum Notice: String, CaseIterable, Hashable, Sendable {
     }
 }
 
+/// The picture of a lens that is to be seen, or is on its way to be.
+package struct Shot: Hashable, Sendable {
+    /// In which of its role's bays the lens is.
+    package var bay = Bay.first
+    /// The part of its upright picture that is shown, in fractions of its extent.
+    package var part = Rect.unit
+    /// What is changed of its colours.
+    package var grade = Grade.none
+
+    /// The whole picture of the first bay, as it is.
+    package init() {}
+}
+
 /// One picture on the canvas: what the scene asks the compositor to draw, bottom layer first.
 package struct Layer: Hashable, Sendable {
     /// Whose picture.
@@ -70,10 +83,12 @@ package struct Layer: Hashable, Sendable {
     package var background: Background = .blur
     /// How the camera's picture is turned and mirrored before it is fitted into `rect`.
     package var transform: Transform = .identity
-    /// The part of the upright picture that is shown, in fractions of its extent.
-    package var part = Rect.unit
-    /// What is changed of its colours.
-    package var grade = Grade.none
+    /// Which picture.
+    package var shot = Shot()
+    /// The picture of another lens that takes its place.
+    package var next: Shot?
+    /// How much of `next` is seen, 0 … 1.
+    package var nextShare = 0.0
     /// How far the picture is blurred and darkened because the camera does not deliver, 0 … 1.
     package var veil: Double = 0
     /// Why it does not, to be written over it as clearly as the veil is thick.

@@ -43,7 +43,7 @@ extension State {
 
     /// Has the scene show the values of the main camera, and each camera's picture graded.
     mutating func showControls(at time: Timestamp) {
-        for role in Role.allCases { scene.grades[role] = cameras[role].controls.grade }
+        for role in Role.allCases { scene.grades[role].first = cameras[role].controls.grade }
         let isSeen = pro.hud == .always || (pro.hud == .pro && pro.isEnabled)
         let camera = cameras[scene.main]
         let dial = pro.isEnabled ? pro.dial : nil

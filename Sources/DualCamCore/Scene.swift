@@ -244,7 +244,10 @@ package struct SceneState: Hashable, Sendable {
     /// What part of each role's picture is seen.
     package var framings = PerRole(back: Framing(), front: Framing())
     /// What is changed of each role's colours in software.
-    package var grades = PerRole(back: Grade.none, front: Grade.none)
+    package var grades = PerRole(
+        back: PerBay(first: Grade.none, second: Grade.none),
+        front: PerBay(first: Grade.none, second: Grade.none)
+    )
     /// The values on show, and their dial.
     package private(set) var hud = HudState()
     private var transition: Transition?
@@ -471,6 +474,14 @@ package struct SceneState: Hashable, Sendable {
         return scene
     }
 
+    private func shot(_ bay: Bay, of role: Role, at time: Timestamp) -> Shot {
+        var shot = Shot()
+        shot.bay = bay
+        shot.part = framings[role].part(at: time, of: bay)
+        shot.grade = grades[role][bay]
+        return shot
+    }
+
     private func append(
         _ place: Placement,
         _ role: Role,
@@ -491,8 +502,14 @@ package struct SceneState: Hashable, Sendable {
         layer.iconOpacity = place.iconOpacity * (1 - layer.veil)
         layer.background = style.background
         layer.transform = transforms[role]
-        layer.part = framings[role].part(at: time)
-        layer.grade = grades[role]
+        let framing = framings[role]
+        let bay = framing.bay(at: time)
+        layer.shot = shot(bay, of: role, at: time)
+        let share = framing.share(at: time)
+        if share > 0 {
+            layer.next = shot(bay.other, of: role, at: time)
+            layer.nextShare = share
+        }
         scene.append(layer)
     }
 }

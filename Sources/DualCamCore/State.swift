@@ -352,10 +352,9 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .setZoom(let role, let zoom, let middle, let duration):
         precondition(state.cameras[role].zoomRange.contains(zoom))
         state.cameras[role].zoom = zoom
-        let framing = state.scene.framings[role]
         state.scene.framings[role].move(
             to: zoom,
-            middle: middle ?? framing.middle,
+            middle: middle ?? state.scene.framings[role].middle,
             at: time,
             duration: duration
         )

@@ -11,8 +11,10 @@ import Imaging
 package final class Compositor {
     /// Extent of the output in pixels; the width is even.
     package let canvas: Size
-    private let back = CameraPicture()
-    private let front = CameraPicture()
+    private let pictures = PerRole(
+        back: PerBay(first: CameraPicture(), second: CameraPicture()),
+        front: PerBay(first: CameraPicture(), second: CameraPicture())
+    )
     private let surfaces: [LayerSurface]
     private var backdrop: Backdrop
     private var otherBackdrop: Backdrop
@@ -27,25 +29,28 @@ package final class Compositor {
         otherBackdrop = Backdrop(canvas: canvas)
     }
 
-    /// Draws `scene` with the newest frame of each camera, `nil` where there is none yet, and the
-    /// words of each camera's notice, `nil` where there is none or it is not written yet, and the
+    /// Draws `scene` with the newest frame of each camera, those of the first bays and of the
+    /// `second` ones, `nil` where there is none yet, and the words of each camera's notice, `nil` where there is none or it is not written yet, and the
     /// HUD on top, into `output`: height × `stride` bytes, of which 2 · width in each row are written.
     package func composite(
         _ scene: Scene,
         back backFrame: Frame?,
         front frontFrame: Frame?,
+        second: PerRole<Frame?> = PerRole(back: nil, front: nil),
         labels: PerRole<NoticeLabels?>,
         hud: (pose: HudState.Pose, picture: HudPicture)? = nil,
         into output: UnsafeMutablePointer<UInt8>,
         stride: Int
     ) {
         precondition(stride >= 2 * canvas.width)
-        back.take(backFrame)
-        front.take(frontFrame)
+        pictures.back.first.take(backFrame)
+        pictures.back.second.take(second.back)
+        pictures.front.first.take(frontFrame)
+        pictures.front.second.take(second.front)
         var isCovered = false
         for index in 0..<scene.count {
             let layer = scene[index]
-            surfaces[index].prepare(layer, of: camera(layer.role), labels: labels[layer.role])
+            surfaces[index].prepare(layer, of: pictures[layer.role], labels: labels[layer.role])
             isCovered = isCovered || surfaces[index].interior == PixelRect(canvas)
         }
         if !isCovered { drawBackdrop(of: scene, into: output, stride: stride) }
@@ -57,11 +62,11 @@ package final class Compositor {
             )
         }
         if let hud { hud.picture.lay(hud.pose, over: output, stride: stride) }
-        back.release()
-        front.release()
+        for role in Role.allCases {
+            pictures[role].first.release()
+            pictures[role].second.release()
+        }
     }
-
-    private func camera(_ role: Role) -> CameraPicture { role == .back ? back : front }
 
     /// The largest rectangle that the layers above `index` hide whole.
     private func hole(above index: Int, of scene: Scene) -> PixelRect {
@@ -82,13 +87,13 @@ package final class Compositor {
     ) {
         let hole = hole(above: -1, of: scene)
         if let role = scene.backdrop, scene.backdropMix < 1 {
-            backdrop.prepare(camera(role), scene.look(of: role))
+            backdrop.prepare(pictures[role], scene.look(of: role))
         } else {
             backdrop.clear()
         }
         let share = scene.backdrop == nil ? 0 : min(255, Int(scene.backdropMix * 256))
         if let role = scene.backdrop, share > 0 {
-            otherBackdrop.prepare(camera(role.other), scene.look(of: role.other))
+            otherBackdrop.prepare(pictures[role.other], scene.look(of: role.other))
         }
         let other = row.reserve(2 * canvas.width)
         for y in 0..<canvas.height {
@@ -128,10 +133,10 @@ struct Backdrop: ~Copyable {
 
     /// Makes it that of the camera's newest picture, turned and graded as `look` says; calm grey
     /// where it has none.
-    mutating func prepare(_ camera: CameraPicture, _ look: Look) {
+    mutating func prepare(_ bays: PerBay<CameraPicture>, _ look: Look) {
         grading = look.grade == .none ? nil : Grading(look.grade)
         hasPicture = cached.update(
-            camera,
+            bays[look.bay],
             recipe: BlurredCopy.Recipe(
                 part: look.part,
                 transform: look.transform,
@@ -160,6 +165,7 @@ struct Backdrop: ~Copyable {
 
 /// What is done to a role's picture wherever it is shown.
 struct Look {
+    var bay = Bay.first
     /// Before it is turned.
     var part = Rect.unit
     var transform = Transform.identity
@@ -167,9 +173,10 @@ struct Look {
 
     init() {}
     init(_ layer: Layer) {
-        part = layer.sourcePart
+        bay = layer.shot.bay
+        part = layer.sourcePart(of: layer.shot)
         transform = layer.transform
-        grade = layer.grade
+        grade = layer.shot.grade
     }
 }
 

@@ -14,14 +14,13 @@ final class LayerSurface {
 
     private let canvas: Size
     private let unit: Double
-    private var first = Scratch()
-    private var second = Scratch()
     private var rows = Scratch()
     private var layer = Layer(role: .back, rect: Rect(Size(width: 0, height: 0)))
     private var outer = PixelRect.none
     private var isPlain = true
-    private var picture = Piece()
-    private var turned: (key: TurnKey, planes: Planes)?
+    private var picture = ShotPicture()
+    private var next = ShotPicture()
+    private var hasNext = false
     private var surroundings: CachedCopy
     private var veil: CachedCopy
     private var hasSurroundings = false
@@ -29,8 +28,6 @@ final class LayerSurface {
     private var decoration: Decoration
     private var icon: SwapIcon
     private var labels: NoticeLabels?
-    private var grading = Grading(red: 1, blue: 1, light: 1)
-    private var isGraded = false
 
     /// What the layer hides whole; even in x.
     private(set) var interior = PixelRect.none
@@ -44,13 +41,11 @@ final class LayerSurface {
         icon = SwapIcon(canvas: canvas)
     }
 
-    /// Brings the camera's picture to the size and turn that `layer` shows it in, and takes the
-    /// words of its notice.
-    func prepare(_ layer: Layer, of camera: CameraPicture, labels: NoticeLabels?) {
+    /// Brings the camera's picture, and that of its other bay where it is to be seen, to the size
+    /// and turn that `layer` shows it in, and takes the words of its notice.
+    func prepare(_ layer: Layer, of bays: PerBay<CameraPicture>, labels: NoticeLabels?) {
         self.layer = layer
         self.labels = layer.notice == nil ? nil : labels
-        isGraded = layer.grade != .none
-        if isGraded { grading = Grading(layer.grade) }
         let whole = PixelRect(canvas)
         outer = layer.rect.outwards
         isPlain =
@@ -65,7 +60,12 @@ final class LayerSurface {
         if layer.iconOpacity * layer.opacity > 0 {
             icon.update(in: layer.rect, opacity: layer.iconOpacity * layer.opacity)
         }
-        compose(camera)
+        compose(bays[layer.shot.bay])
+        hasNext = false
+        if let shot = layer.next, layer.nextShare > 0, bays[shot.bay].frame != nil {
+            _ = next.place(shot, in: layer, outer: outer, of: bays[shot.bay])
+            hasNext = true
+        }
     }
 
     private func shape(of layer: Layer) -> Shape {
@@ -82,96 +82,36 @@ final class LayerSurface {
 
     /// Decides what lies where in the layer, and makes what is not there yet.
     private func compose(_ camera: CameraPicture) {
-        picture.rect = outer
-        picture.content = .nothing
         (hasSurroundings, hasVeil) = (false, false)
-        guard let frame = camera.frame, !outer.isEmpty else { return }
-        let whole = Rect(frame.layout.size).part(layer.sourcePart)
-        let aspect = layer.transform.swapsAxes ? 1 / whole.aspect : whole.aspect
-        let fitted = layer.rect.fitting(aspect: aspect)
-        // Less than a pixel pair's difference in shape is none.
-        let fits = layer.rect.width - fitted.width < 2 && layer.rect.height - fitted.height < 2
-        if !fits, layer.background != .crop {
-            picture.rect = fitted.nearest
-            hasSurroundings =
-                layer.background == .blur
-                && surroundings.update(
-                    camera,
-                    recipe: BlurredCopy.Recipe(
-                        part: layer.sourcePart,
-                        transform: layer.transform,
-                        size: outer.size,
-                        sigma: Self.surroundingsBlur,
-                        brightness: Self.surroundingsBrightness
-                    )
+        let shot = layer.shot
+        let fits = picture.place(shot, in: layer, outer: outer, of: camera)
+        guard camera.frame != nil, !outer.isEmpty else { return }
+        if !fits, layer.background == .blur {
+            hasSurroundings = surroundings.update(
+                camera,
+                recipe: BlurredCopy.Recipe(
+                    part: layer.sourcePart(of: shot),
+                    transform: layer.transform,
+                    size: outer.size,
+                    sigma: Self.surroundingsBlur,
+                    brightness: Self.surroundingsBrightness
                 )
+            )
         }
         if layer.veil > 0 {
+            let rect = picture.rect
             hasVeil = veil.update(
                 camera,
                 recipe: BlurredCopy.Recipe(
-                    part: layer.sourcePart,
+                    part: layer.sourcePart(of: shot),
                     transform: layer.transform,
-                    size: picture.rect.size,
+                    size: rect.size,
                     sigma: Self.veilBlur
-                        * (Double(canvas.height) / Double(picture.rect.height)).squareRoot(),
+                        * (Double(canvas.height) / Double(rect.height)).squareRoot(),
                     brightness: Self.veilBrightness
                 )
             )
         }
-        picture.content = content(
-            of: camera,
-            frame: frame,
-            part: whole,
-            cut: !fits && layer.background == .crop
-        )
-    }
-
-    /// What the picture's rows are made of: of the frame itself where its rows stay rows, else of
-    /// a copy that is scaled and turned as a whole. `part` of the frame is shown, in its pixels.
-    private func content(
-        of camera: CameraPicture,
-        frame: Frame,
-        part: Rect,
-        cut: Bool
-    ) -> Piece.Content {
-        let (size, turn) = (picture.rect.size, layer.transform)
-        guard turn.swapsAxes else {
-            let view = View(
-                cut ? part.fitting(aspect: layer.rect.aspect) : part,
-                at: size,
-                transform: turn
-            )
-            return picture.scaler.prepare(frame, view) ? .view : .nothing
-        }
-        let cutPart = cut ? part.fitting(aspect: 1 / layer.rect.aspect) : part
-        let key = TurnKey(frame: frame.identity, transform: turn, size: size, part: cutPart)
-        if turned?.key != key {
-            // The extent of the whole picture, of which what is seen may be a part.
-            let shown = turn.inverse.apply(to: size)
-            let whole = frame.layout.size
-            let extent = Size(
-                width: Int((Double(shown.width * whole.width) / cutPart.width).rounded()),
-                height: Int((Double(shown.height * whole.height) / cutPart.height).rounded())
-            )
-            guard let planes = camera.planes(for: extent) else { return .nothing }
-            let scale = Double(planes.size.width) / Double(whole.width)
-            let scaleY = Double(planes.size.height) / Double(whole.height)
-            let source =
-                cutPart == Rect(whole)
-                ? planes
-                : planes.cropped(
-                    to: Rect(
-                        x: cutPart.x * scale,
-                        y: cutPart.y * scaleY,
-                        width: cutPart.width * scale,
-                        height: cutPart.height * scaleY
-                    )
-                )
-            turned = (key, source.scaled(to: size, transform: turn, &first, &second))
-        }
-        guard let turned else { return .nothing }
-        return .planes(turned.planes, Packer(frame.color))
     }
 
     /// Writes the layer to `output`, without what `hole` hides.
@@ -202,10 +142,10 @@ final class LayerSurface {
         let beside = (hole.y..<max(hole.y, hole.maxY)).clamped(to: rows)
         func draw(_ band: Range<Int>) {
             // Nothing but rows of the picture, from edge to edge?
-            if picture.isView, picture.rect == touched, !hasVeil, !isGraded {
+            if picture.isView, picture.rect == touched, !hasVeil, !picture.isGraded, !hasNext {
                 let target = output + band.lowerBound * stride + 2 * touched.x
                 let first = band.lowerBound - touched.y
-                picture.scaler.write(rows: first..<first + band.count, into: target, stride: stride)
+                picture.write(rows: first..<first + band.count, into: target, stride: stride)
                 return
             }
             for y in band {
@@ -225,7 +165,7 @@ final class LayerSurface {
         hole: PixelRect
     ) {
         let touched = decoration.bounds
-        let content = rows.reserve(4 * canvas.width)
+        let content = spare(0)
         for y in touched.y..<touched.maxY {
             let row = output + y * stride
             let weights = decoration.row(y)
@@ -288,7 +228,35 @@ final class LayerSurface {
             inside.upperBound..<range.upperBound,
             into: destination + 2 * (inside.upperBound - range.lowerBound)
         )
-        if isGraded { grading.apply(to: destination, count: range.count) }
+        picture.grade(destination, count: range.count)
+        if hasNext { crossOver(y: y, range, into: destination) }
+    }
+
+    /// Lays as much of the next picture as is seen of it over pixels of the layer's row `y`.
+    private func crossOver(
+        y: Int,
+        _ range: Range<Int>,
+        into destination: UnsafeMutablePointer<UInt8>
+    ) {
+        guard y >= next.rect.y, y < next.rect.maxY else { return }
+        let met = range.clamped(to: next.rect.x..<next.rect.maxX)
+        guard !met.isEmpty else { return }
+        let other = spare(2)
+        next.write(y: y, from: met.lowerBound, to: met.upperBound, into: other)
+        next.grade(other, count: met.count)
+        let target = destination + 2 * (met.lowerBound - range.lowerBound)
+        mix(
+            target,
+            other,
+            fraction: min(255, Int(layer.nextShare * 256)),
+            count: 2 * met.count,
+            into: target
+        )
+    }
+
+    /// Room for a row; of three, the one of this number.
+    private func spare(_ number: Int) -> UnsafeMutablePointer<UInt8> {
+        rows.reserve(3 * 2 * canvas.width) + number * 2 * canvas.width
     }
 
     private func write(
@@ -307,7 +275,7 @@ final class LayerSurface {
             veil.copy.write(y: y - picture.rect.y, from: left, to: right, into: destination)
             return
         }
-        let veiled = rows.reserve(4 * canvas.width) + 2 * canvas.width
+        let veiled = spare(1)
         veil.copy.write(y: y - picture.rect.y, from: left, to: right, into: veiled)
         picture.write(y: y, from: x0, to: x1, into: destination)
         mix(
@@ -335,6 +303,113 @@ final class LayerSurface {
         } else {
             Piece.fill(destination, luma: 16, count: range.count)
         }
+    }
+}
+
+/// The picture of one lens as a layer shows it.
+struct ShotPicture: ~Copyable {
+    private var first = Scratch()
+    private var second = Scratch()
+    private var piece = Piece()
+    private var turned: (key: TurnKey, planes: Planes)?
+    private var grading: Grading?
+
+    /// Where it lies; x and width are even. May reach beyond the canvas.
+    var rect: PixelRect { piece.rect }
+    /// Whether its rows are the frame's own, scaled.
+    var isView: Bool { piece.isView }
+    /// Whether its colours are changed.
+    var isGraded: Bool { grading != nil }
+
+    /// Brings the newest picture of `camera` to the size and turn that `layer`, whose pixels are
+    /// `outer`, shows it in as `shot`. Whether it has the layer's shape, so that nothing is around it.
+    mutating func place(
+        _ shot: Shot,
+        in layer: Layer,
+        outer: PixelRect,
+        of camera: CameraPicture
+    ) -> Bool {
+        grading = shot.grade == .none ? nil : Grading(shot.grade)
+        piece.rect = outer
+        piece.content = .nothing
+        guard let frame = camera.frame, !outer.isEmpty else { return true }
+        let part = Rect(frame.layout.size).part(layer.sourcePart(of: shot))
+        let aspect = layer.transform.swapsAxes ? 1 / part.aspect : part.aspect
+        let fitted = layer.rect.fitting(aspect: aspect)
+        // Less than a pixel pair's difference in shape is none.
+        let fits = layer.rect.width - fitted.width < 2 && layer.rect.height - fitted.height < 2
+        let isCut = !fits && layer.background == .crop
+        if !fits, !isCut { piece.rect = fitted.nearest }
+        piece.content = content(of: camera, frame: frame, part: part, cut: isCut, layer)
+        return fits || isCut
+    }
+
+    /// What its rows are made of: of the frame itself where its rows stay rows, else of a copy
+    /// that is scaled and turned as a whole. `part` of the frame is shown, in its pixels.
+    private mutating func content(
+        of camera: CameraPicture,
+        frame: Frame,
+        part: Rect,
+        cut: Bool,
+        _ layer: Layer
+    ) -> Piece.Content {
+        let (size, turn) = (piece.rect.size, layer.transform)
+        guard turn.swapsAxes else {
+            let view = View(
+                cut ? part.fitting(aspect: layer.rect.aspect) : part,
+                at: size,
+                transform: turn
+            )
+            return piece.scaler.prepare(frame, view) ? .view : .nothing
+        }
+        let part = cut ? part.fitting(aspect: 1 / layer.rect.aspect) : part
+        let key = TurnKey(frame: frame.identity, transform: turn, size: size, part: part)
+        if turned?.key != key {
+            // The extent of the whole picture, of which what is seen may be a part.
+            let shown = turn.inverse.apply(to: size)
+            let whole = frame.layout.size
+            let extent = Size(
+                width: Int((Double(shown.width * whole.width) / part.width).rounded()),
+                height: Int((Double(shown.height * whole.height) / part.height).rounded())
+            )
+            guard let planes = camera.planes(for: extent) else { return .nothing }
+            let across = Double(planes.size.width) / Double(whole.width)
+            let down = Double(planes.size.height) / Double(whole.height)
+            let cropped = Rect(
+                x: part.x * across,
+                y: part.y * down,
+                width: part.width * across,
+                height: part.height * down
+            )
+            let source = part == Rect(whole) ? planes : planes.cropped(to: cropped)
+            turned = (key, source.scaled(to: size, transform: turn, &first, &second))
+        }
+        guard let turned else { return .nothing }
+        return .planes(turned.planes, Packer(frame.color))
+    }
+
+    /// Writes the pixels from `x0` to before `x1` of the canvas's row `y`, all of them inside `rect`.
+    mutating func write(
+        y: Int,
+        from x0: Int,
+        to x1: Int,
+        into destination: UnsafeMutablePointer<UInt8>
+    ) {
+        piece.write(y: y, from: x0, to: x1, into: destination)
+    }
+
+    /// Writes rows of a picture that `isView`, by their number in it.
+    mutating func write(
+        rows: Range<Int>,
+        into destination: UnsafeMutablePointer<UInt8>,
+        stride: Int
+    ) {
+        piece.scaler.write(rows: rows, into: destination, stride: stride)
+    }
+
+    /// Changes the colours of `count` pixels as those of the picture are to be.
+    func grade(_ pixels: UnsafeMutablePointer<UInt8>, count: Int) {
+        grading?.apply(to: pixels, count: count)
     }
 
     /// What a turned picture was made from.
@@ -385,8 +460,8 @@ extension Grading {
 }
 
 extension Layer {
-    /// What `part` is of the picture before it is turned.
-    var sourcePart: Rect { transform.inverse.apply(to: part) }
+    /// What the part of `shot` is of the picture before it is turned.
+    func sourcePart(of shot: Shot) -> Rect { transform.inverse.apply(to: shot.part) }
 }
 
 extension PixelRect {

@@ -1,7 +1,7 @@
 import Frames
 import Imaging
 
-/// The newest frame of one camera, and what was made of it so far.
+/// The newest frame of one lens of a camera, and what was made of it so far.
 ///
 /// - Context: bound to the composite thread.
 final class CameraPicture {

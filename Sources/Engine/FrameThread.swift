@@ -45,7 +45,7 @@ package final class FrameThread: Sendable {
     private let scene: ShownScene
     private let orders = Mutex<[Order]>([])
     private let counts = Mutex(Counts())
-    private let slots: PerRole<FrameSlot>
+    private let slots: PerRole<PerBay<FrameSlot>>
     private let bell: Bell
     private let thread = Mutex<Thread?>(nil)
 
@@ -55,7 +55,7 @@ package final class FrameThread: Sendable {
     /// thread. Throws when the system has no thread or descriptor to give.
     package init(
         scene: SceneState,
-        slots: PerRole<FrameSlot>,
+        slots: PerRole<PerBay<FrameSlot>>,
         bell: Bell,
         settings: Node.Settings,
         report: @escaping @Sendable (Node.Event) -> Void
@@ -136,6 +136,7 @@ package final class FrameThread: Sendable {
         private var clock: OutputClock
         private var sequence: UInt64 = 0
         private var mainRole = Role.back
+        private var mainBay = Bay.first
         /// The main camera's frame that was published last.
         private var shown: FrameName?
         /// The main camera's frame that the clock was told of last.
@@ -243,7 +244,7 @@ package final class FrameThread: Sendable {
         /// A bell rang: has the main camera a new frame, and is it to be shown now?
         private func look() {
             guard node?.isStreaming ?? false else { return }
-            let newest = FrameName(shared.slots[mainRole].latest)
+            let newest = FrameName(shared.slots[mainRole][mainBay].latest)
             guard newest != heard, newest != nil else { return }
             heard = newest
             if clock.frameArrived(at: MonotonicClock.now) || shown == nil { tick() }
@@ -255,14 +256,18 @@ package final class FrameThread: Sendable {
             let now = MonotonicClock.now
             let shown = shared.scene.current
             let (state, labels) = (shown.state, shown.labels)
-            let (back, front) = (shared.slots.back.fetch(), shared.slots.front.fetch())
-            let frames = PerRole(back: back.frame, front: front.frame)
-            if state.main != mainRole {
-                mainRole = state.main
+            let slots = shared.slots
+            let contents = PerRole(
+                back: PerBay(first: slots.back.first.fetch(), second: slots.back.second.fetch()),
+                front: PerBay(first: slots.front.first.fetch(), second: slots.front.second.fetch())
+            )
+            let bay = state.framings[state.main].bay(at: now)
+            if state.main != mainRole || bay != mainBay {
+                (mainRole, mainBay) = (state.main, bay)
                 clock.mainChanged()
-                heard = FrameName(frames[mainRole])
+                heard = FrameName(contents[mainRole][mainBay].frame)
             }
-            let main = frames[mainRole]
+            let main = contents[mainRole][mainBay].frame
             if main == nil && !isContinuous && now < waitsUntil {
                 timer?.arm(at: waitsUntil)
                 return
@@ -286,8 +291,12 @@ package final class FrameThread: Sendable {
                 drawn.start = MonotonicClock.now
                 compositor.composite(
                     scene,
-                    back: frames.back,
-                    front: frames.front,
+                    back: contents.back.first.frame,
+                    front: contents.front.first.frame,
+                    second: PerRole(
+                        back: contents.back.second.frame,
+                        front: contents.front.second.frame
+                    ),
                     labels: labels,
                     hud: hud,
                     into: base,
@@ -296,7 +305,7 @@ package final class FrameThread: Sendable {
                 drawn.end = MonotonicClock.now
             }
             let end = MonotonicClock.now
-            let arrival = state.main == .back ? back.arrival : front.arrival
+            let arrival = contents[mainRole][mainBay].arrival
             shared.counts.withLock { counts in
                 guard isPublished else {
                     counts.unbuffered += 1

@@ -24,7 +24,7 @@ final class Daemon {
     /// The cameras that are attached, as far as is known.
     private var devices: [CameraDevice] = []
     private var sources: PerRole<(any CameraSource)?> = PerRole(back: nil, front: nil)
-    private let slots: PerRole<FrameSlot>
+    private let slots: PerRole<PerBay<FrameSlot>>
     private let bell: Bell
     private var cameras: PerRole<CameraThread>?
     private var controls: PerRole<ControlThread>?
@@ -47,7 +47,11 @@ final class Daemon {
         self.loop = loop
         state = State(configuration)
         bell = try Bell()
-        slots = PerRole(back: FrameSlot(bell: bell), front: FrameSlot(bell: bell))
+        let bell = bell
+        func bays() -> PerBay<FrameSlot> {
+            PerBay(first: FrameSlot(bell: bell), second: FrameSlot(bell: bell))
+        }
+        slots = PerRole(back: bays(), front: bays())
         grace = try loop.timer { [unowned self] in send(.graceOver) }
     }
 
@@ -90,7 +94,7 @@ final class Daemon {
 
     private func cameraThread(_ role: Role) throws(SystemError) -> CameraThread {
         let mailbox = loop.mailbox
-        return try CameraThread(role: role, slot: slots[role]) { report in
+        return try CameraThread(role: role, slot: slots[role].first) { report in
             mailbox.post { MainActor.assumeIsolated { self.heard(role, report) } }
         }
     }
@@ -376,7 +380,7 @@ final class Daemon {
     // MARK: For the service
 
     /// What each camera's frames were counted as.
-    func counts(of role: Role) -> FrameSlot.Counts { slots[role].counts }
+    func counts(of role: Role) -> FrameSlot.Counts { slots[role].first.counts }
 
     /// What the composite thread did so far.
     var frameCounts: FrameThread.Counts { frames?.statistics ?? FrameThread.Counts() }

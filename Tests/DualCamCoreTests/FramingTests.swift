@@ -53,9 +53,53 @@ struct FramingTests {
     @Test func aLensThatMagnifiesShowsMoreOfItsPictureForTheSameView() {
         var framing = Framing()
         framing.move(to: 4, middle: .middle, at: at(0), duration: 0)
-        #expect(abs(framing.part(at: at(0), through: 1).width - 0.25) < 1e-9)
-        #expect(abs(framing.part(at: at(0), through: 2).width - 0.5) < 1e-9)
-        #expect(framing.part(at: at(0), through: 5) == .unit)
+        #expect(abs(framing.part(at: at(0)).width - 0.25) < 1e-9)
+        framing.show(.first, factor: 2)
+        #expect(abs(framing.part(at: at(0)).width - 0.5) < 1e-9)
+        framing.show(.first, factor: 5)
+        #expect(framing.part(at: at(0)) == .unit)
+    }
+
+    /// From lens to lens, as the zoom is when the next one is ready.
+    @Test(arguments: [(1.0, 3.0), (3.0, 1.0), (0.5, 1.0), (1.0, 0.5)], [0.0, 0.2, 1.0])
+    func lensesCrossOverAtOneFieldOfView(factors: (Double, Double), ready: Double) {
+        let place = Place(x: 0.4, y: 0.6)
+        var framing = Framing()
+        framing.show(.first, factor: factors.0)
+        framing.move(to: factors.0, middle: .middle, at: at(-9), duration: 0)
+        let most = max(factors.0, factors.1)
+        framing.move(to: 2 * most, middle: place, inside: most, at: at(0), duration: 0.4)
+        let over = framing.cross(toFactor: factors.1, at: at(ready))
+        #expect(over >= at(0.6), "not before the zoom has ended")
+        var lastShare = 0.0
+        var hasCrossed = false
+        var lastView = framing.part(at: at(0)).width / factors.0
+        for step in 0...3000 {
+            let time = at(0.0005 * Double(step))
+            let bay = framing.bay(at: time)
+            let share = framing.share(at: time)
+            let factor = bay == .first ? factors.0 : factors.1
+            let part = framing.part(at: time, of: bay)
+            let view = part.width / factor
+            #expect(abs(view / lastView - 1) < 0.01, "the field of view never jumps")
+            lastView = view
+            if share > 0 {
+                let next = framing.part(at: time, of: .second)
+                #expect(bay == .first && share >= lastShare, "opacity rises")
+                #expect(abs(next.width / factors.1 / view - 1) < 0.01)
+                // In the same direction, too.
+                for (a, b) in [(next.midX, part.midX), (next.midY, part.midY)] {
+                    #expect(abs((a - 0.5) / factors.1 - (b - 0.5) / factors.0) < 1e-9)
+                }
+                #expect(time > at(0.4))
+                lastShare = share
+                hasCrossed = true
+            } else {
+                #expect((bay == .second) == (time >= over))
+            }
+        }
+        #expect(hasCrossed && lastShare > 0.9)
+        #expect(abs((over - at(max(ready, 0.4))).seconds - Framing.crossing) < 1e-6)
     }
 
     @Test(arguments: Transform.all) func aPartIsTurnedWithItsPicture(transform: Transform) {

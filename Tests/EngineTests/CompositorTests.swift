@@ -104,7 +104,7 @@ struct CompositorTests {
         func luma(_ grade: Grade, borderWidth: Double) -> UInt8 {
             let picture = Picture(
                 scene {
-                    $0.grade = grade
+                    $0.shot.grade = grade
                     $0.borderWidth = borderWidth
                 },
                 canvas: Self.canvas,
@@ -136,8 +136,8 @@ struct CompositorTests {
         }
         let plain = behind(state, seconds: 0)
         for role in Role.allCases {
-            state.grades[role].light = 1.5
-            state.grades[role].red = 1.3
+            state.grades[role].first.light = 1.5
+            state.grades[role].first.red = 1.3
         }
         let graded = behind(state, seconds: 0)
         #expect(abs(Double(graded.y) - 16 - 1.5 * Double(plain.y - 16)) < 2)
@@ -149,7 +149,7 @@ struct CompositorTests {
             #expect(abs(Int(pixel.v) - Int(graded.v)) <= 1, "step \(step): \(pixel)")
         }
         // Where one is graded and the other is not, the one goes over into the other.
-        state.grades.front = .none
+        state.grades.front.first = .none
         var last = Int(graded.y)
         for step in 0...10 {
             let luma = Int(behind(state, seconds: 0.03 * Double(step)).y)
@@ -176,7 +176,7 @@ struct CompositorTests {
             let picture = Picture(
                 scene {
                     $0.transform = transform
-                    $0.part = transform.apply(to: part)
+                    $0.shot.part = transform.apply(to: part)
                     $0.background = background
                 },
                 canvas: Self.canvas,
@@ -190,6 +190,41 @@ struct CompositorTests {
             for (x, y) in [(1, 1), (62, 1), (1, 46), (62, 46)] where isWhole {
                 #expect(abs(Int(picture.pixel(x, y).y) - luma) <= 1)
             }
+        }
+    }
+
+    @Test(arguments: [false, true], [1.0, 0.5])
+    func thePictureOfAnotherLensTakesThePlaceOfTheOneThatIsShown(turned: Bool, opacity: Double) {
+        let first = flatFrame(size: Self.canvas, format: .i422, color: .video, [60, 128, 128])
+        let second = flatFrame(size: Self.canvas, format: .yuyv, color: .video, [200])
+        var last = UInt8(0)
+        for step in 0...10 {
+            let scene = scene {
+                if turned { $0.transform = .rotate180 }
+                $0.opacity = opacity
+                var next = Shot()
+                next.bay = .second
+                next.grade.light = 0.8
+                $0.next = next
+                $0.nextShare = Double(step) / 10
+            }
+            var over = Scene()
+            over.append(Layer(role: .front, rect: Rect(Self.canvas)))
+            over.append(scene[0])
+            let ground = flatFrame(size: Self.canvas, format: .i422, color: .video, [16, 128, 128])
+            let picture = Picture(
+                over,
+                canvas: Self.canvas,
+                back: first,
+                front: ground,
+                second: PerRole(back: second, front: nil)
+            )
+            let luma = picture.pixel(30, 20).y
+            // What is graded of the second is 16 + 0.8 (200 - 16).
+            let wanted = 16 + opacity * (44 + (163 - 60) * Double(step) / 10)
+            #expect(abs(Double(luma) - wanted) < 2.5, "step \(step)")
+            #expect(luma >= last)
+            last = luma
         }
     }
 

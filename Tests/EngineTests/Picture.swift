@@ -21,6 +21,7 @@ struct Picture {
         canvas: Size,
         back: Frame? = nil,
         front: Frame? = nil,
+        second: PerRole<Frame?> = PerRole(back: nil, front: nil),
         labels: PerRole<NoticeLabels?> = PerRole(back: nil, front: nil),
         compositor: Compositor? = nil,
         over: UInt8 = 0xaa
@@ -34,6 +35,7 @@ struct Picture {
                 scene,
                 back: back,
                 front: front,
+                second: second,
                 labels: labels,
                 into: base,
                 stride: 2 * canvas.width
