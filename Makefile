@@ -21,17 +21,19 @@ MAN = $(SHARE)/man
 # What is made of what was built.
 GENERATED = $(BIN_DIR)/generated
 PAGES = dualcamctl.1 dualcamd.8 dualcam.toml.5 org.dualcam.DualCam1.5
+# Only there does the daemon look for the system's configuration; not for a user's own installation.
+ETC = $(if $(filter $(HOME)/%,$(PREFIX)),,$(DESTDIR)/etc/dualcam)
 INTERFACES = $(wildcard dbus/*.xml)
 LICENSES = $(wildcard .build/checkouts/*/LICENSE*)
 
 .DEFAULT_GOAL = build
-.PHONY: help deps build documents run test vm-test soak bench profile install uninstall format lint clean
+.PHONY: help deps build documents run test vm-test soak bench profile pictures deb install uninstall format lint clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install the Debian packages that are missing
-	@tools/deps build run test bench browser vm
+	@tools/deps build run test bench browser vm deb
 
 build: ## build a release
 	@tools/deps build
@@ -44,6 +46,7 @@ documents: $(GENERATED)/made ## make the manual pages and the shells' completion
 $(GENERATED)/made: $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl tools/manual docs/dualcam.toml $(INTERFACES)
 	@rm -rf $(GENERATED)
 	@tools/manual $(BIN_DIR) $(GENERATED)
+	@sed 's/^[a-z]/#&/' docs/dualcam.toml >$(GENERATED)/dualcam.toml
 	@for shell in bash zsh fish; do $(BIN_DIR)/dualcamctl completions $$shell >$(GENERATED)/dualcamctl.$$shell || exit 1; done
 	@touch $@
 
@@ -58,7 +61,7 @@ run: ## build, start the daemon, read its stream back, print the status; ONCE=1 
 	@ONCE="$(ONCE)" tools/run
 
 test: ## run every test
-	@tools/deps build run test bench browser vm
+	@tools/deps build run test bench browser vm deb
 	@tools/toolchain
 	@tools/test
 
@@ -86,6 +89,14 @@ profile: ## say where the daemon's time goes, stage by stage
 	swift build -c release --static-swift-stdlib
 	@.build/release/bench --profile
 
+pictures: build ## make the pictures in docs from the stream itself
+	@tools/deps build run
+	@tools/pictures
+
+deb: build ## build a Debian package: .build/deb
+	@tools/deps deb
+	@tools/deb
+
 install: documents ## install what was built: PREFIX=/usr/local DESTDIR=
 	install -D -t $(BIN) $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl
 	install -d $(UNITS) $(BUS)/services
@@ -96,7 +107,9 @@ install: documents ## install what was built: PREFIX=/usr/local DESTDIR=
 	install -D -m 644 $(GENERATED)/dualcamctl.bash $(BASH)/dualcamctl
 	install -D -m 644 $(GENERATED)/dualcamctl.zsh $(ZSH)/_dualcamctl
 	install -D -m 644 $(GENERATED)/dualcamctl.fish $(FISH)/dualcamctl.fish
+	$(if $(ETC),test -e $(ETC)/dualcam.toml || install -D -m 644 -t $(ETC) $(GENERATED)/dualcam.toml)
 	install -D -m 644 -t $(DOC) LICENSE docs/dualcam.toml
+	$(foreach file,$(wildcard examples/*/*),install -D -m $$(test -x $(file) && echo 755 || echo 644) $(file) $(DOC)/$(file) &&) true
 	$(foreach file,$(LICENSES),install -D -m 644 $(file) $(DOC)/licenses/$(notdir $(patsubst %/,%,$(dir $(file)))) &&) true
 	@test -n "$(DESTDIR)" || echo "now, as the user: systemctl --user daemon-reload; systemctl --user enable --now dualcamd"
 
@@ -104,6 +117,7 @@ uninstall: ## remove what was installed
 	rm -f $(BIN)/dualcamd $(BIN)/dualcamctl $(UNITS)/dualcamd.service
 	rm -f $(BUS)/services/org.dualcam.DualCam1.service $(INTERFACES:dbus/%=$(BUS)/interfaces/%)
 	rm -f $(foreach page,$(PAGES),$(MAN)/man$(subst .,,$(suffix $(page)))/$(page).gz)
+	$(if $(ETC),sed 's/^[a-z]/#&/' docs/dualcam.toml | cmp -s - $(ETC)/dualcam.toml && rm $(ETC)/dualcam.toml || true)
 	rm -f $(BASH)/dualcamctl $(ZSH)/_dualcamctl $(FISH)/dualcamctl.fish
 	rm -rf $(DOC)
 

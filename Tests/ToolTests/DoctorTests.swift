@@ -27,8 +27,8 @@ struct DoctorTests {
         #expect(report["version"] as? Int == 1 && report["ok"] as? Bool == false)
         let checks = try #require(report["checks"] as? [[String: Any]])
         let names = [
-            "configuration", "cameras", "permissions", "in use", "pipewire", "wireplumber",
-            "daemon", "node", "stream",
+            "configuration", "cameras", "permissions", "in use", "usb", "pipewire", "wireplumber",
+            "unit", "daemon", "node", "portal", "refusals", "browsers", "stream",
         ]
         #expect(checks.map { $0["name"] as? String } == names)
         for check in checks {
@@ -46,7 +46,12 @@ struct DoctorTests {
         ])
         let child = try desk.run("doctor")
         #expect(child.exit == .status(1))
-        #expect(child.output.contains("✓ daemon         dualcamd 1.2.3 answers"))
+        #expect(
+            child.output.contains(
+                "✗ daemon         dualcamd 1.2.3 runs, and \(DualCam.version) is installed\n"
+            )
+        )
+        #expect(child.output.contains("→ systemctl --user restart dualcamd\n"))
         #expect(child.output.contains("✗ node           the stream was stopped\n"))
         #expect(child.output.contains("→ dualcamctl start\n"))
         #expect(child.output.contains("✗ stream         The lens cap is on.\n"))
@@ -61,6 +66,100 @@ struct DoctorTests {
         #expect(child.output.contains("✗ configuration  \(file):3: output.width"))
         let word = file.replacing("'", with: "'\\''")
         #expect(child.output.contains("→ ${EDITOR:-editor} +3 '\(word)'\n"))
+    }
+
+    @Test func itFindsWhatKeepsAppsFromTheCamera() throws {
+        let desk = try Desk()
+        try desk.appear()
+        func mock(_ name: String, _ path: ObjectPath, _ interface: String) throws -> MockedService {
+            try MockedService(name, at: path, interface: interface, on: .session, in: desk.session)
+        }
+        let manager = "org.freedesktop.systemd1.Manager"
+        let systemd = try mock("org.freedesktop.systemd1", "/org/freedesktop/systemd1", manager)
+        func systemdSays(_ code: String) throws {
+            try systemd.define("GetUnitFileState", of: manager, takes: "s", gives: "s", code: code)
+        }
+        let camera = "org.freedesktop.portal.Camera"
+        let portal = try mock(
+            "org.freedesktop.portal.Desktop",
+            "/org/freedesktop/portal/desktop",
+            camera
+        )
+        try portal.call(
+            "AddProperty",
+            of: "org.freedesktop.DBus.Mock",
+            [.string(camera), .string("IsCameraPresent"), .variant(.boolean(false))]
+        )
+        let permissions = "org.freedesktop.impl.portal.PermissionStore"
+        let store = try mock(
+            permissions,
+            "/org/freedesktop/impl/portal/PermissionStore",
+            permissions
+        )
+        func storeSays(_ answer: String) throws {
+            try store.define(
+                "Lookup",
+                of: permissions,
+                takes: "ss",
+                gives: "a{sas}v",
+                code: "ret = ({'org.example.Meet': ['yes'], 'org.example.Call': ['\(answer)']}, 0)"
+            )
+        }
+        try systemdSays("ret = 'disabled'")
+        try storeSays("no")
+        let amiss = try desk.run("doctor")
+        for line in [
+            "→ systemctl --user enable --now dualcamd",
+            "✗ portal         the camera portal was there before the camera, and does not see it",
+            "→ systemctl --user restart xdg-desktop-portal",
+            "✗ refusals       org.example.Call was refused the camera, and stays so",
+            "\(permissions) DeletePermission sss devices camera org.example.Call",
+        ] { #expect(amiss.output.contains(line + "\n"), "\(line) in\n\(amiss.output)") }
+
+        try systemdSays("ret = 'enabled'")
+        try storeSays("yes")
+        try portal.set("IsCameraPresent", of: camera, to: .boolean(true))
+        let well = try desk.run("doctor")
+        for line in [
+            "✓ unit           dualcamd.service is enabled", "✓ portal         it offers cameras",
+            "✓ refusals       the portal remembers none",
+        ] { #expect(well.output.contains(line), "\(line) in\n\(well.output)") }
+        try systemdSays(
+            "raise dbus.exceptions.DBusException('none', name='org.freedesktop.systemd1.NoSuchUnit')"
+        )
+        #expect(try desk.run("doctor").output.contains("→ systemctl --user daemon-reload\n"))
+    }
+
+    @Test func browsersHaveToLookInPipeWire() throws {
+        try PrivateSession.with([]) { session in
+            let home = session.directory
+            func write(_ text: String, _ name: String) throws {
+                let file = URL(filePath: "\(home)/\(name)")
+                try FileManager.default.createDirectory(
+                    at: file.deletingLastPathComponent(),
+                    withIntermediateDirectories: true
+                )
+                try text.write(to: file, atomically: true, encoding: .utf8)
+            }
+            let desktop = DesktopCheckup(home: home)
+            #expect(desktop.browserFinding().isGood)
+            let state = ".config/chromium/Local State"
+            try write("{\"browser\":{}}", state)
+            #expect(
+                desktop.browserFinding().command
+                    == "chromium chrome://flags/#enable-webrtc-pipewire-camera"
+            )
+            try write("{\"x\":[\"enable-webrtc-pipewire-camera@1\"]}", state)
+            #expect(desktop.browserFinding().isGood)
+            try write("", ".mozilla/firefox/a.default/prefs.js")
+            let preference = "user_pref(\"media.webrtc.camera.allow-pipewire\", true);"
+            #expect(
+                desktop.browserFinding().command
+                    == "echo '\(preference)' >>\(home)/.mozilla/firefox/a.default/user.js"
+            )
+            try write(preference + "\n", ".mozilla/firefox/a.default/user.js")
+            #expect(desktop.browserFinding().isGood)
+        }
     }
 
     @Test func camerasAreFoundWithoutBeingOpened() throws {
@@ -87,6 +186,23 @@ struct DoctorTests {
         try node("vbi0", index: 0)
         let cameras = AttachedCamera.all(sysfs: "\(root)/sys", dev: "\(root)/dev")
         #expect(cameras.map(\.description) == ["Desk Cam (\(root)/dev/video0)"])
+        #expect(cameras.first?.bus == nil)
+        // Its interface is a folder in that of the USB device.
+        let folder = "\(root)/sys/video0"
+        try FileManager.default.removeItem(atPath: "\(folder)/device")
+        try FileManager.default.createDirectory(
+            atPath: "\(root)/1-2/1-2:1.0",
+            withIntermediateDirectories: true
+        )
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(folder)/device",
+            withDestinationPath: "\(root)/1-2/1-2:1.0"
+        )
+        for (name, value) in [("busnum", "1\n"), ("speed", "480\n")] {
+            try value.write(toFile: "\(root)/1-2/\(name)", atomically: true, encoding: .utf8)
+        }
+        let plugged = AttachedCamera.all(sysfs: "\(root)/sys", dev: "\(root)/dev")
+        #expect(plugged.first?.bus?.number == 1 && plugged.first?.bus?.megabits == 480)
         #expect(!AttachedCamera.isWaitingForDriver(usb: "\(root)/usb"))
         try FileManager.default.createDirectory(
             atPath: "\(root)/usb/1-1:1.0",

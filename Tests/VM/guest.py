@@ -22,6 +22,20 @@ class Failure(Exception):
     """What was expected did not come true."""
 
 
+def become(name):
+    """From here on "user" is the one called `name`, who logs in now."""
+    global USER, RUNTIME
+    USER = pwd.getpwnam(name)
+    RUNTIME = f'/run/user/{USER.pw_uid}'
+    AS_USER.update(user=USER.pw_uid, group=USER.pw_gid, extra_groups=os.getgrouplist(name, USER.pw_gid))
+    AS_USER['env'].update(HOME=USER.pw_dir, XDG_RUNTIME_DIR=RUNTIME, DBUS_SESSION_BUS_ADDRESS=f'unix:path={RUNTIME}/bus')
+    # A session that needs no terminal
+    code, _, errors = run('loginctl', 'enable-linger', name)
+    if code != 0:
+        raise Failure(f'{name} cannot log in: {errors}')
+    wait_for(f"{name}'s session", lambda: os.path.exists(f'{RUNTIME}/bus'), 60)
+
+
 def say(text):
     print(f'[{time.monotonic() - started:6.1f}] {text}', flush=True)
 

@@ -26,19 +26,44 @@ struct VMTests {
         try runInside("pro.py")
     }
 
+    @Test("installs, upgrades and purges the package", .timeLimit(.minutes(35)))
+    func package() throws {
+        let packages = "\(NSTemporaryDirectory())dualcam-packages-\(getpid())"
+        defer { try? FileManager.default.removeItem(atPath: packages) }
+        let pack = Self.root.appending(path: "Tests/VM/pack").path
+        let packed = try run(pack, packages, within: 600)
+        try #require(packed.exit == .status(0), "\(packed.reason)")
+        try runInside(
+            "package.py",
+            adding: ["DUALCAM_PACKAGES": "\(packages)/old.deb \(packages)/new.deb"]
+        )
+    }
+
     /// What a script exits with when the machine was too slow for its failure to prove anything (`main` in guest.py).
     private static let tooSlow = Child.Exit.status(75)
 
     /// Sets the machine up if need be, and runs `script` in it; again, twice at most, when the machine was too slow.
-    private func runInside(_ script: String) throws {
+    private func runInside(_ script: String, adding variables: [String: String] = [:]) throws {
         let folder = Self.root.appending(path: "Tests/VM").path
         let setUp = try run("\(folder)/rig/setup.sh", within: 600)
         try #require(setUp.exit == .status(0), "\(setUp.reason)")
         // The machine's console is left there when it fails.
         let output = "\(NSTemporaryDirectory())dualcam-vm-\(getpid())"
-        var done = try run("\(folder)/rig/run-in-vm", "\(folder)/\(script)", output, within: 660)
+        var done = try run(
+            "\(folder)/rig/run-in-vm",
+            "\(folder)/\(script)",
+            output,
+            within: 660,
+            adding: variables
+        )
         for _ in 0..<2 where done.exit == Self.tooSlow {
-            done = try run("\(folder)/rig/run-in-vm", "\(folder)/\(script)", output, within: 660)
+            done = try run(
+                "\(folder)/rig/run-in-vm",
+                "\(folder)/\(script)",
+                output,
+                within: 660,
+                adding: variables
+            )
         }
         try #require(done.exit == .status(0), "\(done.reason)")
         try FileManager.default.removeItem(atPath: output)
@@ -48,11 +73,13 @@ struct VMTests {
     private func run(
         _ program: String,
         _ arguments: String...,
-        within seconds: Double
+        within seconds: Double,
+        adding variables: [String: String] = [:]
     ) throws -> (exit: Child.Exit, reason: String) {
         var environment = ProcessInfo.processInfo.environment
         environment["DUALCAM_BIN_DIR"] = Programs.directory
-        environment["RIG_PASS"] = "DUALCAM_BIN_DIR DUALCAM_ROWS"
+        environment["RIG_PASS"] = "DUALCAM_BIN_DIR DUALCAM_ROWS DUALCAM_PACKAGES"
+        environment.merge(variables) { $1 }
         environment["RIG_TIMEOUT"] = "600"
         let child = try Child(program, arguments, environment: environment)
         let exit = try child.wait(within: seconds)

@@ -7,6 +7,26 @@ struct AttachedCamera: CustomStringConvertible {
     let path: String
     /// What its driver calls it.
     let name: String
+    /// The USB bus that it is plugged into; nil where it is none.
+    let bus: Bus?
+
+    /// A bus of USB, whose devices share what it carries.
+    struct Bus: Equatable {
+        let number: Int
+        /// What it carries, in Mb/s: 480 is USB 2.
+        let megabits: Int
+
+        /// The bus of the video node in `directory`: that of its device.
+        fileprivate init?(ofNodeIn directory: String) {
+            // The interface's folder is in that of the device.
+            let device = "\(directory)/device/.."
+            guard let number = content("\(device)/busnum").flatMap({ Int($0) }),
+                let speed = content("\(device)/speed").flatMap({ Int($0) })
+            else { return nil }
+            self.number = number
+            megabits = speed
+        }
+    }
 
     var description: String { "\(name) (\(path))" }
 
@@ -22,7 +42,8 @@ struct AttachedCamera: CustomStringConvertible {
             else { return nil }
             return AttachedCamera(
                 path: "\(dev)/\(entry)",
-                name: content("\(sysfs)/\(entry)/name") ?? entry
+                name: content("\(sysfs)/\(entry)/name") ?? entry,
+                bus: Bus(ofNodeIn: "\(sysfs)/\(entry)")
             )
         }
     }

@@ -27,6 +27,7 @@ struct Finding: Equatable {
 /// function of its own that gives one finding; a new one is added to `findings`.
 struct Checkup {
     private let cameras = AttachedCamera.all()
+    private let desktop = DesktopCheckup()
     /// What the daemon says of the stream, or why it does not.
     private let stream: Result<[String: Value], Failure>
     private let configuration: Result<ConfigurationReading, Failure>
@@ -47,7 +48,10 @@ struct Checkup {
     func findings() -> [Finding] {
         [
             configurationFinding, camerasFinding, permissionsFinding, holdersFinding,
-            pipeWireFinding, sessionManagerFinding, daemonFinding, nodeFinding, problemsFinding,
+            bandwidthFinding, pipeWireFinding, sessionManagerFinding,
+            desktop.unitFinding(), daemonFinding, nodeFinding,
+            desktop.portalFinding(hasNode: hasNode), desktop.refusalFinding(),
+            desktop.browserFinding(), problemsFinding,
         ]
     }
 
@@ -136,6 +140,31 @@ struct Checkup {
     /// Programs that may have a camera open without being in the way.
     private static let ours: Set<String> = ["dualcamd", "pipewire", "wireplumber"]
 
+    private var bandwidthFinding: Finding {
+        let name = "usb"
+        let places = cameras.compactMap { camera in camera.bus.map { (camera, $0) } }
+        guard
+            let (first, bus) = places.first(where: { place in
+                place.1.megabits <= 480 && places.count(where: { $0.1 == place.1 }) > 1
+            })
+        else {
+            return .good(name, "no two cameras share a slow bus")
+        }
+        let sharing = places.filter { $0.1 == bus }.map { $0.0.path }.joined(separator: " and ")
+        let short = Role.allCases.contains { role in
+            let state = try? Client().get(
+                "Interruption",
+                of: .camera,
+                at: role.path,
+                startsService: false
+            )
+            return state == .string("bandwidth")
+        }
+        let text = "\(sharing) share USB bus \(bus.number), of \(bus.megabits) Mb/s"
+        guard short else { return .good(name, text + ", and it suffices") }
+        return .bad(name, text + ": plug \(first.name) in elsewhere, or have both send MJPG")
+    }
+
     // MARK: PipeWire
 
     private var pipeWireFinding: Finding {
@@ -158,8 +187,9 @@ struct Checkup {
     private var sessionManagerFinding: Finding {
         let name = "wireplumber"
         let managers = ["wireplumber", "pipewire-media-session"]
-        if let program = runningProgram(managers) {
-            return .good(name, "\(program) links apps to cameras")
+        if let (program, process) = runningProgram(managers) {
+            let versions = loadedVersions(of: process).map { "; \($0)" } ?? ""
+            return .good(name, "\(program) (\(process)) links apps to cameras\(versions)")
         }
         return .bad(
             name,
@@ -168,8 +198,8 @@ struct Checkup {
         )
     }
 
-    /// The first of `names` that runs as this user, as "wireplumber (1234)".
-    private func runningProgram(_ names: [String]) -> String? {
+    /// The first of `names` that runs as this user, and its process.
+    private func runningProgram(_ names: [String]) -> (String, String)? {
         for process in entries(of: "/proc") where Int32(process) != nil {
             var directory = stat()
             guard stat("/proc/\(process)", &directory) == 0, directory.st_uid == getuid(),
@@ -177,9 +207,28 @@ struct Checkup {
                 // The kernel keeps 15 bytes of a name.
                 names.contains(where: { $0.utf8.prefix(15).elementsEqual(name.utf8) })
             else { continue }
-            return "\(name) (\(process))"
+            return (name, process)
         }
         return nil
+    }
+
+    /// "PipeWire 0.3.65, WirePlumber 0.4.13": by the files of the libraries that a process has mapped;
+    /// nil where they do not say.
+    private func loadedVersions(of process: String) -> String? {
+        let maps = wholeText(of: "/proc/\(process)/maps").split(separator: "\n")
+        var texts: [String] = []
+        // The library's number is 0, then the version as one: 365 is 0.3.65, 1004 is 1.0.4.
+        if let file = maps.first(where: { $0.contains("/libpipewire-0.3.so.0.") }),
+            let number = file.split(separator: ".").dropLast().last.flatMap({ Int($0) })
+        {
+            texts.append("PipeWire \(number / 1000).\(number % 1000 / 100).\(number % 100)")
+        }
+        if let file = maps.first(where: { $0.contains("/libwireplumber-") }),
+            let version = file.firstRange(of: ".so.").map({ file[$0.upperBound...] })
+        {
+            texts.append("WirePlumber \(version)")
+        }
+        return texts.isEmpty ? nil : texts.joined(separator: ", ")
     }
 
     // MARK: The daemon
@@ -189,6 +238,13 @@ struct Checkup {
         switch stream {
         case .success(let stream):
             let version = stream["Version"]?.string ?? ""
+            guard version == DualCam.version else {
+                return .bad(
+                    name,
+                    "dualcamd \(version) runs, and \(DualCam.version) is installed",
+                    mendedBy: "systemctl --user restart dualcamd"
+                )
+            }
             return .good(name, "dualcamd \(version) answers on the session bus")
         case .failure(let failure):
             let verb = failure.status == .timedOut ? "restart" : "enable --now"
@@ -196,12 +252,14 @@ struct Checkup {
         }
     }
 
+    private var hasNode: Bool { (try? stream.get())?["Active"] == .boolean(true) }
+
     private var nodeFinding: Finding {
         let name = "node"
         guard let stream = try? stream.get() else {
             return .bad(name, "there is none while dualcamd does not answer")
         }
-        if stream["Active"] == .boolean(true), let node = stream["NodeId"]?.integer {
+        if hasNode, let node = stream["NodeId"]?.integer {
             return .good(name, "apps see the camera as PipeWire node \(node)")
         }
         return stream["State"]?.string == "stopped"
