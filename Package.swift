@@ -86,6 +86,11 @@ let package = Package(
             dependencies: ["Frames", "Platform", "CPipeWire"],
             swiftSettings: settings
         ),
+        .target(
+            name: "Recording",
+            dependencies: ["Frames", "Imaging", "Platform", "CAV"],
+            swiftSettings: pixelSettings
+        ),
         .target(name: "DBusKit", dependencies: ["CDBus", "Platform"], swiftSettings: settings),
         .target(name: "Control", dependencies: ["DBusKit"], swiftSettings: settings),
         .target(
@@ -173,6 +178,11 @@ let package = Package(
             name: "PublishTests",
             dependencies: ["Frames", "Platform", "Publish", "TestSupport"],
             swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RecordingTests",
+            dependencies: ["Frames", "Platform", "Recording", "TestSupport"],
+            swiftSettings: pixelSettings
         ),
         .testTarget(
             name: "DBusKitTests",

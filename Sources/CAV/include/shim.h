@@ -1,8 +1,13 @@
-// libav: movies as cameras.
+// libav: movies as cameras, and recordings.
 #include <libavformat/avformat.h>
 #include <libavcodec/avcodec.h>
-#include <libswscale/swscale.h>
+#include <libavutil/display.h>
+#include <libavutil/hwcontext.h>
 #include <libavutil/imgutils.h>
+#include <libavutil/opt.h>
+#include <libavutil/spherical.h>
+#include <libswresample/swresample.h>
+#include <libswscale/swscale.h>
 
 /// Loads the libraries, once, and tells whether they are all there. Nothing of them may be called
 /// before. They bring a hundred others, which make up most of the memory of a daemon at rest, and few

@@ -1,0 +1,221 @@
+import CAV
+package import Frames
+import Glibc
+
+/// A Matroska file while it is written: playable at any time up to the last `flush()`.
+///
+/// - Context: bound to one thread at a time. Every call may wait for the disk.
+package final class MatroskaWriter {
+    /// Where the file is.
+    package let path: String
+    /// What is in it.
+    package let tracks: [Track]
+    /// The moment that players show as 0.
+    package let start: Timestamp
+
+    private let output: OutputFile
+    private var context: UnsafeMutablePointer<AVFormatContext>?
+    private var packet: UnsafeMutablePointer<AVPacket>?
+    /// The time stamp of each track's last packet.
+    private var last: [Int64]
+    private var isOpen = true
+
+    /// Creates the file at `path` and writes its header; `start` is the moment that players show as 0, `tags`
+    /// are words about the whole.
+    ///
+    /// Throws `noSpace`, `denied`, or `system` with EEXIST where there is such a file already;
+    /// `unsupported` without libav.
+    package init(
+        creating path: String,
+        tracks: [Track],
+        start: Timestamp,
+        tags: [String: String] = [:]
+    ) throws(RecordingError) {
+        precondition(!tracks.isEmpty, "a file without a track")
+        try loadLibraries()
+        self.path = path
+        self.tracks = tracks
+        self.start = start
+        last = tracks.map { _ in .min }
+        output = try OutputFile(creating: path)
+        var context: UnsafeMutablePointer<AVFormatContext>?
+        let result = avformat_alloc_output_context2(&context, nil, "matroska", nil)
+        guard result >= 0, let context else {
+            unlink(path)
+            throw output.error("avformat_alloc_output_context2", result)
+        }
+        do throws(RecordingError) {
+            context.pointee.pb = output.io
+            // Times are as they are: sound may begin a moment before the first picture.
+            context.pointee.avoid_negative_ts = AVFMT_AVOID_NEG_TS_DISABLED
+            for (key, value) in tags { av_dict_set(&context.pointee.metadata, key, value, 0) }
+            for track in tracks { try track.add(to: context) }
+            packet = av_packet_alloc()
+            guard packet != nil else {
+                throw RecordingError(.system, "av_packet_alloc", errno: ENOMEM)
+            }
+            var options: OpaquePointer?
+            av_dict_set(&options, "cluster_time_limit", "1000", 0)
+            // The header is changed under way, see `OutputFile`.
+            av_dict_set(&options, "write_crc", "0", 0)
+            output.isHeader = true
+            let written = avformat_write_header(context, &options)
+            av_dict_free(&options)
+            guard written >= 0 else { throw output.error("avformat_write_header", written) }
+            try output.sync()
+            output.isHeader = false
+        } catch {
+            av_packet_free(&packet)
+            avformat_free_context(context)
+            unlink(path)
+            throw error
+        }
+        self.context = context
+    }
+
+    deinit {
+        av_packet_free(&packet)
+        avformat_free_context(context)
+    }
+
+    /// Adds `packet` to track number `track`. One that is not later than the last of its track is made so,
+    /// by a millisecond, which is as fine as time stamps are.
+    ///
+    /// Throws as `flush()`.
+    package func write(_ packet: Packet, track: Int) throws(RecordingError) {
+        guard isOpen, let context, let out = self.packet,
+            let stream = context.pointee.streams[track]
+        else { return }
+        let base = stream.pointee.time_base
+        let clock = AVRational(num: 1, den: 1_000_000_000)
+        let time = av_rescale_q((packet.time - start).nanoseconds, clock, base)
+        last[track] = last[track] == .min ? time : max(time, last[track] + 1)
+        let result = packet.withBytes { bytes in
+            out.pointee.data = UnsafeMutablePointer(
+                mutating: bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+            )
+            out.pointee.size = CInt(bytes.count)
+            out.pointee.stream_index = CInt(track)
+            out.pointee.pts = last[track]
+            out.pointee.dts = last[track]
+            out.pointee.duration = av_rescale_q(packet.duration.nanoseconds, clock, base)
+            out.pointee.flags = packet.isKey ? AV_PKT_FLAG_KEY : 0
+            let result = av_write_frame(context, out)
+            out.pointee.data = nil
+            out.pointee.size = 0
+            return result
+        }
+        try check("av_write_frame", result)
+    }
+
+    /// Writes all that was added to the file, so that it outlives us; `durably`: also a power cut.
+    ///
+    /// Throws `noSpace`, `denied` or `system`; the file then ends where it last was flushed, and takes no more.
+    package func flush(durably: Bool = true) throws(RecordingError) {
+        guard isOpen, let context else { return }
+        try check("av_write_frame", av_write_frame(context, nil))
+        do throws(RecordingError) {
+            if durably { try output.sync() } else { try output.flush() }
+        } catch {
+            abandon()
+            throw error
+        }
+    }
+
+    /// Ends the file: adds its duration and an index, and puts it on the disk. Throws as `flush()`.
+    package func finish() throws(RecordingError) {
+        guard isOpen, let context else { return }
+        output.isHeader = true
+        let result = av_write_trailer(context)
+        try check("av_write_trailer", result)
+        do throws(RecordingError) {
+            try output.sync()
+        } catch {
+            abandon()
+            throw error
+        }
+        isOpen = false
+    }
+
+    private func check(_ operation: String, _ result: CInt) throws(RecordingError) {
+        guard result < 0 || output.failure != 0 else { return }
+        abandon()
+        throw output.error(operation, result)
+    }
+
+    private func abandon() {
+        isOpen = false
+        output.cutBack()
+    }
+}
+
+extension Track {
+    /// Makes this the next stream of `context`.
+    fileprivate func add(
+        to context: UnsafeMutablePointer<AVFormatContext>
+    ) throws(RecordingError) {
+        let failure = RecordingError(.system, "avformat_new_stream", errno: ENOMEM)
+        guard let stream = avformat_new_stream(context, nil),
+            let parameters = stream.pointee.codecpar
+        else { throw failure }
+        if !header.isEmpty {
+            let room = header.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)
+            guard let memory = av_mallocz(room) else { throw failure }
+            header.withUnsafeBytes { bytes in
+                guard let base = bytes.baseAddress else { return }
+                memory.copyMemory(from: base, byteCount: bytes.count)
+            }
+            parameters.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
+            parameters.pointee.extradata_size = CInt(header.count)
+        }
+        parameters.pointee.codec_id =
+            switch codec {
+            case .mjpeg: AV_CODEC_ID_MJPEG
+            case .h264: AV_CODEC_ID_H264
+            case .opus: AV_CODEC_ID_OPUS
+            case .flac: AV_CODEC_ID_FLAC
+            }
+        stream.pointee.time_base = AVRational(num: 1, den: 1000)
+        switch media {
+        case .video(let size, let rate, let rotation, let color):
+            parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
+            parameters.pointee.width = CInt(size.width)
+            parameters.pointee.height = CInt(size.height)
+            parameters.pointee.color_range =
+                color.range == .full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
+            parameters.pointee.color_space =
+                color.matrix == .bt709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
+            if rate > 0 {
+                stream.pointee.avg_frame_rate = AVRational(
+                    num: CInt((rate * 1000).rounded()),
+                    den: 1000
+                )
+            }
+            if rotation != 0 { try stream.turn(by: rotation, failure) }
+        case .sound(let rate, let channels):
+            parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
+            parameters.pointee.sample_rate = CInt(rate)
+            parameters.pointee.initial_padding = CInt(padding)
+            if codec == .opus { parameters.pointee.seek_preroll = CInt(rate * 80 / 1000) }
+            av_channel_layout_default(&parameters.pointee.ch_layout, CInt(channels))
+        }
+    }
+}
+
+extension UnsafeMutablePointer<AVStream> {
+    /// Has players turn the picture by `degrees` clockwise: by the element that Matroska has for it, and by the
+    /// tag that older ones look for.
+    func turn(by degrees: Int, _ failure: RecordingError) throws(RecordingError) {
+        av_dict_set(&pointee.metadata, "rotate", "\(degrees)", 0)
+        let size = MemoryLayout<AVSphericalMapping>.size
+        guard let data = av_stream_new_side_data(self, AV_PKT_DATA_SPHERICAL, size) else {
+            throw failure
+        }
+        // ProjectionPoseRoll is anticlockwise, from -180 to 180.
+        let roll = degrees > 180 ? 360 - degrees : -degrees
+        var mapping = AVSphericalMapping()
+        mapping.projection = AV_SPHERICAL_EQUIRECTANGULAR
+        mapping.roll = Int32(roll) << 16
+        UnsafeMutableRawPointer(data).copyMemory(from: &mapping, byteCount: size)
+    }
+}

@@ -1,0 +1,174 @@
+import CAV
+import Glibc
+
+/// Files written anew, packet by packet, without coding anything.
+package enum Remux {
+    /// Gives the Matroska file at `path`, which ended in the middle, what it lacks: its duration and an index.
+    /// Whatever happens, what can be played of it stays.
+    ///
+    /// Returns its length in seconds; 0 where it has no packet, and then it is gone. Throws `notFound`,
+    /// `unreadable`, `noSpace` or `denied`. Reads and writes the whole file.
+    package static func repair(_ path: String) throws(RecordingError) -> Double {
+        try rewrite(path, to: path, as: "matroska")
+    }
+
+    /// Makes an MP4 file beside the Matroska file at `path`, and removes that.
+    ///
+    /// Returns its path. Throws as `repair`, and `system` with EEXIST.
+    package static func makeMP4(of path: String) throws(RecordingError) -> String {
+        let stem = path.hasSuffix(".mkv") ? String(path.dropLast(4)) : path
+        let new = "\(stem).mp4"
+        guard access(new, F_OK) != 0 else {
+            throw RecordingError(.system, "rename", new, errno: EEXIST)
+        }
+        _ = try rewrite(path, to: new, as: "mp4")
+        unlink(path)
+        return new
+    }
+
+    /// Where a file is while it is being written anew.
+    private static func passingPath(for path: String) -> String {
+        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        return "\(path[..<slash]).\(path[slash...]).part"
+    }
+
+    private static func rewrite(
+        _ path: String,
+        to new: String,
+        as format: String
+    ) throws(RecordingError) -> Double {
+        try loadLibraries()
+        var input = try open(path)
+        defer { avformat_close_input(&input) }
+        guard let input else {
+            unlink(path)
+            return 0
+        }
+        let passing = passingPath(for: new)
+        // One that a crash has left.
+        unlink(passing)
+        let output = try OutputFile(creating: passing)
+        do throws(RecordingError) {
+            let seconds = try copy(input, to: output, as: format)
+            guard seconds > 0 else {
+                unlink(passing)
+                unlink(path)
+                return 0
+            }
+            try output.sync()
+            guard rename(passing, new) == 0 else { throw RecordingError.last("rename", new) }
+            return seconds
+        } catch {
+            unlink(passing)
+            throw error
+        }
+    }
+
+    /// The file at `path`, its beginning read; `nil` where it ends before the first packet.
+    private static func open(
+        _ path: String
+    ) throws(RecordingError) -> UnsafeMutablePointer<AVFormatContext>? {
+        var input: UnsafeMutablePointer<AVFormatContext>?
+        var options: OpaquePointer?
+        av_dict_set(&options, "protocol_whitelist", "file", 0)
+        let opened = avformat_open_input(&input, path, nil, &options)
+        av_dict_free(&options)
+        if opened == cav_end_of_file { return nil }
+        guard opened >= 0 else { throw .libav("avformat_open_input", path, opened, .unreadable) }
+        let found = avformat_find_stream_info(input, nil)
+        guard found >= 0 else {
+            avformat_close_input(&input)
+            throw .libav("avformat_find_stream_info", path, found, .unreadable)
+        }
+        return input
+    }
+
+    /// Copies all packets of `input`; how many seconds they last.
+    private static func copy(
+        _ input: UnsafeMutablePointer<AVFormatContext>,
+        to file: OutputFile,
+        as format: String
+    ) throws(RecordingError) -> Double {
+        var made: UnsafeMutablePointer<AVFormatContext>?
+        let result = avformat_alloc_output_context2(&made, nil, format, nil)
+        guard result >= 0, let output = made else {
+            throw file.error("avformat_alloc_output_context2", result)
+        }
+        defer { avformat_free_context(output) }
+        output.pointee.pb = file.io
+        output.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
+        av_dict_copy(&output.pointee.metadata, input.pointee.metadata, 0)
+        let isMatroska = format == "matroska"
+        for index in 0..<Int(input.pointee.nb_streams) {
+            guard let from = input.pointee.streams[index] else { continue }
+            try addStream(like: from, to: output, isMatroska)
+        }
+        var options: OpaquePointer?
+        if isMatroska {
+            // As in `MatroskaWriter`.
+            output.pointee.avoid_negative_ts = AVFMT_AVOID_NEG_TS_DISABLED
+            av_dict_set(&options, "write_crc", "0", 0)
+        }
+        file.isHeader = isMatroska
+        let begun = avformat_write_header(output, &options)
+        av_dict_free(&options)
+        guard begun >= 0 else { throw file.error("avformat_write_header", begun) }
+        if isMatroska { try file.sync() }
+        file.isHeader = false
+
+        var packet = av_packet_alloc()
+        defer { av_packet_free(&packet) }
+        var end = 0.0
+        // Whatever ends the reading, as a last packet that is not whole, ends the copy.
+        while let packet, av_read_frame(input, packet) >= 0 {
+            let index = Int(packet.pointee.stream_index)
+            guard let from = input.pointee.streams[index], let to = output.pointee.streams[index]
+            else {
+                av_packet_unref(packet)
+                continue
+            }
+            let base = from.pointee.time_base
+            let last = packet.pointee.pts + max(1, packet.pointee.duration)
+            end = max(end, Double(last) * Double(base.num) / Double(max(1, base.den)))
+            av_packet_rescale_ts(packet, base, to.pointee.time_base)
+            packet.pointee.pos = -1
+            let written = av_interleaved_write_frame(output, packet)
+            guard written >= 0, file.failure == 0 else {
+                throw file.error("av_interleaved_write_frame", written)
+            }
+        }
+        file.isHeader = isMatroska
+        let ended = av_write_trailer(output)
+        guard ended >= 0, file.failure == 0 else { throw file.error("av_write_trailer", ended) }
+        return end
+    }
+
+    private static func addStream(
+        like from: UnsafeMutablePointer<AVStream>,
+        to output: UnsafeMutablePointer<AVFormatContext>,
+        _ isMatroska: Bool
+    ) throws(RecordingError) {
+        let failure = RecordingError(.system, "avformat_new_stream", errno: ENOMEM)
+        guard let to = avformat_new_stream(output, nil) else { throw failure }
+        let copied = avcodec_parameters_copy(to.pointee.codecpar, from.pointee.codecpar)
+        guard copied >= 0 else { throw .libav("avcodec_parameters_copy", "", copied) }
+        to.pointee.codecpar.pointee.codec_tag = 0
+        to.pointee.time_base = from.pointee.time_base
+        to.pointee.avg_frame_rate = from.pointee.avg_frame_rate
+        // Libavformat before 6.1 reads no rotation of flat pictures from Matroska; the tag says it, too.
+        let entry = av_dict_get(from.pointee.metadata, "rotate", nil, 0)
+        guard let value = entry?.pointee.value, let rotation = Int(String(cString: value)),
+            [90, 180, 270].contains(rotation)
+        else { return }
+        if isMatroska {
+            try to.turn(by: rotation, failure)
+        } else {
+            let size = 9 * MemoryLayout<Int32>.size
+            guard let data = av_stream_new_side_data(to, AV_PKT_DATA_DISPLAYMATRIX, size) else {
+                throw failure
+            }
+            let matrix = UnsafeMutableRawPointer(data).assumingMemoryBound(to: Int32.self)
+            av_display_rotation_set(matrix, Double(rotation))
+        }
+    }
+}

@@ -1,0 +1,208 @@
+import CAV
+package import Frames
+import Glibc
+
+/// Codes sound, and keeps it in step with the clock of the pictures.
+///
+/// A sound card has a clock of its own, which gains or loses some seconds a day. Each stretch of sound says when it
+/// was taken; the resampler stretches what comes out so that sample number n is of n samples after the start,
+/// to a few milliseconds, and fills a gap with silence.
+///
+/// - Context: bound to one thread at a time.
+package final class SoundEncoder {
+    /// What comes out.
+    package let track: Track
+    /// The moment of the first sample.
+    package let start: Timestamp
+
+    private let rate: Int
+    private let channels: Int
+    private var codec: UnsafeMutablePointer<AVCodecContext>?
+    private var resampler: OpaquePointer?
+    /// The samples for one packet.
+    private var frame: UnsafeMutablePointer<AVFrame>?
+    private var packet: UnsafeMutablePointer<AVPacket>?
+    /// How many samples are in `frame`.
+    private var filled = 0
+    /// How many samples the encoder has got.
+    private var count: Int64 = 0
+
+    /// An encoder for `channels` interleaved channels of `rate` samples a second, the first of them taken at
+    /// `start`: Opus, or FLAC where that is not to be had.
+    ///
+    /// Throws `unsupported` when there is neither.
+    package init(rate: Int, channels: Int, start: Timestamp) throws(RecordingError) {
+        try loadLibraries()
+        self.rate = rate
+        self.channels = channels
+        self.start = start
+        var reason = RecordingError(.unsupported, "avcodec_find_encoder_by_name")
+        var opened: (Track.Codec, UnsafeMutablePointer<AVCodecContext>)?
+        for (kind, name) in [(Track.Codec.opus, "libopus"), (.flac, "flac")] {
+            do throws(RecordingError) {
+                opened = (kind, try Self.open(name, rate, channels))
+                break
+            } catch { reason = error }
+        }
+        guard let (kind, context) = opened else { throw reason }
+        track = Track(
+            kind,
+            .sound(rate: rate, channels: channels),
+            header: Array(
+                UnsafeBufferPointer(
+                    start: context.pointee.extradata,
+                    count: Int(context.pointee.extradata_size)
+                )
+            ),
+            padding: Int(context.pointee.initial_padding)
+        )
+        codec = context
+        packet = av_packet_alloc()
+        frame = av_frame_alloc()
+        guard let frame, packet != nil else {
+            throw RecordingError(.system, "av_frame_alloc", errno: ENOMEM)
+        }
+        frame.pointee.format = context.pointee.sample_fmt.rawValue
+        frame.pointee.nb_samples = context.pointee.frame_size
+        frame.pointee.sample_rate = CInt(rate)
+        av_channel_layout_default(&frame.pointee.ch_layout, CInt(channels))
+        let result = av_frame_get_buffer(frame, 0)
+        guard result >= 0 else { throw .libav("av_frame_get_buffer", "", result) }
+        try makeResampler(context.pointee.sample_fmt)
+    }
+
+    deinit {
+        av_packet_free(&packet)
+        av_frame_free(&frame)
+        swr_free(&resampler)
+        avcodec_free_context(&codec)
+    }
+
+    private static func open(
+        _ name: String,
+        _ rate: Int,
+        _ channels: Int
+    ) throws(RecordingError) -> UnsafeMutablePointer<AVCodecContext> {
+        guard let encoder = avcodec_find_encoder_by_name(name),
+            let context = avcodec_alloc_context3(encoder)
+        else { throw RecordingError(.unsupported, "avcodec_find_encoder_by_name", name) }
+        context.pointee.sample_rate = CInt(rate)
+        av_channel_layout_default(&context.pointee.ch_layout, CInt(channels))
+        context.pointee.sample_fmt = name == "flac" ? AV_SAMPLE_FMT_S16 : AV_SAMPLE_FMT_FLT
+        context.pointee.time_base = AVRational(num: 1, den: CInt(rate))
+        context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
+        if name == "libopus" { context.pointee.bit_rate = Int64(64_000 * channels) }
+        let result = avcodec_open2(context, encoder, nil)
+        guard result >= 0 else {
+            var failed: UnsafeMutablePointer<AVCodecContext>? = context
+            avcodec_free_context(&failed)
+            throw .libav("avcodec_open2", name, result, .unsupported)
+        }
+        return context
+    }
+
+    private func makeResampler(_ format: AVSampleFormat) throws(RecordingError) {
+        var layout = AVChannelLayout()
+        av_channel_layout_default(&layout, CInt(channels))
+        var other = layout
+        let (from, rate) = (AV_SAMPLE_FMT_FLT, CInt(rate))
+        var made = swr_alloc_set_opts2(
+            &resampler,
+            &other,
+            format,
+            rate,
+            &layout,
+            from,
+            rate,
+            0,
+            nil
+        )
+        if made >= 0, let resampler {
+            let context = UnsafeMutableRawPointer(resampler)
+            // It stretches what is more than 3 ms off, by half a per cent at most, which nobody hears. What is
+            // off by more than 100 ms was lost, or is there twice.
+            for (name, value) in [
+                ("first_pts", "0"), ("min_comp", "0.003"), ("min_hard_comp", "0.1"),
+                ("comp_duration", "1"), ("max_soft_comp", "0.005"), ("flags", "res"),
+            ] {
+                let set = av_opt_set(context, name, value, 0)
+                precondition(set >= 0, "libswresample has no option \(name)")
+            }
+            made = swr_init(resampler)
+        }
+        guard made >= 0 else { throw .libav("swr_init", "", made, .unsupported) }
+    }
+
+    /// What comes of `samples`, `channels` floats for each moment, of which the first was taken at `time`.
+    ///
+    /// Throws `system` when the encoder fails.
+    package func encode(
+        _ samples: UnsafeBufferPointer<Float>,
+        at time: Timestamp
+    ) throws(RecordingError) -> [Packet] {
+        guard let resampler, let base = samples.baseAddress, samples.count >= channels else {
+            return []
+        }
+        // In units of input samples times output samples.
+        let square = Double(rate) * Double(rate)
+        swr_next_pts(resampler, Int64((time - start).seconds * square))
+        var input: UnsafePointer<UInt8>? = UnsafePointer(
+            UnsafeRawPointer(base).assumingMemoryBound(to: UInt8.self)
+        )
+        return try fill { output, room in
+            guard input != nil else { return swr_convert(resampler, output, room, nil, 0) }
+            defer { input = nil }
+            return swr_convert(resampler, output, room, &input, CInt(samples.count / channels))
+        }
+    }
+
+    /// What it still holds, up to `end`. It takes no more after that.
+    package func finish() throws(RecordingError) -> [Packet] {
+        guard let codec else { return [] }
+        return try packets(after: avcodec_send_frame(codec, nil))
+    }
+
+    /// Codes what `convert` gives, until it gives less than there is room for.
+    private func fill(
+        _ convert: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, CInt) -> CInt
+    ) throws(RecordingError) -> [Packet] {
+        guard let codec, let frame else { return [] }
+        let size = codec.pointee.sample_fmt == AV_SAMPLE_FMT_S16 ? 2 : 4
+        var packets: [Packet] = []
+        while true {
+            let writable = av_frame_make_writable(frame)
+            guard writable >= 0, let base = frame.pointee.data.0 else {
+                throw .libav("av_frame_make_writable", "", writable)
+            }
+            var output: UnsafeMutablePointer<UInt8>? = base + filled * size * channels
+            let room = Int(codec.pointee.frame_size) - filled
+            let written = convert(&output, CInt(room))
+            guard written >= 0 else { throw .libav("swr_convert", "", written) }
+            filled += Int(written)
+            guard written == room else { return packets }
+            filled = 0
+            frame.pointee.pts = count
+            count += Int64(frame.pointee.nb_samples)
+            packets += try self.packets(after: avcodec_send_frame(codec, frame))
+        }
+    }
+
+    private func packets(after result: CInt) throws(RecordingError) -> [Packet] {
+        guard result >= 0 else { throw .libav("avcodec_send_frame", track.codec.rawValue, result) }
+        var packets: [Packet] = []
+        while avcodec_receive_packet(codec, packet) >= 0 {
+            guard let packet else { break }
+            func time(_ samples: Int64) -> Timestamp {
+                Timestamp(seconds: Double(samples) / Double(rate))
+            }
+            packets.append(
+                packet.copied(
+                    at: start + time(packet.pointee.pts),
+                    lasting: time(packet.pointee.duration)
+                )
+            )
+            av_packet_unref(packet)
+        }
+        return packets
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Frames
+import Testing
+
+@testable import Recording
+
+@Suite("Matroska files", .timeLimit(.minutes(2))) struct MatroskaTests {
+    private let start = Timestamp(seconds: 1000)
+    private let size = Size(width: 320, height: 240)
+
+    /// Writes `count` pictures at uneven times; the times in seconds.
+    private func write(
+        _ count: Int,
+        to writer: MatroskaWriter,
+        _ folder: Folder
+    ) throws -> [Double] {
+        let picture = try jpeg(1, folder)
+        return try (0..<count).map { number in
+            let time = Double(number) / 30 + (number % 3 == 0 ? 0.004 : 0)
+            try writer.write(
+                Packet(
+                    .bytes(picture),
+                    at: start + Timestamp(seconds: time),
+                    lasting: Timestamp(seconds: 1 / 30)
+                ),
+                track: 0
+            )
+            return time
+        }
+    }
+
+    @Test("a camera's pictures are in it as they came, at the times at which they were taken")
+    func passthrough() throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/a.mkv"
+        let writer = try MatroskaWriter(
+            creating: path,
+            tracks: [.jpeg(size: size, rate: 30)],
+            start: start,
+            tags: ["title": "A desk"]
+        )
+        let times = try write(90, to: writer, folder)
+        try writer.finish()
+        let probe = try Probe(path)
+        #expect(probe.streams.map(\.codecName) == ["mjpeg"])
+        #expect(probe.streams[0].width == 320 && probe.streams[0].height == 240)
+        #expect(probe.format.tags?["title"] == "A desk")
+        #expect(probe.times.count == 90)
+        #expect(zip(probe.times, times).allSatisfy { abs($0 - $1) < 0.001 })
+        #expect(abs(try #require(probe.duration) - 3) < 0.01)
+        let file = try Data(contentsOf: URL(filePath: path))
+        #expect(file.range(of: Data(try jpeg(1, folder))) != nil)
+        #expect(try decodedCount(path) == 90)
+    }
+
+    @Test("how the camera is mounted is in the metadata", arguments: [90, 180, 270])
+    func rotation(degrees: Int) throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/a.mkv"
+        let track = Track.jpeg(size: size, rate: 30, rotation: degrees)
+        let writer = try MatroskaWriter(creating: path, tracks: [track], start: start)
+        _ = try write(3, to: writer, folder)
+        try writer.finish()
+        #expect(try Probe(path).streams[0].tags?["ROTATE"] == "\(degrees)")
+        // RFC 9559: a flat picture (ProjectionType 0), rolled anticlockwise (ProjectionPoseRoll, a double).
+        let roll = Double(degrees == 270 ? 90 : -degrees)
+        func expectRoll() throws {
+            let file = try Data(contentsOf: URL(filePath: path))
+            #expect(file.range(of: Data([0x76, 0x71, 0x81, 0x00])) != nil)
+            let bits = withUnsafeBytes(of: roll.bitPattern.bigEndian) { Data($0) }
+            #expect(file.range(of: Data([0x76, 0x75, 0x88]) + bits) != nil)
+        }
+        try expectRoll()
+        _ = try Remux.repair(path)
+        try expectRoll()
+        #expect(try Probe(path).streams[0].tags?["ROTATE"] == "\(degrees)")
+
+        let movie = try Remux.makeMP4(of: path)
+        // Players of MP4 turn by a matrix, which ffprobe tells anticlockwise.
+        let told = try #require(try Probe(movie).streams[0].sideDataList?.first?.rotation)
+        #expect((told + degrees) % 360 == 0)
+    }
+
+    @Test("a file that ends in the middle is played, and repaired")
+    func repair() throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/a.mkv"
+        let times: [Double]
+        do {
+            let writer = try MatroskaWriter(
+                creating: path,
+                tracks: [.jpeg(size: size, rate: 30)],
+                start: start
+            )
+            times = try write(60, to: writer, folder)
+            try writer.flush()
+        }
+        // As a power cut leaves it: the last picture is not whole.
+        let whole = try Data(contentsOf: URL(filePath: path))
+        try whole.dropLast(100).write(to: URL(filePath: path))
+        let cut = try Probe(path, isCut: true)
+        #expect(cut.duration == nil)
+        #expect(cut.times.count >= 59)
+
+        #expect(try abs(Remux.repair(path) - 2) < 0.1)
+        let repaired = try Probe(path)
+        #expect(repaired.times.count >= 59)
+        #expect(abs(try #require(repaired.duration) - 2) < 0.1)
+        #expect(zip(repaired.times, times).allSatisfy { abs($0 - $1) < 0.001 })
+        // The index: Cues (0x1C53BB6B).
+        let file = try Data(contentsOf: URL(filePath: path))
+        #expect(file.range(of: Data([0x1C, 0x53, 0xBB, 0x6B]), options: .backwards) != nil)
+        #expect(folder.content.allSatisfy { $0 == "a.mkv" || $0.hasSuffix(".jpg") })
+    }
+
+    @Test("a file without a picture goes when it is repaired, one that is none stays")
+    func hopeless() throws {
+        let folder = try Folder()
+        let empty = "\(folder.path)/a.mkv"
+        _ = try MatroskaWriter(creating: empty, tracks: [.jpeg(size: size, rate: 30)], start: start)
+        #expect(try Remux.repair(empty) == 0)
+        let other = "\(folder.path)/b.mkv"
+        try Data("no movie".utf8).write(to: URL(filePath: other))
+        let error = #expect(throws: RecordingError.self) { try Remux.repair(other) }
+        #expect(error?.code == .unreadable)
+        #expect(throws: RecordingError.self) { try Remux.repair("\(folder.path)/c.mkv") }
+        #expect(folder.content == ["b.mkv"])
+    }
+
+    @Test("nothing is written over")
+    func existing() throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/a.mkv"
+        try Data("mine".utf8).write(to: URL(filePath: path))
+        let error = #expect(throws: RecordingError.self) {
+            try MatroskaWriter(creating: path, tracks: [.jpeg(size: size, rate: 30)], start: start)
+        }
+        #expect(error?.errno == EEXIST)
+        try Data("mine".utf8).write(to: URL(filePath: "\(folder.path)/a.mp4"))
+        #expect(throws: RecordingError.self) { try Remux.makeMP4(of: path) }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import Frames
+import TestSupport
+import Testing
+
+/// A directory of a test's own, removed with this.
+final class Folder {
+    let path = "/tmp/dualcam-test-\(UUID().uuidString)"
+
+    init() throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// What is in it, sorted.
+    var content: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    }
+}
+
+/// What ffprobe says of a file.
+struct Probe: Decodable {
+    struct Stream: Decodable {
+        var codecName: String
+        var width: Int?
+        var height: Int?
+        var tags: [String: String]?
+        var sideDataList: [SideData]?
+    }
+    struct SideData: Decodable { var rotation: Int? }
+    struct Packet: Decodable {
+        var streamIndex: Int
+        var ptsTime: String?
+        var flags: String
+    }
+    struct Format: Decodable {
+        var duration: String?
+        var tags: [String: String]?
+    }
+    var streams: [Stream]
+    var packets: [Packet]
+    var format: Format
+
+    /// Throws when it cannot read the file at `path`, or complains of it, unless it `isCut`.
+    init(_ path: String, isCut: Bool = false) throws {
+        let child = try Child(
+            "ffprobe",
+            [
+                "-v", "error", "-show_streams", "-show_packets", "-show_format", "-of", "json",
+                path,
+            ]
+        )
+        try #require(try child.wait(within: 60) == .status(0), "\(child.errors)")
+        if !isCut { #expect(child.errors == "") }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        self = try decoder.decode(Probe.self, from: Data(child.output.utf8))
+    }
+
+    /// The file's length in seconds; `nil` where it does not say.
+    var duration: Double? { format.duration.flatMap(Double.init) }
+
+    /// When the pictures of its first track are shown, in seconds.
+    var times: [Double] {
+        packets.filter { $0.streamIndex == 0 }.compactMap { $0.ptsTime.flatMap(Double.init) }
+    }
+}
+
+/// How many pictures of the file at `path` can be decoded; throws when one cannot.
+func decodedCount(_ path: String) throws -> Int {
+    let child = try Child(
+        "ffmpeg",
+        [
+            "-v", "error", "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framecrc",
+            "-",
+        ]
+    )
+    try #require(try child.wait(within: 60) == .status(0), "\(child.errors)")
+    #expect(child.errors == "")
+    return child.output.split(separator: "\n").count { !$0.hasPrefix("#") }
+}
+
+/// The sound of the file at `path` as one channel of `rate` samples a second, from its first on.
+func decodedSound(_ path: String, rate: Int) throws -> [Int16] {
+    let child = try Child(
+        "sh",
+        ["-c", "ffmpeg -v error -i \(path) -map 0:a -ac 1 -ar \(rate) -f s16le \(path).pcm"]
+    )
+    try #require(try child.wait(within: 120) == .status(0), "\(child.errors)")
+    let bytes = try Data(contentsOf: URL(filePath: "\(path).pcm"))
+    return bytes.withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+}
+
+/// A JPEG of a camera: `number` makes its colour.
+func jpeg(_ number: Int, _ folder: Folder, size: String = "320x240") throws -> [UInt8] {
+    let path = "\(folder.path)/\(number)-\(size).jpg"
+    if !FileManager.default.fileExists(atPath: path) {
+        let child = try Child(
+            "ffmpeg",
+            [
+                "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=\(size):r=1,hue=h=\(number * 30)",
+                "-frames:v", "1", "-pix_fmt", "yuvj422p", path,
+            ]
+        )
+        try #require(try child.wait(within: 60) == .status(0), "\(child.errors)")
+    }
+    return Array(try Data(contentsOf: URL(filePath: path)))
+}
+
+/// A raw picture that is never the same as the one before.
+func rawFrame(_ number: Int, _ format: PixelFormat, at time: Timestamp, _ size: Size) -> Frame {
+    let layout = FrameLayout(size: size, format: format)
+    let buffer = FrameBuffer(byteCount: layout.byteCount)
+    for index in 0..<layout.planeCount {
+        let plane = buffer.plane(index, of: layout)
+        for y in 0..<plane.rows {
+            for x in 0..<plane.rowBytes {
+                plane.row(y)[x] = UInt8(truncatingIfNeeded: (x ^ y) / 2 + 5 * number + 40 * index)
+            }
+        }
+    }
+    return Frame(
+        buffer: buffer,
+        layout: layout,
+        color: .video,
+        timestamp: time,
+        sequence: UInt64(number)
+    )
+}

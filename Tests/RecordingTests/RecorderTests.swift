@@ -1,0 +1,172 @@
+import Foundation
+import Frames
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Recording
+
+@Suite("A recorder", .timeLimit(.minutes(2))) struct RecorderTests {
+    /// What a recorder told.
+    private final class Told: Sendable {
+        let reports = Mutex<[Recorder.Report]>([])
+        var movies: [Movie] {
+            reports.withLock { reports in
+                reports.compactMap { if case .saved(let movie) = $0 { movie } else { nil } }
+            }
+        }
+        var failures: [RecordingError] {
+            reports.withLock { reports in
+                reports.compactMap { if case .failed(let error, _) = $0 { error } else { nil } }
+            }
+        }
+    }
+
+    private func record(
+        _ plan: Recorder.Plan,
+        _ body: (Recorder) throws -> Timestamp
+    ) throws -> Told {
+        let told = Told()
+        let recorder = try Recorder(plan) { report in
+            told.reports.withLock { $0.append(report) }
+        }
+        let end: Timestamp
+        do {
+            end = try body(recorder)
+        } catch {
+            recorder.end(at: plan.start)
+            _ = recorder.wait(until: .init(nanoseconds: .max))
+            throw error
+        }
+        recorder.end(at: end)
+        #expect(recorder.wait(until: MonotonicClock.now + Timestamp(seconds: 60)))
+        return told
+    }
+
+    /// Gives `recorder` the pictures `numbers` as a camera would, waiting where it would drop one.
+    private func give(
+        _ numbers: Range<Int>,
+        _ plan: Recorder.Plan,
+        to recorder: Recorder,
+        _ picture: (Int, Timestamp) throws -> Void
+    ) rethrows {
+        for number in numbers {
+            try picture(number, plan.start + Timestamp(seconds: Double(number) / 30))
+            usleep(2000)
+        }
+    }
+
+    @Test("a camera's JPEGs become one file, as long as it was recorded")
+    func jpegs() throws {
+        let folder = try Folder()
+        let picture = try jpeg(1, folder)
+        let plan = Recorder.Plan(
+            "back",
+            stem: "\(folder.path)/a-back",
+            start: MonotonicClock.now,
+            rate: 30
+        )
+        let told = try record(plan) { recorder in
+            // One from before the start, one that is damaged.
+            let early = plan.start + Timestamp(seconds: -0.1)
+            picture.withUnsafeBytes { recorder.take(jpeg: $0, at: early) }
+            give(0..<60, plan, to: recorder) { number, time in
+                let bytes = number == 30 ? Array(picture.prefix(20)) : picture
+                bytes.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
+            }
+            return plan.start + Timestamp(seconds: 2.1)
+        }
+        #expect(told.failures == [])
+        let movie = try #require(told.movies.first)
+        #expect(movie.path == "\(folder.path)/a-back.mkv")
+        #expect(movie.frames == 59 && movie.dropped == 1 && movie.encoder == "camera")
+        #expect(abs(movie.seconds - 2.1) < 0.002)
+        let probe = try Probe(movie.path)
+        #expect(probe.times.count == 59)
+        #expect(abs(try #require(probe.duration) - 2.1) < 0.002)
+    }
+
+    @Test("a camera that is lost ends its file, and begins another one when it is back")
+    func lost() throws {
+        let folder = try Folder()
+        let size = Size(width: 160, height: 90)
+        var plan = Recorder.Plan(
+            "front",
+            stem: "\(folder.path)/a-front",
+            start: MonotonicClock.now,
+            rate: 30
+        )
+        plan.encoder = .x264
+        let told = try record(plan) { recorder in
+            give(0..<30, plan, to: recorder) { number, time in
+                recorder.take(rawFrame(number, .yuyv, at: time, size))
+            }
+            recorder.cut(at: plan.start + Timestamp(seconds: 1))
+            give(90..<120, plan, to: recorder) { number, time in
+                recorder.take(rawFrame(number, .yuyv, at: time, size))
+            }
+            // Another format, as of another camera.
+            give(120..<150, plan, to: recorder) { number, time in
+                recorder.take(rawFrame(number, .i420, at: time, size))
+            }
+            return plan.start + Timestamp(seconds: 5)
+        }
+        #expect(told.failures == [])
+        let movies = told.movies.sorted {
+            ($0.path.count, $0.path) < ($1.path.count, $1.path)
+        }
+        try #require(movies.count == 3)
+        #expect(movies.map(\.path) == ["", "-2", "-3"].map { "\(folder.path)/a-front\($0).mkv" })
+        for movie in movies {
+            #expect(movie.frames + movie.dropped == 30)
+            #expect(abs(movie.seconds - 1) < 0.005)
+            #expect(movie.encoder == "x264")
+            #expect(try decodedCount(movie.path) == movie.frames)
+        }
+        #expect(try Probe(movies[1].path).format.tags?["DUALCAM_OFFSET"] == "3000 ms")
+    }
+
+    @Test("what there is no room for is dropped, and nobody waits")
+    func fullQueue() throws {
+        let folder = try Folder()
+        let ended = Mutex(false)
+        let file = try MovieFile(
+            "\(folder.path)/a.mkv",
+            name: "write-test",
+            tracks: [.jpeg(size: Size(width: 320, height: 240), rate: 30)],
+            start: .zero,
+            tags: [:],
+            limit: 4000
+        ) { report in
+            if case .ended = report { ended.withLock { $0 = true } }
+        }
+        let picture = try jpeg(1, folder)
+        try #require(picture.count > 4000)
+        #expect(!file.put(Packet(.bytes(picture), at: .zero), track: 0))
+        #expect(file.put(Packet(.bytes(Array(picture.prefix(3999))), at: .zero), track: 0))
+        file.end(at: Timestamp(seconds: 1))
+        #expect(file.wait(until: MonotonicClock.now + Timestamp(seconds: 60)))
+        #expect(ended.withLock { $0 })
+    }
+
+    @Test("a directory that is not there is told, and no picture is waited for")
+    func noDirectory() throws {
+        let folder = try Folder()
+        let picture = try jpeg(1, folder)
+        let plan = Recorder.Plan(
+            "back",
+            stem: "\(folder.path)/none/a",
+            start: MonotonicClock.now,
+            rate: 30
+        )
+        let told = try record(plan) { recorder in
+            give(0..<3, plan, to: recorder) { _, time in
+                picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
+            }
+            return plan.start + Timestamp(seconds: 1)
+        }
+        #expect(told.failures.map(\.code) == [.notFound])
+        #expect(told.movies == [])
+    }
+}
