@@ -27,7 +27,7 @@ INTERFACES = $(wildcard dbus/*.xml)
 LICENSES = $(wildcard .build/checkouts/*/LICENSE*)
 
 .DEFAULT_GOAL = build
-.PHONY: help deps build documents run test vm-test soak bench profile pictures deb install uninstall format lint clean
+.PHONY: help deps build documents run test vm-test soak fuzz bench profile pictures deb install uninstall format lint clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,11 @@ soak: ## everything at once and in no order: MINUTES=1, SEED=
 	@tools/toolchain
 	swift build --build-tests
 	DUALCAM_SOAK_MINUTES=$(MINUTES) DUALCAM_SOAK_SEED=$(SEED) swift test --skip-build --filter SoakTests
+
+fuzz: ## have what reads photographs fed with what nobody wrote, for a minute
+	@tools/deps build
+	@tools/toolchain
+	@tools/fuzz
 
 bench: ## measure beside GStreamer and ffmpeg; QUICK=1 for what the tests hold to limits
 	@tools/deps build run bench

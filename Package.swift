@@ -99,6 +99,14 @@ let package = Package(
             swiftSettings: drawingSettings
         ),
 
+        // Photographs as files; Exiv2 is C++ behind a C interface.
+        .target(name: "CExiv2", linkerSettings: [.linkedLibrary("exiv2")]),
+        .target(
+            name: "Photos",
+            dependencies: ["Frames", "CExiv2", "CTurboJPEG"],
+            swiftSettings: pixelSettings
+        ),
+
         .target(
             name: "Desktop",
             dependencies: ["DBusKit", "Platform"],
@@ -117,7 +125,7 @@ let package = Package(
         .executableTarget(
             name: "dualcamctl",
             dependencies: [
-                "Control", "DBusKit", "Platform", "DualCamCore",
+                "Control", "DBusKit", "Platform", "DualCamCore", "Photos",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -188,6 +196,18 @@ let package = Package(
             name: "DBusKitTests",
             dependencies: ["CDBus", "DBusKit", "Frames", "Platform", "TestSupport"],
             swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PhotosTests",
+            dependencies: ["Frames", "Photos", "CTurboJPEG", "dualcamctl", "TestSupport"],
+            swiftSettings: pixelSettings
+        ),
+        // Feeds the reader of photographs with what nobody wrote; built for that by tools/fuzz.
+        .executableTarget(
+            name: "fuzz",
+            dependencies: ["Frames", "Photos"],
+            path: "Tests/Fuzz",
+            swiftSettings: pixelSettings
         ),
         .testTarget(
             name: "ToolTests",

@@ -29,3 +29,11 @@ static inline int clinux_join_thread(pthread_t thread, long long nanoseconds) {
     struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
     return pthread_clockjoin_np(thread, 0, CLOCK_MONOTONIC, &time);
 }
+
+/// rename(2) where nothing is at `to` yet: 0, or -1 and EEXIST; and mkstemp(3) with O_CLOEXEC. Hidden
+/// without _GNU_SOURCE, see above.
+extern int renameat2(int, const char *, int, const char *, unsigned int);
+static inline int clinux_rename_to_new(const char *from, const char *to) {
+    return renameat2(-100 /* AT_FDCWD */, from, -100, to, 1 /* RENAME_NOREPLACE */);
+}
+extern int mkostemp(char *, int);

@@ -11,7 +11,7 @@ struct CommandTests {
         ["restore"],
         ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["privacy"], ["config"],
         ["pro"], ["dial"], ["iso"], ["shutter"], ["focus"], ["wb"], ["ev"], ["controls"],
-        ["zoom"], ["config", "show"],
+        ["zoom"], ["orient"], ["config", "show"],
         ["config", "check"],
     ])
     func helpIsAsItWas(_ command: [String]) throws {

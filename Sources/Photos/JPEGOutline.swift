@@ -1,0 +1,135 @@
+package import Frames
+
+/// What a JPEG file is made of, without looking at a pixel: ITU-T T.81, annex B.
+///
+/// It reads what others wrote and believes nothing of it: every length is held against what there is.
+package struct JPEGOutline: Hashable, Sendable {
+    /// A marker segment before the first scan.
+    package struct Segment: Hashable, Sendable {
+        /// The marker's second byte: 0xE1 is APP1.
+        package let marker: UInt8
+        /// Where it lies: the marker's first byte to its last.
+        package let range: Range<Int>
+        /// What it says, behind marker and length.
+        package var payload: Range<Int> { range.lowerBound + 4..<range.upperBound }
+    }
+
+    /// The picture's extent in pixels, as it is stored.
+    package let size: Size
+    /// Whether it comes in several scans, coarse first.
+    package let isProgressive: Bool
+    /// Whether its Huffman tables are in it. Cameras leave them out of Motion JPEG.
+    package let hasTables: Bool
+    /// All before the first scan, in order; without the start of the image.
+    package let segments: [Segment]
+    /// Where the first scan begins: its SOS marker.
+    package let scan: Int
+    /// Behind the end of the image; what follows belongs to nobody or to a second picture.
+    package let end: Int
+
+    /// The most pixels of a picture that is looked at: 2^28, more than any camera has.
+    package static let maximumArea = 1 << 28
+    /// The most bytes of a file that is looked at.
+    package static let maximumLength = 1 << 28
+
+    /// The outline of `bytes`. Throws `notJPEG`, `damaged`, `unsupported` or `tooLarge`.
+    package init(of bytes: [UInt8]) throws(PhotoError) {
+        guard bytes.count <= Self.maximumLength else {
+            throw PhotoError(.tooLarge, "it has more than \(Self.maximumLength >> 20) MiB")
+        }
+        guard bytes.starts(with: [0xFF, 0xD8]) else { throw PhotoError(.notJPEG, "it is no JPEG") }
+        var segments: [Segment] = []
+        var frame: (size: Size, marker: UInt8)?
+        var hasTables = false
+        var position = 2
+        while true {
+            let segment = try Self.segment(of: bytes, at: position)
+            position = segment.range.upperBound
+            switch segment.marker {
+            case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
+                guard frame == nil else { throw PhotoError(.damaged, "it has two frames") }
+                frame = (try Self.size(bytes[segment.payload]), segment.marker)
+            case 0xC4: hasTables = true
+            default: break
+            }
+            guard segment.marker != 0xDA else {
+                scan = segment.range.lowerBound
+                break
+            }
+            segments.append(segment)
+        }
+        guard let frame else { throw PhotoError(.damaged, "a scan comes before its frame") }
+        self.segments = segments
+        size = frame.size
+        // Baseline, extended and progressive with Huffman coding; arithmetic coding needs no tables.
+        isProgressive = frame.marker == 0xC2 || frame.marker == 0xCA
+        self.hasTables = hasTables || frame.marker > 0xC8
+        end = try Self.end(of: bytes, from: position)
+    }
+
+    /// The segments called `marker` whose payload begins with `name`.
+    package func segments(_ marker: UInt8, named name: String, in bytes: [UInt8]) -> [Segment] {
+        segments.filter { $0.marker == marker && bytes[$0.payload].starts(with: name.utf8) }
+    }
+
+    private static func segment(of bytes: [UInt8], at start: Int) throws(PhotoError) -> Segment {
+        var position = start
+        // Any number of 0xFF may precede a marker.
+        while position + 1 < bytes.count, bytes[position] == 0xFF, bytes[position + 1] == 0xFF {
+            position += 1
+        }
+        guard position + 4 <= bytes.count else { throw PhotoError(.damaged, "it ends early") }
+        let marker = bytes[position + 1]
+        guard bytes[position] == 0xFF, marker >= 0xC0, !(0xD0...0xD9).contains(marker) else {
+            throw PhotoError(.damaged, "there is no marker at byte \(position)")
+        }
+        let length = Int(bytes[position + 2]) << 8 | Int(bytes[position + 3])
+        guard length >= 2 else {
+            throw PhotoError(.damaged, "a segment is shorter than its length")
+        }
+        guard position + 2 + length <= bytes.count else {
+            throw PhotoError(.damaged, "it ends early")
+        }
+        return Segment(marker: marker, range: position..<position + 2 + length)
+    }
+
+    private static func size(_ frame: ArraySlice<UInt8>) throws(PhotoError) -> Size {
+        guard frame.count >= 6 else { throw PhotoError(.damaged, "its frame header is too short") }
+        let first = frame.startIndex
+        let size = Size(
+            width: Int(frame[first + 3]) << 8 | Int(frame[first + 4]),
+            height: Int(frame[first + 1]) << 8 | Int(frame[first + 2])
+        )
+        // A height that only follows the scan (DNL) is of no camera.
+        guard size.area > 0 else { throw PhotoError(.damaged, "it has no pixels") }
+        guard size.area <= maximumArea else {
+            throw PhotoError(.tooLarge, "it claims \(size) pixels")
+        }
+        guard frame[first] == 8 else {
+            throw PhotoError(.unsupported, "it has \(frame[first]) bits a sample")
+        }
+        return size
+    }
+
+    /// Behind the end of the image that is read from `start`, inside of a scan.
+    private static func end(of bytes: [UInt8], from start: Int) throws(PhotoError) -> Int {
+        var position = start
+        while position + 1 < bytes.count {
+            guard bytes[position] == 0xFF else {
+                position += 1
+                continue
+            }
+            switch bytes[position + 1] {
+            case 0xD9: return position + 2
+            case 0xFF: position += 1
+            case 0x00, 0x01, 0xD0...0xD7: position += 2
+            // Tables and further scans.
+            case 0xC4, 0xDA...0xDD, 0xE0...0xFE:
+                position = try segment(of: bytes, at: position).range.upperBound
+            // Nothing that may stand there: the library will say what it makes of it.
+            default: position += 2
+            }
+        }
+        throw PhotoError(.damaged, "it ends early")
+    }
+}

@@ -1,0 +1,139 @@
+import CExiv2
+package import Frames
+import Glibc
+
+/// The metadata of one JPEG, read and written by Exiv2, whose names for tags it uses: "Exif.Photo.FNumber".
+///
+/// - Context: bound to one thread at a time.
+package final class Metadata {
+    private let file: OpaquePointer
+    /// Exiv2 reads from it for as long as it lives.
+    private let bytes: UnsafeMutableBufferPointer<UInt8>
+
+    /// Reads the metadata of `bytes`. Throws `damaged`.
+    package init(of bytes: [UInt8]) throws(PhotoError) {
+        let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
+        _ = copy.initialize(from: bytes)
+        var reason = [CChar](repeating: 0, count: 256)
+        guard let file = exiv2_open(copy.baseAddress, copy.count, &reason, reason.count) else {
+            copy.deallocate()
+            throw PhotoError(.damaged, "its metadata cannot be read: \(text(reason))")
+        }
+        self.file = file
+        self.bytes = copy
+    }
+
+    deinit {
+        exiv2_close(file)
+        bytes.deallocate()
+    }
+
+    /// The value of a tag, as text; nil where it has none. Setting one that Exiv2 does not take, or nil, does
+    /// nothing.
+    package subscript(_ tag: String) -> String? {
+        get {
+            var value = [CChar](repeating: 0, count: 1024)
+            return exiv2_get(file, tag, &value, value.count) >= 0 ? text(value) : nil
+        }
+        set {
+            if let newValue { _ = exiv2_set(file, tag, newValue) }
+        }
+    }
+
+    /// The embedded thumbnail, a JPEG; none for nil.
+    package var thumbnail: [UInt8]? {
+        get {
+            var count = 0
+            guard let start = exiv2_thumbnail(file, &count) else { return nil }
+            defer { free(start) }
+            return Array(UnsafeBufferPointer(start: start, count: count))
+        }
+        set { _ = exiv2_set_thumbnail(file, newValue ?? [], newValue?.count ?? 0) }
+    }
+
+    /// How the pixels lie.
+    package var orientation: Orientation {
+        get { Orientation(tag: self["Exif.Image.Orientation"].flatMap { Int($0) } ?? 1) }
+        set { self["Exif.Image.Orientation"] = "\(newValue.rawValue)" }
+    }
+
+    /// The whole file with what was set; every other byte of it is as it was. Throws `metadata` where that has no
+    /// room.
+    package func written() throws(PhotoError) -> [UInt8] {
+        var count = 0
+        var reason = [CChar](repeating: 0, count: 256)
+        guard let start = exiv2_write(file, &count, &reason, reason.count) else {
+            throw PhotoError(.metadata, "its metadata cannot be written: \(text(reason))")
+        }
+        defer { free(start) }
+        let new = Array(UnsafeBufferPointer(start: start, count: count))
+        // Exiv2 writes comments and profiles anew, too, and not quite as they were.
+        let old = Array(bytes)
+        let outline = try JPEGOutline(of: old)
+        let others = outline.segments.filter { !$0.isMetadata(in: old) }
+        let header = others.prefix { $0.marker == 0xE0 }
+        let own = try JPEGOutline(of: new).segments.filter { $0.isMetadata(in: new) }
+        var result: [UInt8] = [0xFF, 0xD8]
+        for segment in header { result += old[segment.range] }
+        for segment in own { result += new[segment.range] }
+        for segment in others.dropFirst(header.count) { result += old[segment.range] }
+        return result + old[outline.scan...]
+    }
+}
+
+extension JPEGOutline.Segment {
+    /// Whether it is what Exiv2 is asked to write: Exif or XMP.
+    fileprivate func isMetadata(in bytes: [UInt8]) -> Bool {
+        marker == 0xE1
+            && ["Exif\0", "http://ns.adobe.com/xap/1.0/\0"].contains {
+                bytes[payload].starts(with: $0.utf8)
+            }
+    }
+}
+
+/// The characters before the zero.
+private func text(_ characters: [CChar]) -> String {
+    String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
+
+/// How a picture's pixels lie: EXIF's tag 0x0112. The names say where its first row and column are.
+package enum Orientation: Int, CaseIterable, Sendable {
+    /// Upright.
+    case topLeft = 1
+    /// Mirrored left to right.
+    case topRight
+    /// Upside down.
+    case bottomRight
+    /// Mirrored top to bottom.
+    case bottomLeft
+    /// On its side and mirrored.
+    case leftTop
+    /// Needs a quarter turn clockwise.
+    case rightTop
+    /// On its other side and mirrored.
+    case rightBottom
+    /// Needs a quarter turn anticlockwise.
+    case leftBottom
+
+    /// What the tag says; what it must not say counts as upright.
+    package init(tag: Int) { self = Orientation(rawValue: tag) ?? .topLeft }
+
+    /// The orientation of pixels that `transform` makes upright.
+    package init(upright transform: Transform) {
+        self = Orientation.allCases.first { $0.upright == transform } ?? .topLeft
+    }
+
+    /// What makes the picture upright.
+    package var upright: Transform {
+        switch self {
+        case .topLeft: .identity
+        case .topRight: .mirror
+        case .bottomRight: .rotate180
+        case .bottomLeft: Transform(mirrored: true, quarterTurns: 2)
+        case .leftTop: Transform(mirrored: true, quarterTurns: 3)
+        case .rightTop: .clockwise90
+        case .rightBottom: Transform(mirrored: true, quarterTurns: 1)
+        case .leftBottom: .clockwise270
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import ArgumentParser
+import Glibc
+import Photos
+import Platform
+
+struct Orient: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make photographs upright by what their EXIF says.",
+        discussion: """
+            Without loss: the JPEG's coefficients change places, and everything else in the file stays. Where that \
+            is not possible, the photograph stays as it is, and so does its tag, by which viewers turn it.
+            """
+    )
+
+    @Argument(help: "JPEG files, each replaced by its upright self.")
+    var files: [String]
+    @Option(
+        name: .short,
+        help: .init(
+            "Write the one photograph there, upright or not, or to standard output for -.",
+            valueName: "file"
+        )
+    )
+    var output: String?
+    @Flag(help: "Change nothing; say what would become of each.")
+    var check = false
+    @Flag(help: "Encode again, at quality 92, what cannot be turned without loss.")
+    var lossy = false
+    @Flag(help: "Print one line of JSON for each file.")
+    var json = false
+
+    func validate() throws {
+        guard output == nil || files.count == 1 else {
+            throw ValidationError("-o takes one file.")
+        }
+        guard output == nil || !check else { throw ValidationError("--check writes nothing.") }
+        guard output != "-" || !json else {
+            throw ValidationError("Standard output is either for the photograph or for JSON.")
+        }
+    }
+
+    func run() throws {
+        var failures: [String] = []
+        for file in files {
+            do {
+                try orient(file)
+            } catch {
+                // A system call's failure names the file itself.
+                let message = error is SystemError ? "\(error)" : "\(file): \(error)"
+                failures.append(message.printable)
+                report(file, nil, "failed", message)
+                if files.count > 1 { Output.complain("dualcamctl: \(message.printable)") }
+            }
+        }
+        guard let first = failures.first else { return }
+        let count = "\(failures.count) of \(files.count) photographs failed"
+        throw Failure(status: .failed, message: files.count > 1 ? count : first)
+    }
+
+    private func orient(_ file: String) throws {
+        let bytes = try readFile(file, limit: JPEGOutline.maximumLength)
+        let photograph = try Photograph(bytes)
+        let outcome = try photograph.upright(lossy: lossy)
+        if !check { try write(outcome.file ?? bytes, of: file, changed: outcome.file != nil) }
+        if !json, output != "-" {
+            Output.write("\(file.printable): \(outcome.words(check: check))\n")
+        }
+        report(file, photograph.orientation, outcome.name, outcome.reason)
+    }
+
+    /// Puts `bytes` where they are wanted: in the place of `file` only when they are others than are there.
+    private func write(_ bytes: [UInt8], of file: String, changed: Bool) throws(SystemError) {
+        switch output {
+        case "-": try Platform.write(bytes, to: STDOUT_FILENO, called: "standard output")
+        case let output?:
+            let new = try NewFile(for: output, mode: 0o666 & ~Orient.umask)
+            try new.write(bytes)
+            try new.replace()
+        case nil where changed:
+            // A link is followed, not replaced.
+            guard let found = realpath(file, nil) else { throw .last("realpath", file) }
+            defer { free(found) }
+            let path = String(cString: found)
+            var status = stat()
+            guard stat(path, &status) == 0 else { throw .last("stat", file) }
+            guard access(path, W_OK) == 0 else { throw .last("write", file) }
+            let new = try NewFile(for: path, mode: status.st_mode & 0o7777)
+            // Only root can give it to another owner, and only root meets one.
+            _ = fchown(new.descriptor, status.st_uid, status.st_gid)
+            try new.write(bytes)
+            try new.replace()
+        case nil: break
+        }
+    }
+
+    private static var umask: mode_t {
+        let mask = Glibc.umask(0)
+        _ = Glibc.umask(mask)
+        return mask
+    }
+
+    private func report(
+        _ file: String,
+        _ orientation: Orientation?,
+        _ outcome: String,
+        _ reason: String?
+    ) {
+        guard json else { return }
+        Output.write(
+            JSON.document([
+                ("path", .string(file)),
+                ("orientation", orientation.map { .number("\($0.rawValue)") } ?? .null),
+                ("outcome", .string(outcome)), ("reason", reason.map { .string($0) } ?? .null),
+                ("checkOnly", .boolean(check)),
+            ])
+        )
+    }
+}
+
+extension Photograph.Outcome {
+    /// The new file, where there is one.
+    fileprivate var file: [UInt8]? {
+        switch self {
+        case .turned(let bytes), .recoded(let bytes): bytes
+        case .upright, .kept: nil
+        }
+    }
+
+    /// For scripts.
+    fileprivate var name: String {
+        switch self {
+        case .upright: "upright"
+        case .turned: "turned"
+        case .recoded: "recoded"
+        case .kept: "kept"
+        }
+    }
+
+    /// Why it is as it is.
+    fileprivate var reason: String? {
+        guard case .kept(let reason) = self else { return nil }
+        return reason
+    }
+
+    /// For people.
+    fileprivate func words(check: Bool) -> String {
+        let will = check ? "would be " : ""
+        return switch self {
+        case .upright: "upright already"
+        case .turned: will + "turned without loss"
+        case .recoded: will + "turned and encoded again"
+        case .kept(let reason): will + "kept as it is, with its tag: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Frames
+import Photos
+import TestSupport
+import Testing
+
+@Suite("dualcamctl orient", .timeLimit(.minutes(2)))
+struct OrientTests {
+    let folder = FileManager.default.temporaryDirectory.appending(
+        path: "dualcam-orient-\(UUID().uuidString)"
+    )
+    let picture = sample(Size(width: 96, height: 64))
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private func bytes(_ name: String) throws -> [UInt8] {
+        Array(try Data(contentsOf: folder.appending(path: name)))
+    }
+
+    private func put(_ bytes: [UInt8], _ name: String) throws {
+        try Data(bytes).write(to: folder.appending(path: name))
+    }
+
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
+
+    /// Runs it in the folder, by a shell, for redirections; then removes nothing.
+    private func run(_ arguments: String) throws -> Child {
+        let tool = Programs.path(of: "dualcamctl")
+        let child = try Child("sh", ["-c", "cd '\(folder.path)' && '\(tool)' orient \(arguments)"])
+        try child.wait(within: 60)
+        return child
+    }
+
+    private func clean() { try? FileManager.default.removeItem(at: folder) }
+
+    @Test func photographsAreReplacedByTheirUprightSelves() throws {
+        defer { clean() }
+        for tag in 0...9 { try put(photograph(of: picture, tag: tag), "\(tag).jpg") }
+        let odd = try photograph(of: sample(Size(width: 90, height: 50)), tag: 3)
+        try put(odd, "odd.jpg")
+        chmod(folder.appending(path: "6.jpg").path, 0o640)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.appending(path: "link.jpg").path,
+            withDestinationPath: "8.jpg"
+        )
+        let before = try names()
+        let child = try run(
+            "0.jpg 1.jpg 2.jpg 3.jpg 4.jpg 5.jpg 6.jpg 7.jpg link.jpg 9.jpg odd.jpg"
+        )
+        #expect(child.exit == .status(0) && child.errors == "")
+        let turned = ["2.jpg", "3.jpg", "4.jpg", "5.jpg", "6.jpg", "7.jpg", "link.jpg"]
+        #expect(
+            child.output
+                == (["0.jpg: upright already", "1.jpg: upright already"]
+                + turned.map { "\($0): turned without loss" }
+                + [
+                    "9.jpg: upright already",
+                    "odd.jpg: kept as it is, with its tag: its size does not fill its blocks",
+                ]).map { $0 + "\n" }.joined()
+        )
+        for tag in 0...9 {
+            let file = try bytes("\(tag).jpg")
+            #expect(try likeness(file, picture) > 28)
+            #expect(try Photograph(file).orientation == .topLeft)
+        }
+        #expect(try bytes("odd.jpg") == odd)
+        #expect(try names() == before)
+        var status = stat()
+        #expect(stat(folder.appending(path: "6.jpg").path, &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o640)
+        #expect(lstat(folder.appending(path: "link.jpg").path, &status) == 0)
+        #expect(status.st_mode & S_IFMT == S_IFLNK)
+        #expect(try run("--lossy odd.jpg").output == "odd.jpg: turned and encoded again\n")
+        #expect(try Photograph(bytes("odd.jpg")).orientation == .topLeft)
+    }
+
+    @Test func checkingChangesNothing() throws {
+        defer { clean() }
+        let file = try photograph(of: picture, tag: 6)
+        try put(file, "a.jpg")
+        #expect(try run("--check a.jpg").output == "a.jpg: would be turned without loss\n")
+        #expect(
+            try run("--check --json a.jpg").output
+                == #"{"version":1,"path":"a.jpg","orientation":6,"outcome":"turned","reason":null,"checkOnly":true}"#
+                + "\n"
+        )
+        #expect(try bytes("a.jpg") == file && names() == ["a.jpg"])
+    }
+
+    @Test func oneCanGoElsewhere() throws {
+        defer { clean() }
+        let file = try photograph(of: picture, tag: 8)
+        try put(file, "a.jpg")
+        #expect(try run("a.jpg -o b.jpg").exit == .status(0))
+        #expect(try run("a.jpg -o - >c.jpg").exit == .status(0))
+        #expect(try bytes("a.jpg") == file && bytes("b.jpg") == bytes("c.jpg"))
+        #expect(try likeness(bytes("b.jpg"), picture) > 28)
+        // What is upright already is no less wanted there.
+        #expect(try run("b.jpg -o d.jpg").output == "b.jpg: upright already\n")
+        #expect(try bytes("d.jpg") == bytes("b.jpg"))
+        for wrong in ["a.jpg b.jpg -o e.jpg", "--check a.jpg -o e.jpg", "--json a.jpg -o -", ""] {
+            #expect(try run(wrong).exit == .status(2))
+        }
+        #expect(try names() == ["a.jpg", "b.jpg", "c.jpg", "d.jpg"])
+    }
+
+    @Test func whatIsNoPhotographIsToldAndNotTouched() throws {
+        defer { clean() }
+        let whole = try photograph(of: picture, tag: 6)
+        try put(Array(whole.dropLast(whole.count / 2)), "short.jpg")
+        try put(Array("text".utf8), "text.jpg")
+        try put([], "empty.jpg")
+        try put(whole, "good.jpg")
+        mkfifo(folder.appending(path: "pipe.jpg").path, 0o600)
+        let huge = try FileHandle(
+            forWritingTo: {
+                try put([0xFF, 0xD8], "huge.jpg")
+                return folder.appending(path: "huge.jpg")
+            }()
+        )
+        try huge.truncate(atOffset: UInt64(JPEGOutline.maximumLength) + 1)
+        let before = try ["short.jpg", "text.jpg", "empty.jpg"].map { try bytes($0) }
+        let files = try names()
+        let child = try run("short.jpg text.jpg empty.jpg pipe.jpg huge.jpg . none.jpg good.jpg")
+        #expect(child.exit == .status(1))
+        #expect(child.output == "good.jpg: turned without loss\n")
+        #expect(
+            child.errors == """
+                dualcamctl: short.jpg: it ends early
+                dualcamctl: text.jpg: it is no JPEG
+                dualcamctl: empty.jpg: it is no JPEG
+                dualcamctl: read pipe.jpg, which is no regular file: Invalid argument
+                dualcamctl: read huge.jpg: File too large
+                dualcamctl: read .: Is a directory
+                dualcamctl: open none.jpg: No such file or directory
+                dualcamctl: 7 of 8 photographs failed
+
+                """
+        )
+        #expect(try ["short.jpg", "text.jpg", "empty.jpg"].map { try bytes($0) } == before)
+        #expect(try names() == files)
+        let json = try run("--json text.jpg")
+        #expect(
+            json.output
+                == #"{"version":1,"path":"text.jpg","orientation":null,"outcome":"failed","reason":"text.jpg: it is no JPEG","checkOnly":false}"#
+                + "\n"
+        )
+        #expect(json.exit == .status(1) && json.errors == "dualcamctl: text.jpg: it is no JPEG\n")
+    }
+
+    /// Programs of others read what we wrote: exiftool its tags, jpeginfo and djpeg its picture.
+    @Test func othersReadIt() throws {
+        defer { clean() }
+        let tags = ["Exif.Image.Make": "Maker", "Exif.Photo.FNumber": "28/10"]
+        for tag in 1...8 {
+            try put(
+                photograph(of: picture, tag: tag, adding: tags, thumbnail: picture),
+                "\(tag).jpg"
+            )
+        }
+        #expect(try run("?.jpg").exit == .status(0))
+        let script = """
+            cd '\(folder.path)' && exiftool -T -n -Orientation -Make -FNumber -ImageSize ?.jpg &&
+            jpeginfo -c ?.jpg && for file in ?.jpg; do djpeg -outfile /dev/null $file || exit 1; done
+            """
+        let child = try Child("sh", ["-c", script])
+        try child.wait(within: 60)
+        #expect(child.exit == .status(0), "\(child.output)\(child.errors)")
+        let lines = child.output.split(separator: "\n")
+        #expect(
+            lines.prefix(8).allSatisfy {
+                $0 == "1\tMaker\t2.8\t96x64" || $0 == "1\tMaker\t2.8\t96 64"
+            }
+        )
+        #expect(lines.dropFirst(8).filter { $0.contains("OK") }.count == 8, "\(child.output)")
+    }
+}

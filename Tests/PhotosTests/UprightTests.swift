@@ -1,0 +1,215 @@
+import Frames
+import Photos
+import Testing
+
+@Suite("Photographs made upright")
+struct UprightTests {
+    static let fitting = Size(width: 96, height: 64)
+
+    @Test(arguments: 1...8, Sampling.allCases)
+    func everyOrientationWithoutLoss(_ tag: Int, _ sampling: Sampling) throws {
+        let picture = sample(Self.fitting)
+        let file = try photograph(of: picture, tag: tag, sampling: sampling)
+        let photograph = try Photograph(file)
+        #expect(photograph.orientation.rawValue == tag)
+        let result: [UInt8]
+        switch try photograph.upright(lossy: false) {
+        case .upright where tag == 1: result = file
+        case .turned(let bytes) where tag != 1: result = bytes
+        case let outcome:
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(try likeness(result, picture, gray: sampling == .gray) > 28)
+        #expect(try Photograph(result).orientation == .topLeft)
+        // Turned back, every coefficient is as it was.
+        let transform = Orientation(tag: tag).upright
+        let bare = try JPEGCodec.turn(file, by: .identity, progressive: false)
+        let there = try turned(file, transform)
+        #expect(try .done(turned(there, transform.inverse)) == bare)
+        #expect(
+            try JPEGCodec.decode(there).picture.pixels == JPEGCodec.decode(result).picture.pixels
+        )
+    }
+
+    private func turned(_ file: [UInt8], _ transform: Transform) throws -> [UInt8] {
+        guard case .done(let result) = try JPEGCodec.turn(file, by: transform, progressive: false)
+        else {
+            Issue.record("\(transform) has a loss")
+            return []
+        }
+        return result
+    }
+
+    /// 1080 rows are 67 and a half blocks of 4:2:0.
+    @Test(arguments: [
+        (2, true), (3, false), (4, false), (5, true), (6, false), (7, false), (8, true),
+    ])
+    func whatDoesNotFillItsBlocksIsKept(_ tag: Int, _ fits: Bool) throws {
+        let picture = sample(tag > 4 ? Size(width: 56, height: 96) : Size(width: 96, height: 56))
+        let file = try photograph(of: picture, tag: tag)
+        switch try Photograph(file).upright(lossy: false) {
+        case .turned(let bytes): #expect(try fits && likeness(bytes, picture) > 28)
+        case .kept(let reason): #expect(!fits && reason == "its size does not fill its blocks")
+        case let outcome: Issue.record("\(outcome)")
+        }
+        switch try Photograph(file).upright(lossy: true) {
+        case .turned: #expect(fits)
+        case .recoded(let bytes):
+            #expect(try !fits && likeness(bytes, picture) > 28)
+            #expect(try Photograph(bytes).orientation == .topLeft)
+        case let outcome: Issue.record("\(outcome)")
+        }
+    }
+
+    @Test(arguments: [0, 9, 255, 65535])
+    func whatTheTagMustNotSayCountsAsUpright(_ tag: Int) throws {
+        let file = try photograph(of: sample(Self.fitting), tag: tag)
+        #expect(try Photograph(file).orientation == .topLeft)
+        #expect(try Photograph(file).upright(lossy: true) == .upright)
+    }
+
+    @Test(arguments: [false, true])
+    func whatElseItSaysStays(_ lossy: Bool) throws {
+        let picture = sample(lossy ? Size(width: 50, height: 70) : Size(width: 64, height: 96))
+        let small = sample(Size(width: 32, height: 48))
+        // A profile begins with its length, here 3000.
+        let profile =
+            Array("ICC_PROFILE\0".utf8) + [1, 1, 0, 0, 0x0B, 0xB8]
+            + [UInt8](repeating: 7, count: 2996)
+        let stored = picture.size.transposed
+        let tags = [
+            "Exif.Image.Make": "Maker", "Exif.Photo.FNumber": "28/10",
+            "Exif.Photo.DateTimeOriginal": "2026:11:21 14:30:05",
+            "Exif.Photo.PixelXDimension": "\(stored.width)",
+            "Exif.Photo.PixelYDimension": "\(stored.height)",
+            "Exif.Photo.SubjectArea": "10 5 8 4", "Xmp.tiff.Orientation": "6",
+            "Xmp.dc.source": "the desk",
+        ]
+        var file = try photograph(of: picture, tag: 6, adding: tags, thumbnail: small)
+        file = inserting([(0xE2, profile), (0xFE, Array("a comment".utf8))], into: file)
+        file += Array("what follows".utf8)
+        let result: [UInt8]
+        switch try Photograph(file).upright(lossy: lossy) {
+        case .turned(let bytes) where !lossy: result = bytes
+        case .recoded(let bytes) where lossy: result = bytes
+        case let outcome:
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(try likeness(result, picture) > 28)
+        #expect(try payloads(0xE2, in: result) == [profile])
+        #expect(try payloads(0xFE, in: result) == [Array("a comment".utf8)])
+        #expect(result.suffix(12) == file.suffix(12))
+        let metadata = try Metadata(of: result)
+        for tag in ["Exif.Image.Make", "Exif.Photo.FNumber", "Exif.Photo.DateTimeOriginal"] {
+            #expect(metadata[tag] == tags[tag])
+        }
+        #expect(metadata["Exif.Photo.PixelXDimension"] == "\(picture.size.width)")
+        #expect(metadata["Exif.Photo.PixelYDimension"] == "\(picture.size.height)")
+        // What lay 10 from the left and 5 from the top, turned a quarter clockwise.
+        #expect(metadata["Exif.Photo.SubjectArea"] == "\(stored.height - 1 - 5) 10 4 8")
+        #expect(metadata["Xmp.tiff.Orientation"] == "1")
+        #expect(metadata["Xmp.dc.source"] == "the desk")
+        #expect(try likeness(#require(metadata.thumbnail), small) > 25)
+    }
+
+    @Test func severalPicturesInOneFileAreKept() throws {
+        let file = try photograph(of: sample(Self.fitting), tag: 3)
+        let many = inserting([(0xE2, Array("MPF\0".utf8) + [0, 1, 2])], into: file)
+        #expect(
+            try Photograph(many).upright(lossy: true) == .kept("it holds more than one picture")
+        )
+    }
+
+    @Test func tablesThatACameraLeftOutArePutIn() throws {
+        let file = try JPEGCodec.encode(sample(Self.fitting), sampling: 1, quality: 80)
+        let tables = try JPEGOutline(of: file).segments.filter { $0.marker == 0xC4 }
+        var bare = file
+        for table in tables.reversed() { bare.removeSubrange(table.range) }
+        #expect(try !tables.isEmpty && !JPEGOutline(of: bare).hasTables)
+        let whole = try JPEGCodec.completed(bare)
+        #expect(try JPEGOutline(of: whole).hasTables)
+        #expect(try JPEGCodec.decode(whole).picture == JPEGCodec.decode(file).picture)
+        #expect(try JPEGCodec.completed(file) == file)
+    }
+}
+
+@Suite("Files that are no photographs")
+struct HostileTests {
+    private static func file() throws -> [UInt8] {
+        try photograph(
+            of: sample(Size(width: 48, height: 32)),
+            tag: 6,
+            adding: ["Exif.Image.Make": "Maker", "Xmp.tiff.Orientation": "6"],
+            thumbnail: sample(Size(width: 16, height: 8))
+        )
+    }
+
+    private func code(_ bytes: [UInt8]) -> PhotoError.Code? {
+        do throws(PhotoError) {
+            _ = try Photograph(bytes).upright(lossy: true)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func whatIsNone() {
+        #expect(code([]) == .notJPEG)
+        #expect(code(Array("text".utf8)) == .notJPEG)
+        #expect(code([0x89, 0x50, 0x4E, 0x47]) == .notJPEG)
+        #expect(code([0xFF, 0xD8]) == .damaged)
+        #expect(code([0xFF, 0xD8, 0xFF, 0xD9]) == .damaged)
+    }
+
+    @Test func everyTruncation() throws {
+        let file = try Self.file()
+        #expect(code(file) == nil)
+        for count in 2..<file.count { #expect(code(Array(file[..<count])) == .damaged) }
+    }
+
+    @Test func aPictureOfTooManyPixels() throws {
+        var file = try Self.file()
+        let frame = try #require(
+            try JPEGOutline(of: file).segments.first { $0.marker == 0xC0 }
+        ).payload.lowerBound
+        file.replaceSubrange(frame + 1..<frame + 5, with: [0xFF, 0xFF, 0xFF, 0xFF])
+        #expect(code(file) == .tooLarge)
+        file.replaceSubrange(frame + 1..<frame + 5, with: [0, 0, 0, 0])
+        #expect(code(file) == .damaged)
+    }
+
+    /// None of them is worth an expectation but that we are still there, and say so in our own words.
+    @Test func bytesThatNobodyWrote() throws {
+        let file = try Self.file()
+        var random = SystemRandom(state: 7)
+        for _ in 0..<1500 {
+            var bytes = file
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                let index = Int.random(in: 2..<bytes.count, using: &random)
+                bytes[index] =
+                    [0, 1, 0x7F, 0x80, 0xFF, UInt8.random(in: 0...255, using: &random)]
+                    .randomElement(using: &random) ?? 0
+            }
+            // Claimed sizes cost time, and are looked at above.
+            guard let outline = try? JPEGOutline(of: bytes), outline.size.area < 1 << 20 else {
+                continue
+            }
+            _ = code(bytes)
+        }
+    }
+}
+
+/// The same numbers each time (SplitMix64).
+struct SystemRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = state
+        value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
+    }
+}
