@@ -235,7 +235,7 @@ let package = Package(
             name: "EngineTests",
             dependencies: [
                 "Frames", "Imaging", "DualCamCore", "Capture", "Engine", "Platform", "TestSupport",
-                "CCairo",
+                "CCairo", "CTurboJPEG",
             ],
             exclude: ["Goldens"],
             swiftSettings: pixelSettings

@@ -58,7 +58,8 @@ package protocol CameraStream: AnyObject {
     var unreducedMode: CaptureMode? { get }
     /// Whether `request` would be answered with what this delivers: if not, it has to be opened anew.
     func suits(_ request: CaptureRequest) -> Bool
-    /// How long the last frame took to become one, after it had been taken: to decode or to convert.
+    /// How long the last frame took to become one, after it had been taken: to convert. Of a JPEG,
+    /// nothing is known yet.
     var decoding: Timestamp { get }
     /// Waits for the next picture, until `deadline` or until `bell` rings; a bell that rang is silenced.
     ///
@@ -78,6 +79,8 @@ extension CameraStream {
 package enum CapturedEvent: Sendable {
     /// A picture.
     case frame(Frame)
+    /// A picture that is still compressed, and that nobody has looked at: it may be damaged.
+    case jpeg(JPEGFrame)
     /// A picture that was no good, or for which no memory was free. The one before it stays. It has
     /// its place in the sequence of frames.
     case dropped

@@ -49,7 +49,7 @@ extension MovieReader {
     }
 }
 
-/// A file that is open: each frame is decoded ahead and handed on at its time.
+/// A file that is open: each frame is read ahead, decoded unless it is a JPEG, and handed on at its time.
 private final class FileStream: CameraStream {
     let mode: CaptureMode
     private(set) var decoding = Timestamp.zero
@@ -57,6 +57,8 @@ private final class FileStream: CameraStream {
     private let isPicture: Bool
     private var pool: FramePool?
     private var layout: FrameLayout?
+    /// Where JPEGs lie; made for the largest one that is thought of.
+    private var jpegs: FramePool?
     /// What is due next.
     private var pending: Pending?
     private var start = MonotonicClock.now
@@ -64,6 +66,7 @@ private final class FileStream: CameraStream {
 
     private enum Pending {
         case picture(FramePicture)
+        case jpeg(FrameBuffer, Int)
         case damaged
     }
 
@@ -92,24 +95,37 @@ private final class FileStream: CameraStream {
         if !isPicture { self.pending = nil }
         let timestamp = start + Timestamp(seconds: Double(sequence) / mode.rate)
         defer { sequence += 1 }
-        guard case .picture(let picture) = pending, let buffer = picture.buffer else {
-            return .dropped
-        }
-        return .frame(
-            Frame(
-                buffer: buffer,
-                layout: picture.layout,
-                color: picture.color,
-                timestamp: timestamp,
-                sequence: sequence
+        switch pending {
+        case .damaged: return .dropped
+        case .jpeg(let buffer, let count):
+            return .jpeg(
+                JPEGFrame(
+                    buffer: buffer,
+                    byteCount: count,
+                    timestamp: timestamp,
+                    sequence: sequence
+                )
             )
-        )
+        case .picture(let picture):
+            guard let buffer = picture.buffer else { return .dropped }
+            return .frame(
+                Frame(
+                    buffer: buffer,
+                    layout: picture.layout,
+                    color: picture.color,
+                    timestamp: timestamp,
+                    sequence: sequence
+                )
+            )
+        }
     }
 
     private func decode() throws(CaptureError) -> Pending {
         let start = MonotonicClock.now
         defer { decoding = MonotonicClock.now - start }
         guard try reader.advance() else { return .damaged }
+        // A single picture is decoded once, as a whole.
+        if !isPicture, let jpeg = reader.jpeg { return copy(jpeg) }
         let (layout, color) = reader.layout
         if layout != self.layout {
             self.layout = layout
@@ -118,5 +134,13 @@ private final class FileStream: CameraStream {
         guard let buffer = pool?.draw() else { return .damaged }
         guard try reader.copy(into: buffer, layout) else { return .damaged }
         return .picture(FramePicture(buffer: buffer, layout: layout, color: color))
+    }
+
+    /// `jpeg` in memory of its own, since the reader's is gone with the next.
+    private func copy(_ jpeg: UnsafeRawBufferPointer) -> Pending {
+        if jpegs == nil { jpegs = FramePool(count: 6, byteCount: 4 * mode.size.area + 65536) }
+        guard let buffer = jpegs?.draw(), jpeg.count <= buffer.bytes.count else { return .damaged }
+        buffer.bytes.copyMemory(from: jpeg)
+        return .jpeg(buffer, jpeg.count)
     }
 }

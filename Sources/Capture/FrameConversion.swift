@@ -1,7 +1,6 @@
 import CV4L2
 import Frames
 import Glibc
-import Imaging
 
 /// A picture in memory, before it is known when it was taken.
 struct FramePicture {
@@ -13,13 +12,14 @@ struct FramePicture {
     var color: ColorSpace
 }
 
-/// How what one device sends becomes frames: handed on as it is, or brought to planar YUV.
+/// How what one device sends becomes frames: handed on as it is, or brought to planar YUV. JPEGs are
+/// handed on, too, and decoded by who knows how large they are shown.
 ///
 /// - Context: bound to the thread of its stream.
 final class FrameConversion {
     private enum Way {
         case borrow(FrameLayout)
-        case decode(JPEGDecoder)
+        case compressed
         case convert(ForeignConversion)
 
         static func foreign(
@@ -30,34 +30,23 @@ final class FrameConversion {
         }
     }
     private let way: Way
-    private let size: Size
     private let device: VideoDevice
     private var pool: FramePool?
-    /// What the pool is for.
-    private var layout: FrameLayout?
-    /// Extent of the JPEGs.
-    private var decodedSize: Size?
 
     /// How many converted frames may be held at once.
     private static let poolCount = 6
 
     /// The way for what `device` sends when it is set to `format`.
     ///
-    /// Throws `system` when there is no memory for a decoder.
+    /// Throws `system` when there is no memory for a converter.
     init(_ format: v4l2_format, _ device: VideoDevice) throws(CaptureError) {
-        size = format.size
         self.device = device
         let pixelFormat = PixelFormat(rawValue: format.fmt.pix.pixelformat)
         let layout = FrameLayout(lying: format, as: pixelFormat)
         switch pixelFormat {
         case .yuyv, .uyvy, .nv12, .i420, .i422, .gray:
             way = if let layout { .borrow(layout) } else { try .foreign(format, device) }
-        case .mjpg, .jpeg:
-            do {
-                way = .decode(try JPEGDecoder())
-            } catch {
-                throw CaptureError(.system, "JPEG", device.path, detail: error.description)
-            }
+        case .mjpg, .jpeg: way = .compressed
         default: way = try .foreign(format, device)
         }
     }
@@ -67,59 +56,27 @@ final class FrameConversion {
         if case .borrow(let layout) = way { layout } else { nil }
     }
 
+    /// Whether pictures come as JPEG.
+    var isCompressed: Bool { if case .compressed = way { true } else { false } }
+
     /// A frame out of the first `length` bytes of `source`; `nil` when they are no good, or all
     /// frames are held.
     ///
-    /// Allocates for the first, and when the device changes the kind of JPEG. Throws
-    /// `unsupported` for what no later frame will make better.
+    /// Allocates for the first. Throws `unsupported` for what no later frame will make better.
     func convert(
         _ source: FrameBuffer,
-        _ length: Int,
-        _ color: ColorSpace
+        _ length: Int
     ) throws(CaptureError) -> FramePicture? {
         switch way {
-        case .borrow: preconditionFailure("nothing to convert")
-        case .decode(let decoder):
-            return decode(UnsafeRawBufferPointer(rebasing: source.bytes[..<length]), with: decoder)
+        case .borrow, .compressed: preconditionFailure("nothing to convert")
         case .convert(let foreign):
-            guard let buffer = draw(foreign.layout) else { return nil }
+            if pool == nil {
+                pool = FramePool(count: Self.poolCount, byteCount: foreign.layout.byteCount)
+            }
+            guard let buffer = pool?.draw() else { return nil }
             guard try foreign.convert(source, length, into: buffer) else { return nil }
             return FramePicture(buffer: buffer, layout: foreign.layout, color: .video)
         }
-    }
-
-    private func decode(
-        _ bytes: UnsafeRawBufferPointer,
-        with decoder: JPEGDecoder
-    ) -> FramePicture? {
-        do {
-            let header = try decoder.header(of: bytes)
-            // The first whole picture decides; one of another size among them is a damaged one. Until
-            // then, one much larger than the mode is: memory is not to be had for any claim.
-            if let decodedSize {
-                guard header.size == decodedSize else { return nil }
-            } else {
-                guard header.size.area <= 4 * size.area else { return nil }
-            }
-            guard let buffer = draw(FrameLayout(size: header.size, format: header.format)),
-                let layout
-            else { return nil }
-            try decoder.decode(bytes, header: header, into: buffer, layout: layout)
-            decodedSize = header.size
-            return FramePicture(buffer: buffer, layout: layout, color: .jpeg)
-        } catch {
-            // Whatever it says, a damaged header may have said it, and the next may be better.
-            return nil
-        }
-    }
-
-    /// A buffer for `wanted`, from a pool that is made anew when it is for another layout.
-    private func draw(_ wanted: FrameLayout) -> FrameBuffer? {
-        if layout != wanted {
-            layout = wanted
-            pool = FramePool(count: Self.poolCount, byteCount: wanted.byteCount)
-        }
-        return pool?.draw()
     }
 }
 

@@ -28,7 +28,7 @@ final class MovieReader {
     /// A frame came since the start: what has none is not read over and over.
     private var hasFrames = false
     /// For JPEGs.
-    private let jpeg: JPEGDecoder?
+    private let jpegDecoder: JPEGDecoder?
     /// What the JPEG in `packet` is, where that is the current frame.
     private var header: JPEGDecoder.Header?
 
@@ -78,7 +78,7 @@ final class MovieReader {
             format =
                 codec.pointee.codec_id == AV_CODEC_ID_MJPEG
                 ? .mjpg : planarFormat(codec.pointee.pix_fmt) ?? .i420
-            jpeg = format == .mjpg ? Self.makeDecoder() : nil
+            jpegDecoder = format == .mjpg ? Self.makeDecoder() : nil
             let fraction = av_guess_frame_rate(container, track, nil)
             let told = fraction.den > 0 ? Double(fraction.num) / Double(fraction.den) : 0
             rate = try Self.isPicture(path, stream) ? 0 : told > 0 && told <= 1000 ? told : 25
@@ -210,15 +210,19 @@ final class MovieReader {
     /// Whether the packet is a JPEG of the file's size, which `copy` then decodes. What else there is in
     /// such files (halves of interlaced pictures, colours that are no YUV) libavcodec knows.
     private func readHeader() -> Bool {
-        guard let jpeg, let packet else { return false }
-        let bytes = UnsafeRawBufferPointer(
-            start: packet.pointee.data,
-            count: Int(packet.pointee.size)
-        )
-        guard let header = try? jpeg.header(of: bytes), header.size == size else { return false }
+        guard let jpegDecoder, let packet,
+            let header = try? jpegDecoder.header(of: Self.bytes(packet)), header.size == size
+        else { return false }
         self.header = header
         return true
     }
+
+    private static func bytes(_ packet: UnsafeMutablePointer<AVPacket>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
+    }
+
+    /// The current frame, where it is a JPEG that `copy` would decode; valid until the next.
+    var jpeg: UnsafeRawBufferPointer? { header == nil ? nil : packet.map(Self.bytes) }
 
     private func rewind() throws(CaptureError) {
         guard hasFrames else {
@@ -271,13 +275,9 @@ final class MovieReader {
     /// planar YUV.
     func copy(into buffer: FrameBuffer, _ layout: FrameLayout) throws(CaptureError) -> Bool {
         guard let picture, let packet else { return false }
-        if let header, let jpeg {
-            let bytes = UnsafeRawBufferPointer(
-                start: packet.pointee.data,
-                count: Int(packet.pointee.size)
-            )
-            let isWhole: Void? = try? jpeg.decode(
-                bytes,
+        if let header, let jpegDecoder {
+            let isWhole: Void? = try? jpegDecoder.decode(
+                Self.bytes(packet),
                 header: header,
                 into: buffer,
                 layout: layout

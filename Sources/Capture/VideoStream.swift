@@ -165,18 +165,29 @@ final class VideoStream: CameraStream {
         let slot = slots[Int(buffer.index)].buffer
         let length = min(Int(buffer.bytesused), slot.bytes.count)
         guard buffer.flags & UInt32(V4L2_BUF_FLAG_ERROR) == 0, length > 0 else { return .dropped }
+        let hasEnough = slots.count { $0.isQueued } >= Self.leastQueued
+        if conversion.isCompressed {
+            guard let memory = hasEnough ? slot : copy(of: slot, length) else { return .dropped }
+            return .jpeg(
+                JPEGFrame(
+                    buffer: memory,
+                    byteCount: length,
+                    timestamp: buffer.time,
+                    sequence: UInt64(buffer.sequence)
+                )
+            )
+        }
         let picture: FramePicture?
         let start = MonotonicClock.now
         if let layout = conversion.borrowed {
             guard length >= layout.usedByteCount else { return .dropped }
-            let hasEnough = slots.count { $0.isQueued } >= Self.leastQueued
             picture = FramePicture(
                 buffer: hasEnough ? slot : copy(of: slot, layout.byteCount),
                 layout: layout,
                 color: color
             )
         } else {
-            picture = try conversion.convert(slot, length, color)
+            picture = try conversion.convert(slot, length)
         }
         decoding = MonotonicClock.now - start
         guard let picture, let memory = picture.buffer else { return .dropped }
@@ -194,7 +205,7 @@ final class VideoStream: CameraStream {
 
     /// A copy of the first `count` bytes of `buffer`; `nil` when all copies are held.
     private func copy(of buffer: FrameBuffer, _ count: Int) -> FrameBuffer? {
-        if copies == nil { copies = FramePool(count: 4, byteCount: count) }
+        if copies == nil { copies = FramePool(count: 4, byteCount: buffer.bytes.count) }
         guard let copy = copies?.draw() else { return nil }
         copy.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]))
         return copy

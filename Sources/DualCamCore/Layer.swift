@@ -99,6 +99,16 @@ package struct Layer: Hashable, Sendable {
         self.role = role
         self.rect = rect
     }
+
+    /// How large the picture of `shot` is shown here, of which no more than its part is seen.
+    package func extent(of shot: Shot) -> ShownExtent {
+        let size = PixelRect(covering: rect).size
+        let whole = Size(
+            width: Int((Double(size.width) / shot.part.width).rounded(.up)),
+            height: Int((Double(size.height) / shot.part.height).rounded(.up))
+        )
+        return ShownExtent(transform.inverse.apply(to: whole), isCut: background == .crop)
+    }
 }
 
 /// What is drawn for one output frame: the backdrop and at most four layers, bottom first.

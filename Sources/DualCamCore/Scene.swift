@@ -456,6 +456,54 @@ package struct SceneState: Hashable, Sendable {
         return now
     }
 
+    /// How large the pictures of each role's bays are shown at `time` and for as long as the change
+    /// then under way takes, lying as the cameras give them. Does not allocate; from any thread.
+    package func extents(at time: Timestamp) -> PerRole<PerBay<ShownExtent>> {
+        // A lens that gets ready in the other bay is looked at for its light.
+        let none = PerBay(first: ShownExtent.glance, second: ShownExtent.glance)
+        var extents = PerRole(back: none, front: none)
+        let end = Timestamp(nanoseconds: .max)
+        for role in Role.allCases {
+            extents[role][framings[role].bay(at: time)] = .hidden
+            extents[role][framings[role].bay(at: end)] = .hidden
+        }
+        func add(_ place: Placement, _ role: Role) {
+            guard place.opacity > 0, present[role] || role == main else { return }
+            var layer = Layer(role: role, rect: place.rect)
+            layer.background = style.background
+            layer.transform = transforms[role]
+            func add(_ bay: Bay) {
+                // While a zoom moves, it is on its way between what is seen now and what will be.
+                let now = layer.extent(of: shot(bay, of: role, at: time))
+                let later = layer.extent(of: shot(bay, of: role, at: end))
+                extents[role][bay] = extents[role][bay].union(now).union(later)
+            }
+            add(framings[role].bay(at: time))
+            // The lens that is to be crossed over to.
+            add(framings[role].bay(at: end))
+        }
+        func add(_ arrangement: Arrangement) {
+            add(arrangement.mainPlace, arrangement.main)
+            add(arrangement.otherPlace, arrangement.main.other)
+            if let beneath = arrangement.beneath { add(beneath, arrangement.main.other) }
+        }
+        add(rest)
+        guard let running = transition, !running.isOver(at: time) else { return extents }
+        // No picture is larger on its way than at both ends of it.
+        add(running.start)
+        if !running.isForward {
+            add(
+                Arrangement(
+                    resting: main.other,
+                    style: style,
+                    showsOther: hasBoth,
+                    canvas: canvas
+                )
+            )
+        }
+        return extents
+    }
+
     /// What to draw at `time`, bottom first. Does not allocate; from any thread.
     package func scene(at time: Timestamp) -> Scene {
         let now = arrangement(at: time)

@@ -1,11 +1,12 @@
 package import Capture
 package import DualCamCore
 package import Frames
+import Imaging
 package import Platform
 import Synchronization
 
-/// Keeps one camera open for as long as it is wanted, whatever becomes of it, and leaves its
-/// frames in a slot.
+/// Keeps one camera open for as long as it is wanted, whatever becomes of it, decodes its pictures as
+/// large as they are shown, and leaves them in a slot.
 ///
 /// One thread a role, named `capture-back` or `capture-front`. It waits in the kernel while the
 /// camera is not wanted.
@@ -70,6 +71,7 @@ package final class CameraThread: Sendable {
         )
         self.slot = slot
         self.report = report
+        slot.attach(bell)
         let started = try Thread(name: "capture-\(role.rawValue)") { [self] in run() }
         thread.withLock { $0 = started }
     }
@@ -173,8 +175,16 @@ package final class CameraThread: Sendable {
         openedAt start: Timestamp,
         _ seen: inout Int
     ) throws(CaptureError) {
+        let decoder: FrameDecoder
+        do {
+            decoder = try FrameDecoder(expecting: stream.mode.size)
+        } catch {
+            throw CaptureError(.system, "JPEG", detail: error.description)
+        }
+        defer { close(decoder) }
         let interval = 1 / max(stream.mode.rate, 0.1)
         let patience = max(Self.stallIntervals * interval, Self.stallTime)
+        var mode = stream.mode
         var isDelivering = false
         // How many seconds without a frame there may be now.
         var limit = max(Self.startTime, patience)
@@ -188,18 +198,20 @@ package final class CameraThread: Sendable {
                 guard opening <= seen, stream.suits(wish.withLock { $0.request }) else { return }
                 seen = number
             }
-            switch try stream.next(until: lastSign + Timestamp(seconds: limit), bell: bell) {
-            case .frame(let frame):
+            if let frame = decoder.sharpen(for: slot.extent) { slot.sharpen(frame) }
+            switch try take(from: stream, decoder, until: lastSign + Timestamp(seconds: limit)) {
+            case .picture(let number, let frame, let jpeg, let decoding):
                 lastFrame = MonotonicClock.now
                 lastSign = lastFrame
-                let lost = sequence.map { frame.sequence > $0 + 1 ? frame.sequence - $0 - 1 : 0 }
+                let lost = sequence.map { number > $0 + 1 ? number - $0 - 1 : 0 }
                 if sequence == nil { slot.countOpening(lastFrame - start) }
-                sequence = frame.sequence
-                slot.put(frame, lost: lost ?? 0, decoding: stream.decoding)
+                sequence = number
+                if let frame { mode.size = frame.pictureSize }
+                slot.put(frame, of: jpeg, lost: lost ?? 0, decoding: decoding)
                 if !isDelivering {
                     isDelivering = true
                     limit = patience
-                    report(.streaming(stream.mode, insteadOf: stream.unreducedMode))
+                    report(.streaming(mode, insteadOf: stream.unreducedMode))
                 }
             case .dropped:
                 slot.countDropped()
@@ -219,5 +231,51 @@ package final class CameraThread: Sendable {
                 break
             }
         }
+    }
+
+    /// What came of waiting for a picture.
+    private enum Taken {
+        /// One, with its number; without a frame where nobody looks, else after it was decoded.
+        case picture(UInt64, Frame?, JPEGFrame?, decoding: Timestamp)
+        case dropped, timedOut, woken
+    }
+
+    /// Waits for the next picture, and decodes it for who looks.
+    private func take(
+        from stream: any CameraStream,
+        _ decoder: FrameDecoder,
+        until deadline: Timestamp
+    ) throws(CaptureError) -> Taken {
+        switch try stream.next(until: deadline, bell: bell) {
+        case .frame(let frame):
+            return .picture(frame.sequence, frame, nil, decoding: stream.decoding)
+        case .jpeg(let jpeg):
+            let start = MonotonicClock.now
+            switch decoder.decode(jpeg, for: slot.extent) {
+            case .frame(let frame):
+                return .picture(
+                    jpeg.sequence,
+                    frame,
+                    jpeg,
+                    decoding: MonotonicClock.now - start
+                )
+            case .unseen: return .picture(jpeg.sequence, nil, jpeg, decoding: .zero)
+            case .damaged: return .dropped
+            }
+        case .dropped: return .dropped
+        case .timedOut: return .timedOut
+        case .woken: return .woken
+        }
+    }
+
+    /// Gives the last JPEG back, whose memory may be the device's. If nobody looked, a small picture
+    /// is made of it before: who looks later is to see what the camera saw last, blurred.
+    private func close(_ decoder: FrameDecoder) {
+        if slot.latest == nil,
+            let frame = decoder.sharpen(for: .glance)
+        {
+            slot.sharpen(frame)
+        }
+        slot.releaseJPEG()
     }
 }

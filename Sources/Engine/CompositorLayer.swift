@@ -333,7 +333,7 @@ struct ShotPicture: ~Copyable {
         piece.rect = outer
         piece.content = .nothing
         guard let frame = camera.frame, !outer.isEmpty else { return true }
-        let part = Rect(frame.layout.size).part(layer.sourcePart(of: shot))
+        let part = frame.picture.part(layer.sourcePart(of: shot))
         let aspect = layer.transform.swapsAxes ? 1 / part.aspect : part.aspect
         let fitted = layer.rect.fitting(aspect: aspect)
         // Less than a pixel pair's difference in shape is none.
@@ -381,7 +381,7 @@ struct ShotPicture: ~Copyable {
                 width: part.width * across,
                 height: part.height * down
             )
-            let source = part == Rect(whole) ? planes : planes.cropped(to: cropped)
+            let source = part == frame.picture ? planes : planes.cropped(to: cropped)
             turned = (key, source.scaled(to: size, transform: turn, &first, &second))
         }
         guard let turned else { return .nothing }
@@ -435,7 +435,7 @@ struct CachedCopy: ~Copyable {
     ) -> Bool {
         guard let frame = camera.frame else { return false }
         if frame.identity != self.frame || recipe != self.recipe {
-            let part = Rect(frame.layout.size).part(recipe.part)
+            let part = frame.picture.part(recipe.part)
             let aspect = recipe.transform.swapsAxes ? 1 / part.aspect : part.aspect
             let covering = Rect(recipe.smallSize).covering(aspect: aspect).outwards.size
             let shown = recipe.transform.inverse.apply(to: covering)

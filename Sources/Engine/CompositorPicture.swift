@@ -52,16 +52,19 @@ extension Frame {
         FrameIdentity(
             buffer: ObjectIdentifier(buffer),
             sequence: sequence,
-            timestamp: timestamp
+            timestamp: timestamp,
+            reduction: reduction
         )
     }
 }
 
-/// What tells frames apart: a buffer comes again, but not with the same count and time.
+/// What tells frames apart: a buffer comes again, but not with the same count and time, except for
+/// the same picture in another size.
 struct FrameIdentity: Hashable {
     let buffer: ObjectIdentifier
     let sequence: UInt64
     let timestamp: Timestamp
+    let reduction: Int
 }
 
 /// A rectangle of the canvas and what is shown there.

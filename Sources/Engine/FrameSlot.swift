@@ -5,8 +5,8 @@ import Synchronization
 
 /// Where a camera leaves its newest frame for the composite thread.
 ///
-/// Latest wins: a frame that nobody fetched is replaced. From any thread; the lock is held for the
-/// exchange of two references.
+/// Latest wins: a frame that nobody fetched is replaced. The other way it tells how large the picture
+/// is shown. From any thread; the lock is held for the exchange of a few references.
 package final class FrameSlot: Sendable {
     /// What a slot has seen since the daemon started.
     package struct Counts: Sendable {
@@ -24,10 +24,12 @@ package final class FrameSlot: Sendable {
         package var decode = Durations()
     }
 
-    /// A frame, and when it was left here.
+    /// A picture, and when it was left here.
     package struct Content: Sendable {
-        /// The newest frame.
+        /// The newest frame; `nil` also while nobody looks, so that no old one is shown afterwards.
         package var frame: Frame?
+        /// The JPEG that it was made of, or can be: while the camera is open, and gives such.
+        package var jpeg: JPEGFrame?
         /// When it came.
         package var arrival = Timestamp.zero
     }
@@ -36,6 +38,9 @@ package final class FrameSlot: Sendable {
         var content = Content()
         var isFetched = true
         var counts = Counts()
+        var extent = ShownExtent.whole
+        /// Rung when the picture is to be larger.
+        var camera: Bell?
     }
     private let state = Mutex(State())
     /// Rung at each new frame.
@@ -44,23 +49,67 @@ package final class FrameSlot: Sendable {
     /// An empty slot that rings `bell` when it is filled.
     package init(bell: Bell) { self.bell = bell }
 
+    /// Has `camera` rung when the picture is to be larger than it was.
+    func attach(_ camera: Bell) { state.withLock { $0.camera = camera } }
+
+    /// How large the picture is shown: as a whole, until somebody tells.
+    package var extent: ShownExtent { state.withLock { $0.extent } }
+
+    /// Has frames made as large as `extent` needs from now on; the newest one at once, where it is
+    /// smaller and still there as a JPEG. Does not wait for it.
+    package func show(at extent: ShownExtent) {
+        let camera = state.withLock { state in
+            guard extent != state.extent else { return Bell?.none }
+            let isEnough = state.extent.union(extent) == state.extent
+            state.extent = extent
+            return isEnough ? nil : state.camera
+        }
+        camera?.ring()
+    }
+
     /// Leaves `frame`, which took `decoding` to decode, and counts `lost` frames between it and the
-    /// one before.
-    package func put(_ frame: Frame, lost: UInt64 = 0, decoding: Timestamp = .zero) {
+    /// one before. It was made of `jpeg`; or was not, since nobody looks.
+    package func put(
+        _ frame: Frame?,
+        of jpeg: JPEGFrame? = nil,
+        lost: UInt64 = 0,
+        decoding: Timestamp = .zero
+    ) {
         let now = MonotonicClock.now
-        // The frame that is replaced is released after the lock.
+        // What is replaced is released after the lock.
         let replaced = state.withLock { state in
             state.counts.captured += 1
             state.counts.missing += lost
             state.counts.replaced += state.isFetched ? 0 : 1
-            state.counts.decode.add(decoding.nanoseconds)
-            state.isFetched = false
-            let replaced = state.content.frame
-            state.content = Content(frame: frame, arrival: now)
+            if frame != nil { state.counts.decode.add(decoding.nanoseconds) }
+            state.isFetched = frame == nil
+            let replaced = state.content
+            state.content = Content(frame: frame, jpeg: jpeg, arrival: now)
             return replaced
         }
         _ = consume replaced
         bell.ring()
+    }
+
+    /// Leaves the newest picture once more, larger: it is no other one, and is not counted.
+    func sharpen(_ frame: Frame) {
+        let replaced = state.withLock { state in
+            let replaced = state.content.frame
+            state.content.frame = frame
+            return replaced
+        }
+        _ = consume replaced
+        bell.ring()
+    }
+
+    /// Gives the JPEG back; the frame stays.
+    func releaseJPEG() {
+        let released = state.withLock { state in
+            let released = state.content.jpeg
+            state.content.jpeg = nil
+            return released
+        }
+        _ = consume released
     }
 
     /// Counts an opening of the camera, which took `duration` to its first frame.
@@ -74,15 +123,16 @@ package final class FrameSlot: Sendable {
     /// Forgets the frame: what was seen before the camera closed is nobody's business after.
     package func clear() {
         let replaced = state.withLock { state in
-            let replaced = state.content.frame
+            let replaced = state.content
             state.content.frame = nil
+            state.content.jpeg = nil
             state.isFetched = true
             return replaced
         }
         _ = consume replaced
     }
 
-    /// The newest frame; it stays.
+    /// The newest frame; it stays. It may be smaller than the camera's picture, or missing: see `Content`.
     package var latest: Frame? { state.withLock { $0.content.frame } }
 
     /// The newest frame, to be shown; it stays.

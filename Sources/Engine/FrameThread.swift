@@ -46,6 +46,7 @@ package final class FrameThread: Sendable {
     private let orders = Mutex<[Order]>([])
     private let counts = Mutex(Counts())
     private let slots: PerRole<PerBay<FrameSlot>>
+    private let aiming = Mutex(())
     private let bell: Bell
     private let thread = Mutex<Thread?>(nil)
 
@@ -75,7 +76,21 @@ package final class FrameThread: Sendable {
     }
 
     /// Shows `state` from the next output frame on.
-    package func show(_ state: SceneState) { scene.show(state) }
+    package func show(_ state: SceneState) {
+        scene.show(state)
+        aim(at: MonotonicClock.now)
+    }
+
+    /// Tells the cameras how large their pictures are shown. Under the lock that this thread and who
+    /// has another scene shown exchange it by, so that the newest has the last word.
+    private func aim(at now: Timestamp) {
+        aiming.withLock { _ in
+            let extents = scene.current.state.extents(at: now)
+            for role in Role.allCases {
+                for bay in Bay.allCases { slots[role][bay].show(at: extents[role][bay]) }
+            }
+        }
+    }
 
     /// Calls `done`, on a thread of its own, once the next output frame has all that was to be shown
     /// up to now.
@@ -144,6 +159,11 @@ package final class FrameThread: Sendable {
         /// Until when a stream that just began waits for a first picture.
         private var waitsUntil = Timestamp.zero
         private var isContinuous = false
+        /// The scene that was shown last, and how long it may stand for a newer one whose pictures are
+        /// still being decoded: at a cut from one scene to another they have to be larger at once.
+        private var before: (state: SceneState, until: Timestamp)?
+
+        private static let decodingPatience = Timestamp(seconds: 0.2)
 
         /// Tells one frame of a camera from another, without holding it.
         private struct FrameName: Equatable {
@@ -234,6 +254,7 @@ package final class FrameThread: Sendable {
             let now = MonotonicClock.now
             clock = OutputClock(rate: settings.rate, now: now)
             isContinuous = false
+            before = nil
             heard = nil
             shown = nil
             // A camera that starts has this long to show a picture before we show its absence.
@@ -254,13 +275,20 @@ package final class FrameThread: Sendable {
         private func tick() {
             guard let node, node.isStreaming else { return }
             let now = MonotonicClock.now
+            shared.aim(at: now)
             let shown = shared.scene.current
-            let (state, labels) = (shown.state, shown.labels)
+            let labels = shown.labels
             let slots = shared.slots
             let contents = PerRole(
                 back: PerBay(first: slots.back.first.fetch(), second: slots.back.second.fetch()),
                 front: PerBay(first: slots.front.first.fetch(), second: slots.front.second.fetch())
             )
+            var state = shown.state
+            if let before, now < before.until, !state.scene(at: now).isSharp(contents) {
+                state = before.state
+            } else {
+                before = (state, now + Self.decodingPatience)
+            }
             let bay = state.framings[state.main].bay(at: now)
             if state.main != mainRole || bay != mainBay {
                 (mainRole, mainBay) = (state.main, bay)
@@ -324,5 +352,30 @@ package final class FrameThread: Sendable {
             isContinuous = true
             self.shown = name
         }
+    }
+}
+
+extension Scene {
+    /// Whether no layer shows a picture that is about to be there larger, and is much too small for it.
+    /// What moves may be a little unsharp for a frame.
+    func isSharp(_ contents: PerRole<PerBay<FrameSlot.Content>>) -> Bool {
+        for index in 0..<count {
+            let layer = self[index]
+            guard layer.veil < 1 else { continue }
+            let isNextSharp =
+                layer.next.map { layer.isSharp($0, contents[layer.role][$0.bay]) } ?? true
+            guard isNextSharp, layer.isSharp(layer.shot, contents[layer.role][layer.shot.bay])
+            else { return false }
+        }
+        return true
+    }
+}
+
+extension Layer {
+    fileprivate func isSharp(_ shot: Shot, _ content: FrameSlot.Content) -> Bool {
+        guard content.jpeg != nil else { return true }
+        guard let frame = content.frame else { return false }
+        let drawn = extent(of: shot).drawn(frame.pictureSize).width
+        return frame.reduction == 1 || drawn < 1.5 * frame.picture.width
     }
 }

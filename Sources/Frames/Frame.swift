@@ -159,14 +159,22 @@ package struct Frame: Sendable {
     package let timestamp: Timestamp
     /// The camera's own count of frames, so that losses show.
     package let sequence: UInt64
+    /// Extent of the camera's picture in pixels, of which this may be a smaller copy.
+    package let pictureSize: Size
+    /// How many of the picture's pixels one of the frame's stands for in each direction; 1 where it
+    /// has them all. The last row and column may stand for fewer.
+    package let reduction: Int
 
-    /// A frame that lies in `buffer` as `layout` says; the buffer is at least as long.
+    /// A frame that lies in `buffer` as `layout` says; the buffer is at least as long. It is a copy of
+    /// a picture of `pictureSize`, made smaller by `reduction`, or the picture itself.
     package init(
         buffer: FrameBuffer,
         layout: FrameLayout,
         color: ColorSpace,
         timestamp: Timestamp,
-        sequence: UInt64
+        sequence: UInt64,
+        pictureSize: Size? = nil,
+        reduction: Int = 1
     ) {
         precondition(buffer.bytes.count >= layout.byteCount, "a frame larger than its buffer")
         self.buffer = buffer
@@ -174,11 +182,50 @@ package struct Frame: Sendable {
         self.color = color
         self.timestamp = timestamp
         self.sequence = sequence
+        self.pictureSize = pictureSize ?? layout.size
+        self.reduction = reduction
+    }
+
+    /// What of the frame's own pixels is picture: all, but for a part of the last ones of a smaller copy.
+    package var picture: Rect {
+        Rect(
+            x: 0,
+            y: 0,
+            width: Double(pictureSize.width) / Double(reduction),
+            height: Double(pictureSize.height) / Double(reduction)
+        )
     }
 
     /// Plane `index` of the picture; valid while this frame is held.
     package func plane(_ index: Int) -> Plane {
         buffer.plane(index, of: layout)
+    }
+}
+
+/// One picture of a camera as a JPEG, as it came. Immutable once made; copied freely.
+package struct JPEGFrame: Sendable {
+    /// The memory, its first `byteCount` bytes. Where it is a device's, holding many keeps that from
+    /// going on; it goes back when the last copy of this is gone.
+    package let buffer: FrameBuffer
+    /// Length in bytes.
+    package let byteCount: Int
+    /// When the camera took it, on CLOCK_MONOTONIC.
+    package let timestamp: Timestamp
+    /// The camera's own count of frames, so that losses show.
+    package let sequence: UInt64
+
+    /// The JPEG in the first `byteCount` bytes of `buffer`; nobody has looked at it yet.
+    package init(buffer: FrameBuffer, byteCount: Int, timestamp: Timestamp, sequence: UInt64) {
+        precondition(buffer.bytes.count >= byteCount, "a JPEG longer than its buffer")
+        self.buffer = buffer
+        self.byteCount = byteCount
+        self.timestamp = timestamp
+        self.sequence = sequence
+    }
+
+    /// The JPEG; valid while this is held.
+    package var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: buffer.bytes[..<byteCount])
     }
 }
 

@@ -145,6 +145,17 @@ package struct PixelRect: Hashable, Sendable {
         self.init(x: 0, y: 0, width: size.width, height: size.height)
     }
 
+    /// The smallest around `rect`.
+    package init(covering rect: Rect) {
+        let (left, top) = (Int(rect.x.rounded(.down)), Int(rect.y.rounded(.down)))
+        self.init(
+            x: left,
+            y: top,
+            width: Int(rect.maxX.rounded(.up)) - left,
+            height: Int(rect.maxY.rounded(.up)) - top
+        )
+    }
+
     /// One past the right edge.
     package var maxX: Int { x + width }
     /// One past the bottom edge.

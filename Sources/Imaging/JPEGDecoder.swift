@@ -32,6 +32,19 @@ package enum JPEGScale: Int, CaseIterable, Sendable {
     /// An eighth of each.
     case eighth = 8
 
+    /// The smallest at which a picture of `size` has a pixel for each one that is drawn of it; `nil`
+    /// where none is.
+    package static func smallest(for extent: ShownExtent, of size: Size) -> JPEGScale? {
+        guard !extent.isHidden else { return nil }
+        let drawn = extent.drawn(size)
+        return allCases.last {
+            // As the scaler does, which would halve what is larger.
+            $0 == .full
+                || Scaler.suffices(Double(size.width) / Double($0.rawValue), for: drawn.width)
+                    && Scaler.suffices(Double(size.height) / Double($0.rawValue), for: drawn.height)
+        }
+    }
+
     /// `size` at this scale, rounded up as libjpeg does.
     package func apply(to size: Size) -> Size {
         Size(

@@ -68,8 +68,13 @@ package struct Scaler: ~Copyable {
     /// is no smaller than it is shown, but for the pixels by which a rectangle is rounded up.
     package static func halvings(_ extent: Double, as shown: Int) -> Int {
         var halvings = 0
-        while extent / Double(2 << halvings) >= max(Double(shown) * 63 / 64, 2) { halvings += 1 }
+        while suffices(extent / Double(2 << halvings), for: Double(shown)) { halvings += 1 }
         return halvings
+    }
+
+    /// Whether `count` pixels are enough where `shown` are drawn of them.
+    static func suffices(_ count: Double, for shown: Double) -> Bool {
+        count >= max(shown * 63 / 64, 2)
     }
 
     /// Writes `view` of `frame` from now on. False when its format is no YUV. Allocates only for

@@ -49,8 +49,11 @@ enum Side: String, CaseIterable {
                 front: try ClipStream(clip, path)
             )
             let compositor = Compositor(canvas: size)
-            let scene = Side.scene(size).scene(at: .zero)
-            try inStep(count, cameras) { frames in
+            let (state, start) = (Side.scene(size), Timestamp.zero)
+            let scene = state.scene(at: start)
+            let extents = state.extents(at: start)
+            let shown = PerRole(back: extents.back.first, front: extents.front.first)
+            try inStep(count, cameras, shown) { frames in
                 compositor.composite(
                     scene,
                     back: frames.back,
@@ -67,7 +70,7 @@ enum Side: String, CaseIterable {
                 front: try BareStream(jpegs, eighths: Self.eighths)
             )
             let composed = Output(size)
-            try inStep(count, cameras) { _ in
+            try inStep(count, cameras, PerRole(back: .whole, front: .whole)) { _ in
                 output.next().update(from: composed.next(), count: output.byteCount)
             }
         }
@@ -83,11 +86,12 @@ enum Side: String, CaseIterable {
         } ?? 8
     }
 
-    /// Has each camera deliver `count` frames on a thread of its own, and calls `compose` for each
-    /// pair of them, while the cameras go on with the next.
+    /// Has each camera deliver `count` frames on a thread of its own, decoded as large as `extents` asks,
+    /// and calls `compose` for each pair of them, while the cameras go on with the next.
     private func inStep(
         _ count: Int,
         _ cameras: PerRole<any CameraStream>,
+        _ extents: PerRole<ShownExtent>,
         _ compose: (PerRole<Frame?>) -> Void
     ) throws {
         let bell = try Bell()
@@ -96,14 +100,22 @@ enum Side: String, CaseIterable {
         let threads = try Role.allCases.map { role in
             // Unsafe: made here and used by the new thread alone, until it is joined.
             nonisolated(unsafe) let camera = cameras[role]
-            let (slot, go) = (slots[role], go[role])
+            let (slot, go, extent) = (slots[role], go[role], extents[role])
             return try Thread(name: "capture-\(role.rawValue)") {
-                guard let quiet = try? Bell() else { return }
+                guard let quiet = try? Bell(),
+                    let decoder = try? FrameDecoder(expecting: camera.mode.size)
+                else { return }
                 for _ in 0..<count {
                     go.wait(until: nil)
-                    guard case .frame(let frame)? = try? camera.next(until: .zero, bell: quiet)
-                    else { return }
-                    slot.put(frame)
+                    switch try? camera.next(until: .zero, bell: quiet) {
+                    case .frame(let frame): slot.put(frame)
+                    case .jpeg(let jpeg):
+                        guard case .frame(let frame) = decoder.decode(jpeg, for: extent) else {
+                            return
+                        }
+                        slot.put(frame, of: jpeg)
+                    default: return
+                    }
                 }
             }
         }
@@ -152,61 +164,55 @@ final class Output {
 /// A camera that delivers a clip out of memory, as fast as it is asked.
 final class ClipStream: CameraStream {
     let mode: CaptureMode
-    private let clip: ClipFile
-    private let jpegs: [UnsafeRawBufferPointer]
-    private let decoder: JPEGDecoder
-    private var pool: FramePool?
-    private var raw: [FrameBuffer] = []
-    private let layout: FrameLayout
+    /// Each frame's memory.
+    private let buffers: [FrameBuffer]
     private var sequence: UInt64 = 0
 
     /// What is in the clip at `path`, by its name.
     init(_ clip: ClipFile, _ path: String) throws {
-        self.clip = clip
-        let decoder = try JPEGDecoder()
-        self.decoder = decoder
+        func buffer(_ bytes: UnsafeRawBufferPointer) -> FrameBuffer {
+            FrameBuffer(borrowing: UnsafeMutableRawBufferPointer(mutating: bytes), owner: clip)
+        }
         guard path.hasSuffix(".mjpeg") else {
             let format: PixelFormat = path.hasSuffix(".yuyv") ? .yuyv : .nv12
             mode = CaptureMode(size: Clips.size, rate: Double(Clips.rate), format: format)
-            jpegs = []
-            let layout = FrameLayout(size: Clips.size, format: format)
-            self.layout = layout
-            raw = (0..<clip.bytes.count / layout.byteCount).map {
-                let bytes = clip.bytes[$0 * layout.byteCount..<($0 + 1) * layout.byteCount]
-                return FrameBuffer(
-                    borrowing: UnsafeMutableRawBufferPointer(rebasing: bytes),
-                    owner: clip
-                )
+            let count = FrameLayout(size: Clips.size, format: format).byteCount
+            buffers = (0..<clip.bytes.count / count).map {
+                let bytes = clip.bytes[$0 * count..<($0 + 1) * count]
+                return buffer(UnsafeRawBufferPointer(rebasing: bytes))
             }
             return
         }
-        jpegs = clip.jpegs()
-        let header = try decoder.header(of: jpegs[0])
-        mode = CaptureMode(size: header.size, rate: Double(Clips.rate), format: .mjpg)
-        layout = FrameLayout(size: header.size, format: header.format)
-        pool = FramePool(count: 6, byteCount: layout.byteCount)
+        let jpegs = clip.jpegs()
+        let size = try JPEGDecoder().header(of: jpegs[0]).size
+        mode = CaptureMode(size: size, rate: Double(Clips.rate), format: .mjpg)
+        buffers = jpegs.map(buffer)
     }
 
     func suits(_ request: CaptureRequest) -> Bool { true }
 
     func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
         defer { sequence += 1 }
-        let index = Int(sequence)
-        guard mode.format == .mjpg else { return .frame(frame(raw[index % raw.count], .video)) }
-        let bytes = jpegs[index % jpegs.count]
-        guard let buffer = pool?.draw(), let header = try? decoder.header(of: bytes),
-            (try? decoder.decode(bytes, header: header, into: buffer, layout: layout)) != nil
-        else { return .dropped }
-        return .frame(frame(buffer, .jpeg))
-    }
-
-    private func frame(_ buffer: FrameBuffer, _ color: ColorSpace) -> Frame {
-        Frame(
-            buffer: buffer,
-            layout: layout,
-            color: color,
-            timestamp: MonotonicClock.now,
-            sequence: sequence
+        let buffer = buffers[Int(sequence) % buffers.count]
+        let now = MonotonicClock.now
+        guard mode.format == .mjpg else {
+            return .frame(
+                Frame(
+                    buffer: buffer,
+                    layout: FrameLayout(size: mode.size, format: mode.format),
+                    color: .video,
+                    timestamp: now,
+                    sequence: sequence
+                )
+            )
+        }
+        return .jpeg(
+            JPEGFrame(
+                buffer: buffer,
+                byteCount: buffer.bytes.count,
+                timestamp: now,
+                sequence: sequence
+            )
         )
     }
 }

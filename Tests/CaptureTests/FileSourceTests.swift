@@ -111,7 +111,7 @@ import Testing
         var levels: [Int] = []
         while levels.count(where: { abs($0 - 170) <= 2 }) < 3 {
             let far = MonotonicClock.now + Timestamp(seconds: 5)
-            if case .frame(let frame) = try stream.next(until: far, bell: bell) {
+            if let frame = try stream.next(until: far, bell: bell).frame {
                 levels.append(pixel(frame, 10, 4)[0])
             }
         }

@@ -2,6 +2,7 @@ import Capture
 import DualCamCore
 import Frames
 import Glibc
+import Imaging
 import Platform
 import Testing
 
@@ -22,13 +23,27 @@ func pixel(_ frame: Frame, _ x: Int, _ y: Int) -> [Int] {
 }
 
 extension CameraStream {
-    /// The next picture, waiting at most 5 s; bad ones count as failures.
+    /// The next picture, decoded, waiting at most 5 s; bad ones count as failures.
     func frame(_ bell: Bell) throws -> Frame {
         let event = try next(until: MonotonicClock.now + Timestamp(seconds: 5), bell: bell)
-        guard case .frame(let frame) = event else {
+        guard let frame = event.frame else {
             Issue.record("\(event) instead of a frame")
             throw CaptureError(.timedOut, "next")
         }
         return frame
+    }
+}
+
+extension CapturedEvent {
+    /// The picture, decoded; `nil` where it is damaged, or there is none.
+    var frame: Frame? {
+        switch self {
+        case .frame(let frame): return frame
+        case .jpeg(let jpeg):
+            let decoder = try? FrameDecoder(expecting: Size(width: 1920, height: 1080))
+            guard case .frame(let frame)? = decoder?.decode(jpeg, for: .whole) else { return nil }
+            return frame
+        case .dropped, .timedOut, .woken: return nil
+        }
     }
 }

@@ -197,3 +197,91 @@ struct SceneTests {
         #expect(inset.cornerRadius == 18 && inset.borderWidth == 3)
     }
 }
+
+extension SceneTests {
+    private func size(_ width: Int, _ height: Int) -> ShownExtent {
+        ShownExtent(Size(width: width, height: height))
+    }
+
+    /// Those of the first bays.
+    private func extents(_ scene: SceneState, _ time: Timestamp) -> PerRole<ShownExtent> {
+        let extents = scene.extents(at: time)
+        return PerRole(back: extents.back.first, front: extents.front.first)
+    }
+
+    @Test func picturesAreAskedForAsLargeAsTheyRest() {
+        var pip = state()
+        #expect(extents(pip, at(0)) == PerRole(back: size(1280, 720), front: size(320, 180)))
+        pip.transforms.front = .clockwise90
+        #expect(extents(pip, at(0)).front == size(180, 320))
+        let hidden = state { $0.insetVisible = false }
+        #expect(extents(hidden, at(0)) == PerRole(back: size(1280, 720), front: .hidden))
+        let single = state { $0.layout = .single }
+        #expect(extents(single, at(0)).front == .hidden)
+        let split = extents(state { $0.layout = .sideBySide }, at(0))
+        #expect(split.back == split.front && split.back.size?.width == 622)
+        let cut = extents(state { $0.background = .crop }, at(0))
+        #expect(cut.back.isCut && cut.front.isCut)
+    }
+
+    @Test func aMagnifiedPictureIsAskedForLargerFromTheBeginningToTheEndOfItsZoom() {
+        var scene = state()
+        scene.framings.front.move(to: 2, middle: .middle, at: at(0), duration: 1)
+        #expect(extents(scene, at(0)).front == size(640, 360))
+        scene.framings.front.move(to: 1, middle: .middle, at: at(2), duration: 1)
+        #expect(extents(scene, at(2)).front == size(640, 360))
+        let half = extents(scene, at(2.5)).front.size ?? Size(width: 0, height: 0)
+        #expect(half.width > 320 && half.width < 640)
+        #expect(extents(scene, at(3)).front == size(320, 180))
+    }
+
+    @Test func theLensThatIsCrossedOverToIsAskedForLargeBeforeItIsSeen() {
+        var scene = state()
+        let rest = scene.extents(at: at(0)).back
+        #expect(rest.second == .glance && rest.first == size(1280, 720))
+        let end = scene.framings.back.cross(toFactor: 2, at: at(0))
+        let crossing = scene.extents(at: at(0)).back
+        #expect(crossing.second.size?.width ?? 0 >= 1280 && crossing.first.size?.width ?? 0 >= 1280)
+        #expect(scene.extents(at: end).back.first == .glance)
+    }
+
+    @Test func bothAreAskedForWholeFromTheBeginningOfASwapToItsEnd() {
+        var scene = state()
+        scene.setSwapped(true, at: at(0))
+        let whole = PerRole(back: size(1280, 720), front: size(1280, 720))
+        for time in [0, 0.1, 0.299] { #expect(extents(scene, at(time)) == whole) }
+        #expect(extents(scene, at(0.31)).back == size(320, 180))
+        // Back again on the way.
+        scene = state()
+        scene.setSwapped(true, at: at(0))
+        scene.setSwapped(false, at: at(0.1))
+        #expect(extents(scene, at(0.15)) == whole)
+        #expect(extents(scene, at(0.25)).front == size(320, 180))
+        // At once, there is no way.
+        scene.setSwapped(true, at: at(1), instantly: true)
+        #expect(extents(scene, at(1)).back == size(320, 180))
+    }
+
+    @Test(arguments: Layout.allCases, Layout.allCases)
+    func noPictureIsEverDrawnLargerThanAskedFor(from: Layout, to: Layout) {
+        var scene = state { $0.layout = from }
+        var style = scene.style
+        style.layout = to
+        style.insetSize = 0.4
+        style.insetCorner = .bottomLeft
+        scene.setStyle(style, at: at(0))
+        scene.setSwapped(true, at: at(0.12))
+        scene.setSwapped(false, at: at(0.2))
+        for step in 0..<60 {
+            if step == 30 { scene.setSwapped(true, at: at(0.3)) }
+            if step == 45 { scene.setPresent(.back, false, at: at(0.45)) }
+            let time = at(Double(step) / 100)
+            let extents = extents(scene, time)
+            for layer in layers(scene.scene(at: time)) {
+                guard let most = extents[layer.role].size else { continue }
+                #expect(layer.rect.width < Double(most.width) + 1e-6)
+                #expect(layer.rect.height < Double(most.height) + 1e-6)
+            }
+        }
+    }
+}

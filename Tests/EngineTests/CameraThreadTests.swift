@@ -1,3 +1,4 @@
+import CTurboJPEG
 import Capture
 import DualCamCore
 import Engine
@@ -95,6 +96,48 @@ struct CameraThreadTests {
         #expect(slot.latest != nil, "its picture stays meanwhile")
     }
 
+    @Test("decodes pictures as large as they are shown, and the newest anew when it grows")
+    func shownExtents() throws {
+        defer { end() }
+        let camera = Scripted("a", jpeg: try jpeg(request.size))
+        slot.show(at: ShownExtent(Size(width: 16, height: 12)))
+        camera.give()
+        thread.open(camera, request)
+        try told.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        #expect(slot.latest?.reduction == 4)
+        // The camera gives no other: it is the same picture that becomes larger.
+        let small = try #require(slot.latest)
+        slot.show(at: ShownExtent(request.size))
+        try told.wait(for: "the same, larger") { _ in slot.latest?.reduction == 1 }
+        #expect(slot.latest?.sequence == small.sequence && slot.counts.captured == 1)
+        // The next one is for nobody.
+        slot.show(at: .hidden)
+        camera.give()
+        try told.wait(for: "one for nobody") { _ in slot.counts.captured == 2 }
+        #expect(slot.latest == nil && slot.fetch().jpeg != nil)
+        #expect(slot.counts.decode.count == 1 && slot.counts.replaced == 1)
+        slot.show(at: ShownExtent(Size(width: 32, height: 24)))
+        try told.wait(for: "the newest") { _ in slot.latest?.reduction == 2 }
+        #expect(slot.latest?.sequence == 1)
+    }
+
+    @Test("keeps a blurred picture's worth of a camera that nobody saw before it closed")
+    func unseenPicture() throws {
+        defer { end() }
+        let camera = Scripted("a", jpeg: try jpeg(request.size))
+        slot.show(at: .hidden)
+        camera.give()
+        thread.open(camera, request)
+        try told.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        camera.give()
+        try told.wait(for: "one for nobody") { _ in slot.counts.captured == 2 }
+        #expect(slot.latest == nil)
+        thread.close(keepingPicture: true)
+        try told.wait(for: "its end") { $0.last == .closed }
+        #expect(slot.latest?.sequence == 1)
+        #expect(slot.fetch().jpeg == nil, "the device has its memory back")
+    }
+
     @Test("is not waited for longer than wanted when its device hangs")
     func hangingDevice() throws {
         let camera = Scripted("a", isOpening: true)
@@ -141,12 +184,14 @@ private final class Scripted: CameraSource {
     }
     private let script: Mutex<Script>
     private let goesOn: Bool
+    private let jpeg: [UInt8]?
 
     /// While `isOpening`, opening it does not return. One that `goesOn` gives a frame after it gave
-    /// none for as long as it was waited for.
-    init(_ name: String, isOpening: Bool = false, goesOn: Bool = false) {
+    /// none for as long as it was waited for. Frames are the `jpeg`, where there is one.
+    init(_ name: String, isOpening: Bool = false, goesOn: Bool = false, jpeg: [UInt8]? = nil) {
         self.name = name
         self.goesOn = goesOn
+        self.jpeg = jpeg
         script = Mutex(Script(isOpening: isOpening))
     }
 
@@ -186,6 +231,18 @@ private final class Scripted: CameraSource {
             while MonotonicClock.now < deadline {
                 if source.takeFrame() {
                     defer { sequence += 1 }
+                    if let jpeg = source.jpeg {
+                        let buffer = FrameBuffer(byteCount: jpeg.count)
+                        buffer.bytes.copyBytes(from: jpeg)
+                        return .jpeg(
+                            JPEGFrame(
+                                buffer: buffer,
+                                byteCount: jpeg.count,
+                                timestamp: MonotonicClock.now,
+                                sequence: sequence
+                            )
+                        )
+                    }
                     let layout = FrameLayout(size: mode.size, format: .gray)
                     return .frame(
                         Frame(
@@ -205,4 +262,29 @@ private final class Scripted: CameraSource {
             return .timedOut
         }
     }
+}
+
+/// A grey JPEG.
+private func jpeg(_ size: Size) throws -> [UInt8] {
+    let compressor = try #require(tjInitCompress())
+    defer { tjDestroy(compressor) }
+    var jpeg: UnsafeMutablePointer<UInt8>?
+    var count: UInt = 0
+    defer { tjFree(jpeg) }
+    let pixels = [UInt8](repeating: 90, count: size.area)
+    let result = tjCompress2(
+        compressor,
+        pixels,
+        CInt(size.width),
+        0,
+        CInt(size.height),
+        CInt(TJPF_GRAY.rawValue),
+        &jpeg,
+        &count,
+        CInt(TJSAMP_GRAY.rawValue),
+        90,
+        0
+    )
+    #expect(result == 0)
+    return Array(UnsafeBufferPointer(start: jpeg, count: Int(count)))
 }

@@ -77,6 +77,66 @@ struct CompositorTests {
         }
     }
 
+    @Test(arguments: [Background.blur, .crop], Transform.all)
+    func aSmallerCopyOfAPictureLiesWhereThePictureDoes(
+        background: Background,
+        transform: Transform
+    ) throws {
+        // A size that the scale does not divide; a bright rectangle that has no middle in common with it.
+        let size = Size(width: 202, height: 118)
+        func light(_ x: Double, _ y: Double) -> UInt8 {
+            (60..<140).contains(x) && (20..<70).contains(y) ? 230 : 20
+        }
+        let whole = frame(size: size, format: .i422) { plane, x, y in
+            plane > 0 ? 128 : light(Double(x), Double(y))
+        }
+        let small = frame(size: Size(width: 51, height: 30), format: .i422) { plane, x, y in
+            // The mean of the pixels that it stands for.
+            guard plane == 0 else { return 128 }
+            let means = (0..<16).map {
+                Int(light(Double(4 * x + $0 % 4), Double(4 * y + $0 / 4)))
+            }
+            return UInt8(means.reduce(0, +) / 16)
+        }
+        let copy = Frame(
+            buffer: small.buffer,
+            layout: small.layout,
+            color: small.color,
+            timestamp: .zero,
+            sequence: 0,
+            pictureSize: size,
+            reduction: 4
+        )
+        let pictures = [whole, copy].map { frame in
+            Picture(
+                scene {
+                    $0.rect = Rect(x: 8, y: 6, width: 44, height: 30)
+                    $0.transform = transform
+                    $0.background = background
+                },
+                canvas: Self.canvas,
+                back: frame
+            )
+        }
+        // The middle of light, and how much there is of it.
+        let measures = pictures.map { picture in
+            var (sum, across, down) = (0.0, 0.0, 0.0)
+            for y in 0..<48 {
+                for x in 0..<64 where picture.pixel(x, y).y > 150 {
+                    let light = Double(picture.pixel(x, y).y)
+                    (sum, across, down) =
+                        (sum + light, across + light * Double(x), down + light * Double(y))
+                }
+            }
+            return (sum, across / sum, down / sum)
+        }
+        // Lying on its side it is cut by whole blocks of four of the copy's pixels.
+        let slack = background == .crop && transform.swapsAxes ? 3.0 : 1
+        #expect(abs(measures[0].0 / measures[1].0 - 1) < 0.1 * slack)
+        #expect(abs(measures[0].1 - measures[1].1) < 0.6 * slack)
+        #expect(abs(measures[0].2 - measures[1].2) < 0.6 * slack)
+    }
+
     @Test func aPictureOfAnotherShapeIsFittedAsItsLayerSays() {
         let back = flatFrame(size: Size(width: 24, height: 48), format: .i420, [255, 128, 128])
         let black = Picture(

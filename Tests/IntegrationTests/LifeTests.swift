@@ -232,7 +232,7 @@ extension DaemonTests {
                 let (movie, still) = ("\(session.directory)/a.y4m", "\(session.directory)/b.jpg")
                 let levels = (0..<90).map { UInt8(20 + 2 * $0) }
                 try writeMovie(levels, size: Size(width: 640, height: 360), to: movie)
-                try writeJPEG(luma: 128, size: Size(width: 640, height: 360), to: still)
+                try writeJPEG(size: Size(width: 640, height: 360), to: still) { _ in 128 }
                 let daemon = try Daemon(
                     DaemonTests.still(
                         back: "file:\(movie)",

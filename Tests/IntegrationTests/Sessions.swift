@@ -43,15 +43,21 @@ func writeMovie(_ levels: [UInt8], rate: Int = 30, size: Size, to path: String) 
     try bytes.write(to: URL(fileURLWithPath: path))
 }
 
-/// A JPEG file at `path` of one luma, without colour.
-func writeJPEG(luma: UInt8, size: Size, to path: String) throws {
+/// A file at `path` of `copies` JPEGs, one behind the other, whose columns have the luma that `luma` says
+/// of them, without colour.
+func writeJPEG(
+    size: Size,
+    copies: Int = 1,
+    to path: String,
+    luma: (_ x: Int) -> UInt8
+) throws {
     let codec = try #require(tjInitCompress())
     defer { tjDestroy(codec) }
     var output: UnsafeMutablePointer<UInt8>?
     var count: UInt = 0
     let result = tjCompress2(
         codec,
-        [UInt8](repeating: luma, count: size.area),
+        (0..<size.area).map { luma($0 % size.width) },
         CInt(size.width),
         CInt(size.width),
         CInt(size.height),
@@ -64,9 +70,9 @@ func writeJPEG(luma: UInt8, size: Size, to path: String) throws {
     )
     defer { tjFree(output) }
     try #require(result == 0)
-    try Data(UnsafeBufferPointer(start: output, count: Int(count))).write(
-        to: URL(fileURLWithPath: path)
-    )
+    let jpeg = Data(UnsafeBufferPointer(start: output, count: Int(count)))
+    try (0..<copies).reduce(Data()) { bytes, _ in bytes + jpeg }
+        .write(to: URL(fileURLWithPath: path))
 }
 
 /// Milliseconds, for people.

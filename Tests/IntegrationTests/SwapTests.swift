@@ -187,6 +187,51 @@ extension DaemonTests {
             }
         }
 
+        /// Of JPEGs, no more is decoded than is seen: an inset small, and what is hidden not at all.
+        @Test(arguments: ["pip", "single"])
+        func itsPictureIsSharpFromTheFirstFrameOn(layout: String) throws {
+            try PrivateSession.with { session in
+                let (dark, fine) = ("\(session.directory)/a.mjpeg", "\(session.directory)/b.mjpeg")
+                try writeJPEG(size: DaemonTests.size, copies: 3, to: dark) { _ in 40 }
+                // Grey, when it is made smaller.
+                try writeJPEG(size: DaemonTests.size, copies: 3, to: fine) {
+                    $0 & 2 == 0 ? 20 : 230
+                }
+                let configuration = DaemonTests.still(
+                    back: "file:\(dark)",
+                    front: "file:\(fine)",
+                    scene: "layout = \"\(layout)\""
+                )
+                let daemon = try Daemon(configuration, in: session)
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                func contrast(_ picture: Picture) -> Int {
+                    let row = picture.luma(row: 400)[560..<720]
+                    return (row.max() ?? 0) - (row.min() ?? 0)
+                }
+                _ = try reader.picture("the main picture") {
+                    abs($0[640, 400].y - 50) < 4 && contrast($0) < 4
+                }
+                let pressure = Pressure()
+                var seen: [(light: Double, contrast: Int)] = []
+                for _ in 0..<4 {
+                    try daemon.call("Swap", of: .scene)
+                    for _ in 0..<8 {
+                        let picture = Picture(try reader.next(), size: DaemonTests.size)
+                        let area = PixelRect(x: 560, y: 400, width: 160, height: 20)
+                        seen.append((picture.mean(area), contrast(picture)))
+                    }
+                }
+                // The one or the other, and nothing else.
+                let (dull, sharp) = (
+                    seen.filter { $0.contrast < 6 }, seen.filter { $0.contrast > 150 }
+                )
+                #expect(dull.count + sharp.count == seen.count || pressure.isHigh, "\(seen)")
+                #expect(dull.allSatisfy { abs($0.light - 50) < 4 } || pressure.isHigh, "\(seen)")
+                #expect(dull.count > 4 && sharp.count > 4)
+            }
+        }
+
         @Test func itIsToldOnce() throws {
             try withStill { daemon, _ in
                 try daemon.forgetSignals()
