@@ -78,6 +78,7 @@ let package = Package(
             name: "Capture",
             dependencies: [
                 "Frames", "Imaging", "DualCamCore", "Platform", "CLinux", "CUdev", "CV4L2", "CAV",
+                "CPipeWire",
             ],
             swiftSettings: pixelSettings
         ),

@@ -26,6 +26,9 @@ static inline int cpw_core_add_listener(struct pw_core *core, struct spa_hook *l
     return pw_core_add_listener(core, listener, events, data);
 }
 
+/// Has the core answer with `done` when all before this is done.
+static inline int cpw_core_sync(struct pw_core *core, uint32_t id, int seq) { return pw_core_sync(core, id, seq); }
+
 /// Has `events` called with what comes into the registry and goes, until `listener` is removed.
 static inline int cpw_registry_add_listener(struct pw_registry *registry, struct spa_hook *listener,
                                             const struct pw_registry_events *events, void *data) {

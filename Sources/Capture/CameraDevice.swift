@@ -96,8 +96,8 @@ package func assign(
 /// The source that `specification` asks for, to be opened for `role`; `nil` when `auto` has no device.
 ///
 /// `device` is what `assign` gave the role. A V4L2 device that is not there makes a source all the
-/// same, which says so when it is opened. Throws `unsupported` for
-/// a test picture that there is not, and for PipeWire nodes.
+/// same, which says so when it is opened, as does a node of PipeWire. Throws `unsupported` for a test
+/// picture that there is not.
 package func cameraSource(
     _ specification: SourceSpecification,
     role: Role,
@@ -108,12 +108,6 @@ package func cameraSource(
     case .v4l2(let name): device.map { V4L2Source($0) } ?? V4L2Source(named: name)
     case .test(let name): try TestSource(name, role: role)
     case .file(let path): FileSource(path: path)
-    case .pipewire(let node):
-        throw CaptureError(
-            .unsupported,
-            "camera source",
-            specification.description,
-            detail: "\(node) cannot be a camera: nodes of PipeWire are not read"
-        )
+    case .pipewire(let node): PipeWireSource(node: node)
     }
 }

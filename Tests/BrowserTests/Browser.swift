@@ -109,16 +109,24 @@ final class Browser {
         )
     }
 
-    /// Lets the page go on, and waits for its next report.
+    /// Lets the page go on with `answer`, and waits for its next report.
     ///
     /// Throws `Raced` when a check in Chromium's own capturer (RTC_CHECK_RUNS_SERIALIZED, "Check
     /// failed: !race_checker…") has failed, which ends the process that has the camera. It happens
     /// now and then while any PipeWire camera is opened, and to GStreamer's test source as well: in
     /// 1 of 16 starts of Chromium 156 on two busy processors.
-    func next(within seconds: Double) throws -> PageServer.Report {
-        try eventually("the page's report", within: seconds) {
-            if child.errors.contains("Check failed: !race_checker") { throw Raced() }
-            return try server.next(within: 0.5)
+    func next(within seconds: Double, answering answer: String = "") throws -> PageServer.Report {
+        func hasRaced() -> Bool { child.errors.contains("Check failed: !race_checker") }
+        do {
+            // The first answer is the only one that is waited for.
+            return try eventually("the page's report", within: seconds) {
+                if hasRaced() { throw Raced() }
+                return try server.next(within: 0.5, answering: answer)
+            }
+        } catch {
+            // The page may see the end of the process before it is in the log.
+            if hasRaced() { throw Raced() }
+            throw error
         }
     }
 

@@ -67,11 +67,12 @@ final class PageServer {
         close(listener)
     }
 
-    /// Answers the last report, and waits at most `seconds` for the next; `nil` when none came.
+    /// Answers the last report with `answer`, and waits at most `seconds` for the next; `nil` when
+    /// none came.
     ///
     /// Throws what the page reports as a failure.
-    func next(within seconds: Double) throws -> Report? {
-        if let unanswered { respond(on: unanswered, Data()) }
+    func next(within seconds: Double, answering answer: String = "") throws -> Report? {
+        if let unanswered { respond(on: unanswered, Data(answer.utf8)) }
         unanswered = nil
         let deadline = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < deadline {

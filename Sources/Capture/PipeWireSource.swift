@@ -1,0 +1,484 @@
+import CPipeWire
+import DualCamCore
+import Frames
+import Glibc
+import Platform
+
+/// A camera that is a node of PipeWire: one of libcamera's, a phone's, another computer's. Never a
+/// node of our own, whose picture would be in itself.
+package struct PipeWireSource: CameraSource {
+    /// The node's name.
+    package let name: String
+    /// "pipewire:NODE".
+    package var identity: String { "pipewire:\(name)" }
+
+    /// The node called `name`, which need not be there yet.
+    package init(node name: String) { self.name = name }
+
+    /// Finds the node and links to it. The node has the say about size and rate.
+    ///
+    /// Throws `notFound` when there is no such node or no PipeWire, `unsupported` when it is our own,
+    /// `timedOut` when it agrees on no format within five seconds.
+    package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
+        try PipeWireStream(name, request)
+    }
+}
+
+/// A node's frames, copied as they come.
+///
+/// PipeWire's loop is the capture thread's: what it tells is written down in its callbacks, and read
+/// when they are over. The order of this type's properties is that in which C objects are made.
+final class PipeWireStream: CameraStream {
+    private(set) var mode = CaptureMode(size: Size(width: 0, height: 0), rate: 0, format: .yuyv)
+    private(set) var decoding = Timestamp.zero
+
+    private let name: String
+    private let request: CaptureRequest
+    private let loop: UnsafeMutablePointer<pw_loop>
+    private let context: OpaquePointer
+    private let core: OpaquePointer
+    private let registry: OpaquePointer
+    private var stream: OpaquePointer?
+    private let hooks: Hooks
+
+    // Written by the callbacks.
+
+    /// What is in the registry: cameras by their name, and the processes of clients.
+    private var nodes: [UInt32: (name: String, serial: String, client: String)] = [:]
+    private var processes: [String: String] = [:]
+    /// Whether all has been told that was there at first.
+    private var isListed = false
+    /// The node that we are linked to.
+    private var target: UInt32?
+    /// What was agreed on.
+    private var picture: (layout: FrameLayout, color: ColorSpace)?
+    private var failure: String?
+
+    private var pool: FramePool?
+    private var pooled: FrameLayout?
+    private var count: UInt64 = 0
+
+    /// How many frames may be held at once.
+    private static let poolCount = 6
+    /// How long opening may take, in seconds.
+    private static let patience = Timestamp(seconds: 5)
+    private static let library: Void = pw_init(nil, nil)
+    private static let formats: [(PixelFormat, spa_video_format)] = [
+        (.yuyv, SPA_VIDEO_FORMAT_YUY2), (.uyvy, SPA_VIDEO_FORMAT_UYVY),
+        (.nv12, SPA_VIDEO_FORMAT_NV12), (.i420, SPA_VIDEO_FORMAT_I420),
+    ]
+
+    /// See `PipeWireSource.open`.
+    init(_ name: String, _ request: CaptureRequest) throws(CaptureError) {
+        _ = Self.library
+        self.name = name
+        self.request = request
+        func failed(_ operation: String) -> CaptureError {
+            CaptureError(.notFound, operation, name, errno: errno)
+        }
+        var undo: [() -> Void] = []
+        defer { for step in undo.reversed() { step() } }
+        guard let loop = pw_loop_new(nil) else { throw failed("pw_loop_new") }
+        cpw_loop_enter(loop)
+        undo.append {
+            cpw_loop_leave(loop)
+            pw_loop_destroy(loop)
+        }
+        guard let context = pw_context_new(loop, nil, 0) else { throw failed("pw_context_new") }
+        undo.append { pw_context_destroy(context) }
+        guard let core = pw_context_connect(context, nil, 0) else {
+            throw failed("pw_context_connect")
+        }
+        undo.append { pw_core_disconnect(core) }
+        guard let registry = pw_core_get_registry(core, UInt32(PW_VERSION_REGISTRY), 0) else {
+            throw failed("pw_core_get_registry")
+        }
+        self.loop = loop
+        self.context = context
+        self.core = core
+        self.registry = registry
+        hooks = Hooks()
+        undo = []  // From here on `deinit` sees to it.
+
+        let deadline = MonotonicClock.now + Self.patience
+        hooks.listen(core: core, registry: registry, for: self)
+        cpw_core_sync(core, 0, 0)
+        try iterate(until: deadline) { isListed }
+        let found = try node()
+        target = found.id
+        try connect(to: found.serial)
+        try iterate(until: deadline) { picture != nil }
+    }
+
+    deinit {
+        hooks.remove()
+        if let stream { pw_stream_destroy(stream) }
+        pw_proxy_destroy(registry)
+        pw_core_disconnect(core)
+        pw_context_destroy(context)
+        cpw_loop_leave(loop)
+        pw_loop_destroy(loop)
+    }
+
+    /// The camera that has our name.
+    private func node() throws(CaptureError) -> (id: UInt32, serial: String) {
+        guard let (id, node) = nodes.first(where: { $0.value.name == name }) else {
+            let names = nodes.values.map(\.name).sorted().joined(separator: ", ")
+            throw CaptureError(
+                .notFound,
+                "PipeWire node",
+                name,
+                detail: names.isEmpty ? "there is no camera" : "there are \(names)"
+            )
+        }
+        guard processes[node.client] != "\(getpid())" else {
+            throw CaptureError(.unsupported, "PipeWire node", name, detail: "it is our own")
+        }
+        return (id, node.serial)
+    }
+
+    private func connect(to serial: String) throws(CaptureError) {
+        var empty = spa_dict()
+        let properties = pw_properties_new_dict(&empty)
+        for (key, value) in [
+            (PW_KEY_MEDIA_TYPE, "Video"), (PW_KEY_MEDIA_CATEGORY, "Capture"),
+            (PW_KEY_MEDIA_ROLE, "Camera"), (PW_KEY_TARGET_OBJECT, serial),
+        ] { pw_properties_set(properties, key, value) }
+        guard let stream = pw_stream_new(core, "DualCam", properties) else {
+            throw CaptureError(.system, "pw_stream_new", name, errno: errno)
+        }
+        self.stream = stream
+        hooks.listen(stream: stream, for: self)
+        let flags =
+            PW_STREAM_FLAG_AUTOCONNECT.rawValue | PW_STREAM_FLAG_MAP_BUFFERS.rawValue
+            | PW_STREAM_FLAG_DONT_RECONNECT.rawValue
+        let result = withPods { builder in
+            var pods = Self.formats.map { _, format -> UnsafePointer<spa_pod>? in
+                var info = spa_video_info_raw()
+                info.format = format
+                return UnsafePointer(
+                    spa_format_video_raw_build(builder, SPA_PARAM_EnumFormat.rawValue, &info)
+                )
+            }
+            return pw_stream_connect(
+                stream,
+                SPA_DIRECTION_INPUT,
+                SPA_ID_INVALID,
+                pw_stream_flags(rawValue: flags),
+                &pods,
+                UInt32(pods.count)
+            )
+        }
+        guard result >= 0 else {
+            throw CaptureError(.system, "pw_stream_connect", name, errno: -result)
+        }
+    }
+
+    /// Goes round until `condition` holds. Throws what went wrong, or `timedOut` after `deadline`.
+    private func iterate(
+        until deadline: Timestamp,
+        _ condition: () -> Bool
+    ) throws(CaptureError) {
+        while !condition() {
+            let left = (deadline - MonotonicClock.now).nanoseconds / 1_000_000
+            guard left > 0 else { throw CaptureError(.timedOut, "PipeWire node", name) }
+            cpw_loop_iterate(loop, CInt(left))
+            try check()
+        }
+    }
+
+    private func check() throws(CaptureError) {
+        if let failure { throw CaptureError(.gone, "PipeWire node", name, detail: failure) }
+    }
+
+    // MARK: - Frames
+
+    func suits(_ request: CaptureRequest) -> Bool {
+        request.size == self.request.size && request.rate == self.request.rate
+    }
+
+    func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
+        while true {
+            cpw_loop_iterate(loop, 0)
+            try check()
+            if let event = take() { return event }
+            switch wait(for: cpw_loop_get_fd(loop), bell: bell, until: deadline) {
+            case .rang: return .woken
+            case .due: return .timedOut
+            case .ready: continue
+            }
+        }
+    }
+
+    /// The newest of the frames that have come; `nil` where none has.
+    private func take() -> CapturedEvent? {
+        guard let stream else { return nil }
+        var newest: UnsafeMutablePointer<pw_buffer>?
+        while let buffer = pw_stream_dequeue_buffer(stream) {
+            if let older = newest { pw_stream_queue_buffer(stream, older) }
+            newest = buffer
+        }
+        guard let newest, let content = newest.pointee.buffer else { return nil }
+        defer { pw_stream_queue_buffer(stream, newest) }
+        let start = MonotonicClock.now
+        defer { decoding = MonotonicClock.now - start }
+        let header = spa_buffer_find_meta_data(
+            content,
+            SPA_META_Header.rawValue,
+            MemoryLayout<spa_meta_header>.size
+        )?.load(as: spa_meta_header.self)
+        let isDamaged = (header?.flags ?? 0) & UInt32(SPA_META_HEADER_FLAG_CORRUPTED) != 0
+        guard !isDamaged, let (layout, color) = picture, let buffer = draw(layout),
+            copy(content, as: layout, to: buffer)
+        else { return .dropped }
+        count += 1
+        // The time of a node on another computer, or of one without a clock, is not ours.
+        let told = Timestamp(nanoseconds: header?.pts ?? 0)
+        let isOurs = told > start - Timestamp(seconds: 1) && told <= start
+        return .frame(
+            Frame(
+                buffer: buffer,
+                layout: layout,
+                color: color,
+                timestamp: isOurs ? told : start,
+                sequence: count
+            )
+        )
+    }
+
+    private func draw(_ layout: FrameLayout) -> FrameBuffer? {
+        if pooled != layout {
+            pooled = layout
+            pool = FramePool(count: Self.poolCount, byteCount: layout.byteCount)
+        }
+        return pool?.draw()
+    }
+
+    /// Whether what is in `content` is a whole picture, which is in `buffer` then.
+    private func copy(
+        _ content: UnsafeMutablePointer<spa_buffer>,
+        as layout: FrameLayout,
+        to buffer: FrameBuffer
+    ) -> Bool {
+        let blocks = Int(content.pointee.n_datas)
+        guard let datas = content.pointee.datas, blocks == 1 || blocks >= layout.planeCount,
+            let first = datas[0].chunk?.pointee, first.size > 0,
+            first.flags & CInt(SPA_CHUNK_FLAG_CORRUPTED) == 0
+        else { return false }
+        let tight = layout.plane(0).rowBytes
+        // Where planes lie in one block, the chroma's rows follow from the luma's.
+        let lying = FrameLayout(
+            size: layout.size,
+            format: layout.format,
+            stride: max(tight, Int(first.stride))
+        )
+        for index in 0..<layout.planeCount {
+            let data = datas[blocks == 1 ? 0 : index]
+            guard let base = data.data, let chunk = data.chunk?.pointee else { return false }
+            let (offset, stride, rowBytes, rows) = lying.plane(index)
+            let own = max(rowBytes, Int(chunk.stride))
+            let (begin, step) = blocks == 1 ? (offset, stride) : (0, own)
+            let from = Int(chunk.offset) + begin
+            guard from + step * (rows - 1) + rowBytes <= Int(data.maxsize) else { return false }
+            let plane = buffer.plane(index, of: layout)
+            for row in 0..<rows {
+                memcpy(plane.row(row), base + from + step * row, rowBytes)
+            }
+        }
+        return true
+    }
+}
+
+// MARK: - What PipeWire tells
+
+extension PipeWireStream {
+    fileprivate func objectCame(_ id: UInt32, _ type: String, _ properties: [String: String]) {
+        // The constants are two literals side by side, which Swift drops.
+        switch type {
+        case "PipeWire:Interface:Client":
+            processes["\(id)"] = properties[PW_KEY_SEC_PID]
+        case "PipeWire:Interface:Node"
+        where properties[PW_KEY_MEDIA_CLASS]?.hasPrefix("Video/Source") == true:
+            nodes[id] = (
+                properties[PW_KEY_NODE_NAME] ?? "", properties[PW_KEY_OBJECT_SERIAL] ?? "\(id)",
+                properties[PW_KEY_CLIENT_ID] ?? ""
+            )
+        default: break
+        }
+    }
+
+    fileprivate func objectWent(_ id: UInt32) {
+        nodes[id] = nil
+        if id == target { failure = failure ?? "it is gone" }
+    }
+
+    fileprivate func coreFailed(_ object: UInt32, _ result: CInt, _ message: String) {
+        // Of the core alone (0), and this alone ends the connection.
+        if object == 0, result == -EPIPE { failure = failure ?? message }
+    }
+
+    fileprivate func formatChanged(_ parameter: UnsafePointer<spa_pod>) {
+        var info = spa_video_info_raw()
+        guard spa_format_video_raw_parse(parameter, &info) >= 0,
+            let format = Self.formats.first(where: { $0.1 == info.format })?.0,
+            (1...16384).contains(info.size.width), (1...16384).contains(info.size.height)
+        else {
+            failure = "it has a format that was not asked for"
+            return
+        }
+        let size = Size(width: Int(info.size.width), height: Int(info.size.height))
+        picture = (FrameLayout(size: size, format: format), color(of: info))
+        let rate = info.framerate
+        mode = CaptureMode(
+            size: size,
+            rate: rate.num > 0 && rate.denom > 0
+                ? Double(rate.num) / Double(rate.denom) : Double(request.rate),
+            format: format
+        )
+        withPods { builder in
+            // Memory that can be read as it is, and when each frame was taken.
+            var pods: [UnsafePointer<spa_pod>?] = [
+                object(builder, UInt32(SPA_TYPE_OBJECT_ParamBuffers), SPA_PARAM_Buffers) {
+                    spa_pod_builder_prop(builder, SPA_PARAM_BUFFERS_dataType.rawValue, 0)
+                    withUnsafeTemporaryAllocation(of: spa_pod_frame.self, capacity: 1) { frame in
+                        spa_pod_builder_push_choice(
+                            builder,
+                            frame.baseAddress,
+                            SPA_CHOICE_Flags.rawValue,
+                            0
+                        )
+                        spa_pod_builder_int(
+                            builder,
+                            1 << CInt(SPA_DATA_MemPtr.rawValue) | 1 << CInt(SPA_DATA_MemFd.rawValue)
+                        )
+                        spa_pod_builder_pop(builder, frame.baseAddress)
+                    }
+                },
+                object(builder, UInt32(SPA_TYPE_OBJECT_ParamMeta), SPA_PARAM_Meta) {
+                    spa_pod_builder_prop(builder, SPA_PARAM_META_type.rawValue, 0)
+                    spa_pod_builder_id(builder, SPA_META_Header.rawValue)
+                    spa_pod_builder_prop(builder, SPA_PARAM_META_size.rawValue, 0)
+                    spa_pod_builder_int(builder, CInt(MemoryLayout<spa_meta_header>.size))
+                },
+            ]
+            pw_stream_update_params(stream, &pods, UInt32(pods.count))
+        }
+    }
+
+    fileprivate func stateChanged(_ state: pw_stream_state, _ error: String?) {
+        guard state == PW_STREAM_STATE_ERROR || state == PW_STREAM_STATE_UNCONNECTED else { return }
+        failure = failure ?? error ?? "it was disconnected"
+    }
+
+    fileprivate static func at(_ context: UnsafeMutableRawPointer?) -> PipeWireStream? {
+        context.map { Unmanaged<PipeWireStream>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    fileprivate func listed() { isListed = true }
+
+    /// What the numbers mean; what most cameras mean where it is not said.
+    private func color(of info: spa_video_info_raw) -> ColorSpace {
+        ColorSpace(
+            matrix: info.color_matrix == SPA_VIDEO_COLOR_MATRIX_BT709 ? .bt709 : .bt601,
+            range: info.color_range == SPA_VIDEO_COLOR_RANGE_0_255 ? .full : .limited
+        )
+    }
+}
+
+/// The memory that PipeWire has of who listens; it stays where it is until `remove`.
+private final class Hooks {
+    private let coreHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
+    private let registryHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
+    private let streamHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
+    private let coreEvents = UnsafeMutablePointer<pw_core_events>.allocate(capacity: 1)
+    private let registryEvents = UnsafeMutablePointer<pw_registry_events>.allocate(capacity: 1)
+    private let streamEvents = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)
+
+    init() {
+        for hook in [coreHook, registryHook, streamHook] { hook.initialize(to: spa_hook()) }
+        coreEvents.initialize(to: pw_core_events())
+        registryEvents.initialize(to: pw_registry_events())
+        streamEvents.initialize(to: pw_stream_events())
+    }
+
+    deinit {
+        for hook in [coreHook, registryHook, streamHook] { hook.deallocate() }
+        coreEvents.deallocate()
+        registryEvents.deallocate()
+        streamEvents.deallocate()
+    }
+
+    func listen(core: OpaquePointer, registry: OpaquePointer, for owner: PipeWireStream) {
+        // Not retained: the stream removes the hooks before it goes.
+        let context = Unmanaged.passUnretained(owner).toOpaque()
+        coreEvents.pointee.version = UInt32(PW_VERSION_CORE_EVENTS)
+        coreEvents.pointee.done = { context, _, _ in PipeWireStream.at(context)?.listed() }
+        coreEvents.pointee.error = { context, id, _, result, message in
+            let text = message.map { String(cString: $0) } ?? ""
+            PipeWireStream.at(context)?.coreFailed(id, result, text)
+        }
+        cpw_core_add_listener(core, coreHook, coreEvents, context)
+        registryEvents.pointee.version = UInt32(PW_VERSION_REGISTRY_EVENTS)
+        registryEvents.pointee.global = { context, id, _, type, _, properties in
+            guard let type, let properties else { return }
+            var values: [String: String] = [:]
+            for key in [
+                PW_KEY_SEC_PID, PW_KEY_MEDIA_CLASS, PW_KEY_NODE_NAME, PW_KEY_OBJECT_SERIAL,
+                PW_KEY_CLIENT_ID,
+            ] {
+                values[key] = spa_dict_lookup(properties, key).map { String(cString: $0) }
+            }
+            PipeWireStream.at(context)?.objectCame(id, String(cString: type), values)
+        }
+        registryEvents.pointee.global_remove = { PipeWireStream.at($0)?.objectWent($1) }
+        cpw_registry_add_listener(registry, registryHook, registryEvents, context)
+    }
+
+    func listen(stream: OpaquePointer, for owner: PipeWireStream) {
+        streamEvents.pointee.version = UInt32(PW_VERSION_STREAM_EVENTS)
+        streamEvents.pointee.state_changed = { context, _, state, error in
+            PipeWireStream.at(context)?.stateChanged(state, error.map { String(cString: $0) })
+        }
+        streamEvents.pointee.param_changed = { context, id, parameter in
+            guard id == SPA_PARAM_Format.rawValue, let parameter else { return }
+            PipeWireStream.at(context)?.formatChanged(parameter)
+        }
+        let context = Unmanaged.passUnretained(owner).toOpaque()
+        pw_stream_add_listener(stream, streamHook, streamEvents, context)
+    }
+
+    /// No more calls. Harmless where nothing was hung.
+    func remove() {
+        for hook in [streamHook, registryHook, coreHook] where hook.pointee.link.next != nil {
+            spa_hook_remove(hook)
+        }
+    }
+}
+
+/// Lends memory to build parameters in, valid within `body`.
+@discardableResult
+private func withPods<Result>(
+    _ body: (UnsafeMutablePointer<spa_pod_builder>) -> Result
+) -> Result {
+    withUnsafeTemporaryAllocation(byteCount: 2048, alignment: 8) { bytes in
+        var builder = spa_pod_builder()
+        spa_pod_builder_init(&builder, bytes.baseAddress, UInt32(bytes.count))
+        return withUnsafeMutablePointer(to: &builder, body)
+    }
+}
+
+/// An object of `type` with the properties that `body` adds.
+private func object(
+    _ builder: UnsafeMutablePointer<spa_pod_builder>,
+    _ type: UInt32,
+    _ id: spa_param_type,
+    _ body: () -> Void
+) -> UnsafePointer<spa_pod>? {
+    withUnsafeTemporaryAllocation(of: spa_pod_frame.self, capacity: 1) { frame in
+        spa_pod_builder_push_object(builder, frame.baseAddress, type, id.rawValue)
+        body()
+        return spa_pod_builder_pop(builder, frame.baseAddress).map {
+            UnsafePointer($0.assumingMemoryBound(to: spa_pod.self))
+        }
+    }
+}

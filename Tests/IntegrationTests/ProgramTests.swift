@@ -1,0 +1,47 @@
+import Control
+import DBusKit
+import Foundation
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    /// Programs that know nothing of PipeWire.
+    @Suite("Programs of V4L2", .timeLimit(.minutes(2)))
+    struct ProgramTests {
+        @Test func ffmpegReadsTheStreamAsADevice() throws {
+            let configuration = DaemonTests.still(back: "test:bars", front: "test:ramp")
+            try Daemon.with(configuration) { daemon in
+                let session = daemon.session
+                try eventually("the node", within: 15) {
+                    try daemon.get("Active", of: .stream) == .boolean(true)
+                }
+                // The wrapper numbers the cameras of PipeWire as devices.
+                let file = "\(session.directory)/frames"
+                let program = try session.run(
+                    "pw-v4l2",
+                    "ffmpeg",
+                    "-nostdin",
+                    "-loglevel",
+                    "warning",
+                    "-f",
+                    "v4l2",
+                    "-i",
+                    "/dev/video0",
+                    "-frames:v",
+                    "30",
+                    "-f",
+                    "rawvideo",
+                    file
+                )
+                #expect(try program.wait(within: 60) == .status(0), "\(program.errors)")
+                let bytes = try Data(contentsOf: URL(filePath: file))
+                let frame = 1280 * 720 * 2
+                #expect(bytes.count == 30 * frame)
+                // The last picture, in its middle: eight bars, white first and black last.
+                let row = bytes.suffix(frame).dropFirst(360 * 2560).prefix(2560)
+                let lumas = (0..<8).map { row[row.startIndex + ($0 * 160 + 80) * 2] }
+                #expect(lumas == lumas.sorted(by: >) && lumas[0] > 225 && lumas[7] < 20)
+            }
+        }
+    }
+}
