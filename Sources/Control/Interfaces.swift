@@ -69,7 +69,10 @@ extension Interface {
     /// `org.dualcam.DualCam1.Camera`, at `DualCam.backPath` and `DualCam.frontPath`.
     package static let camera = Interface(
         "org.dualcam.DualCam1.Camera",
-        methods: [Method("SetZoom", takes: ["zoom": "d", "options": "a{sv}"])],
+        methods: [
+            Method("SelectLens", takes: ["lens": "s", "options": "a{sv}"]),
+            Method("SetZoom", takes: ["zoom": "d", "options": "a{sv}"]),
+        ],
         properties: [
             Property("Role", "s", change: .constant),
             Property("Name", "s"),
@@ -82,6 +85,9 @@ extension Interface {
             Property("PixelFormat", "s"),
             Property("Mirror", "b", isWritable: true),
             Property("Rotation", "u", isWritable: true),
+            Property("Lens", "s"),
+            Property("Lenses", "a(sd)"),
+            Property("LensFallback", "b"),
             Property("Zoom", "d"),
             Property("ZoomRange", "(dd)"),
             Property("FramesCaptured", "t", change: .silent),

@@ -6,6 +6,9 @@ package enum Bay: CaseIterable, Hashable, Sendable {
 
     /// The other one.
     package var other: Bay { self == .first ? .second : .first }
+
+    /// What tells its threads from those of the first one: "-2".
+    package var suffix: String { self == .first ? "" : "-2" }
 }
 
 /// One value for each bay.

@@ -82,7 +82,6 @@ private struct ConfigurationReading {
                 )
                 if let camera = cameras[role.rawValue]?.table, let lenses = camera["lenses"] {
                     configuration.cameras[role].lenses = self.lenses(lenses, at: path + ["lenses"])
-                    warn(ofIdle: path + ["lenses"])
                 }
             }
         }

@@ -86,6 +86,12 @@ package struct Framing: Hashable, Sendable {
         return begin + Timestamp(seconds: Self.crossing)
     }
 
+    /// How much the lens in `bay` magnifies.
+    package func factor(of bay: Bay) -> Double { factors[bay] }
+
+    /// Whether it is still on its way at `time`.
+    package func isMoving(at time: Timestamp) -> Bool { (time - start).seconds < duration }
+
     /// Whose picture is shown at `time`; beneath the other bay's while they cross over.
     package func bay(at time: Timestamp) -> Bay {
         guard let crossingStart else { return bay }

@@ -24,7 +24,8 @@ extension State {
     package func controlUse(_ role: Role) -> ControlUse {
         let camera = cameras[role]
         return ControlUse(
-            identity: camera.identity,
+            device: camera.lens.device,
+            bay: camera.lens.bay,
             settings: camera.controls.settings,
             rate: camera.mode?.rate,
             isShown: showsControls
@@ -43,7 +44,11 @@ extension State {
 
     /// Has the scene show the values of the main camera, and each camera's picture graded.
     mutating func showControls(at time: Timestamp) {
-        for role in Role.allCases { scene.grades[role].first = cameras[role].controls.grade }
+        for role in Role.allCases {
+            let lens = cameras[role].lens
+            scene.grades[role][lens.bay] = cameras[role].controls.grade
+            scene.grades[role][lens.bay.other] = lens.incoming?.controls.grade ?? .none
+        }
         let isSeen = pro.hud == .always || (pro.hud == .pro && pro.isEnabled)
         let camera = cameras[scene.main]
         let dial = pro.isEnabled ? pro.dial : nil
@@ -62,7 +67,8 @@ extension State {
 
 /// What the care for a camera's controls goes by.
 package struct ControlUse: Hashable, Sendable {
-    var identity: String
+    var device: String
+    var bay: Bay
     var settings: ControlSettings
     /// Frames per second, while it delivers.
     var rate: Double?

@@ -20,6 +20,8 @@ package struct Remembered: Hashable, Sendable {
     package var dial = Dial.iso
     /// What was wanted of cameras, by their identity; of those that are not all automatic.
     package var wishes: [String: PhotoWish] = [:]
+    /// How much cameras magnify, by their identity; of those that do.
+    package var zooms: [String: Double] = [:]
 
     /// What there is to remember of `state`.
     package init(_ state: State) {
@@ -36,6 +38,11 @@ package struct Remembered: Hashable, Sendable {
             wishes[state.cameras[role].identity] = state.cameras[role].controls.wish
         }
         wishes = wishes.filter { !$0.value.isAutomatic }
+        zooms = state.zooms
+        for role in Role.allCases where !state.cameras[role].identity.isEmpty {
+            zooms[state.cameras[role].identity] = state.cameras[role].lens.zoom
+        }
+        zooms = zooms.filter { $0.value != 1 }
     }
 
     /// Makes `state`, before anything started, what it was.
@@ -50,6 +57,7 @@ package struct Remembered: Hashable, Sendable {
         state.pro.isEnabled = isPro
         state.pro.dial = dial
         state.wishes = wishes
+        state.zooms = zooms
     }
 
     // MARK: As a file
@@ -62,8 +70,10 @@ package struct Remembered: Hashable, Sendable {
             "inset-corner = \"\(insetCorner.rawValue)\"", "inset-size = \(insetSize)",
             "pro = \(isPro)", "dial = \"\(dial.rawValue)\"",
         ]
-        for (identity, wish) in wishes.sorted(by: { $0.key < $1.key }) {
+        for identity in Set(wishes.keys).union(zooms.keys).sorted() {
             lines += ["", "[cameras.\(Self.quoted(identity))]"]
+            if let zoom = zooms[identity] { lines.append("zoom = \(zoom)") }
+            let wish = wishes[identity] ?? PhotoWish()
             if let iso = wish.iso { lines.append("iso = \(iso)") }
             if let shutter = wish.shutter { lines.append("shutter = \(shutter)") }
             if wish.holdsShutter { lines.append("holds-shutter = true") }
@@ -121,7 +131,10 @@ package struct Remembered: Hashable, Sendable {
             }
             let stops = table["compensation"]?.double ?? 0
             if (-2...2).contains(stops) { wish.compensation = stops }
-            wishes[identity] = wish
+            if !wish.isAutomatic { wishes[identity] = wish }
+            if let zoom = table["zoom"]?.double, (0.1...100).contains(zoom) {
+                zooms[identity] = zoom
+            }
         }
     }
 }

@@ -45,8 +45,8 @@ package struct CameraState: Hashable, Sendable {
     package var aperture = 0.0
     /// Its controls, as they were told of last, and what is wanted of them.
     package var controls = CameraControls()
-    /// How much it is to magnify; the lens "wide" does 1.
-    package var zoom = 1.0
+    /// Its lenses, and which of them is seen how.
+    package internal(set) var lens = LensState()
     /// What the camera is known by; empty where there is none yet.
     package var identity = ""
     /// Whether there is a camera for the role.
@@ -104,12 +104,6 @@ package struct CameraState: Hashable, Sendable {
         if case .streaming(_, let mode) = delivery, suspension == nil { mode } else { nil }
     }
 
-    /// How much it can magnify, digitally beyond what its lenses do.
-    package var zoomRange: ClosedRange<Double> { 1...Self.mostDigitalZoom }
-
-    /// What is left of a picture that is cut further is too little to be looked at.
-    private static let mostDigitalZoom = 8.0
-
     /// What makes its picture stand upright, and mirrored where that is wanted.
     package var transform: Transform {
         // The mounting is undone first, as it is in the camera; mirroring is how it is shown.
@@ -141,6 +135,8 @@ package struct State: Hashable, Sendable {
     package var pro = Pro()
     /// What is wanted of the controls of cameras that have no role now, by their identity.
     package var wishes: [String: PhotoWish] = [:]
+    /// How much cameras magnified that have no role now, by their identity.
+    package var zooms: [String: Double] = [:]
     /// Whether the stream is to exist.
     package var isStarted = false
     /// Whether a stream that was asked to stop still has its node.
@@ -239,8 +235,8 @@ package enum Event: Hashable, Sendable {
     /// A camera is mounted turned by 0, 90, 180 or 270 degrees clockwise.
     case setRotation(Role, Int)
 
-    /// Magnify, in that range of the camera's, about `middle` where it is to be another one than before, within so
-    /// many seconds.
+    /// Magnify, within its range, with `middle` of its lens's picture in the middle where that is to be another
+    /// place than before, within so many seconds.
     case setZoom(Role, Double, middle: Place?, duration: Double)
 
     /// Pro mode is on, or not.
@@ -270,6 +266,20 @@ package enum Event: Hashable, Sendable {
     case dialTurned(Role, Dial, limit: Bound?)
     /// The role's camera is found elsewhere than before, or no more where it was.
     case cameraMoved(Role)
+    /// The role's camera has these lenses.
+    case lensesFound(Role, [Lens])
+    /// The device that is to be shown next delivers.
+    case lensStreaming(Role, CaptureMode, insteadOf: CaptureMode?)
+    /// Its pictures are steady, and exposed as they are going to be.
+    case lensReady(Role)
+    /// Its pictures have taken the place of those before.
+    case lensCrossed(Role)
+    /// It does not deliver.
+    case lensInterrupted(Role, Interruption)
+    /// The other device than the one that is shown was closed.
+    case lensClosed(Role)
+    /// Devices that failed may be tried again.
+    case lensRetry(Role)
     /// A role's source cannot be used, and why; empty: it can.
     case cameraProblem(Role, String)
     /// A camera is being opened.
@@ -312,6 +322,14 @@ package enum Effect: Hashable, Sendable {
     case adaptCamera(Role)
     /// Close it. Its last picture stays in sight, veiled, when `keepsPicture`.
     case closeCamera(Role, keepsPicture: Bool)
+    /// Open the device that is to be shown next, in the other bay.
+    case openLens(Role)
+    /// Close what the other bay has.
+    case closeLens(Role)
+    /// Send `lensCrossed` after so many seconds.
+    case startCrossing(Role, seconds: Double)
+    /// Send `lensRetry` after a while.
+    case startLensRetry(Role)
     /// Send `graceOver` when nobody looks for a while.
     case startGrace
     /// Do not.
@@ -324,6 +342,7 @@ package enum Effect: Hashable, Sendable {
 package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) -> [Effect] {
     let before = state
     var effects: [Effect] = []
+    var zoomDuration = LensState.usualDuration
     switch event {
     case .start:
         effects += start(&state)
@@ -350,14 +369,16 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         if state.cameras[role].isAsked { effects.append(.adaptCamera(role)) }
 
     case .setZoom(let role, let zoom, let middle, let duration):
-        precondition(state.cameras[role].zoomRange.contains(zoom))
-        state.cameras[role].zoom = zoom
-        state.scene.framings[role].move(
-            to: zoom,
-            middle: middle ?? state.scene.framings[role].middle,
-            at: time,
-            duration: duration
-        )
+        precondition(state.cameras[role].lens.zoomRange.contains(zoom))
+        state.cameras[role].lens.zoom = zoom
+        zoomDuration = duration
+        if let middle {
+            let factor = state.cameras[role].lens.wanted.factor
+            state.cameras[role].lens.middle = Place(
+                x: 0.5 + (middle.x - 0.5) / factor,
+                y: 0.5 + (middle.y - 0.5) / factor
+            )
+        }
 
     case .setPro(let isOn):
         state.pro.isEnabled = isOn
@@ -395,8 +416,11 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .cameraIdentified(let role, let identity):
         identify(&state, role, identity)
     case .controlsRead(let role, let identity, let controls):
+        if identity == state.cameras[role].lens.incoming?.device {
+            state.cameras[role].lens.incoming?.controls = controls
+        }
         // Of the camera that had the role before?
-        guard identity == state.cameras[role].identity else { break }
+        guard identity == state.cameras[role].lens.device else { break }
         // What the user has set is not the thread's to tell; its word may be older.
         let settings = state.cameras[role].controls.settings
         state.cameras[role].controls = controls
@@ -405,6 +429,21 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.commanded(role, dial, limit, at: time)
     case .cameraMoved(let role):
         if state.cameras[role].isAsked { effects.append(.openCamera(role)) }
+    case .lensesFound(let role, let lenses):
+        state.findLenses(role, lenses)
+    case .lensStreaming(let role, let mode, let unreduced):
+        state.cameras[role].lens.incoming?.mode = mode
+        state.cameras[role].lens.incoming?.unreducedMode = unreduced
+    case .lensReady(let role):
+        effects += state.incomingReady(role, at: time)
+    case .lensCrossed(let role):
+        effects += state.crossed(role)
+    case .lensInterrupted(let role, let why):
+        effects += state.incomingFailed(role, why)
+    case .lensClosed(let role):
+        if state.cameras[role].lens.incoming == nil { state.cameras[role].lens.isOtherOpen = false }
+    case .lensRetry(let role):
+        state.cameras[role].lens.failed = []
     case .cameraProblem(let role, let problem):
         state.cameras[role].problem = problem
     // What a thread told before it heard of the latest wish says nothing any more.
@@ -417,10 +456,12 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .cameraStreaming(let role, let mode, let unreduced):
         guard state.cameras[role].isAsked else { break }
         state.cameras[role].delivery = .streaming(mode, insteadOf: unreduced)
+        state.cameras[role].lens.failed.remove(state.cameras[role].lens.device)
         effects += tryRoom(&state, madeBy: role)
     case .cameraInterrupted(let role, let why, let reason):
         guard state.cameras[role].isAsked else { break }
         state.cameras[role].delivery = .failed(why, reason: reason)
+        effects += state.lensFailed(role, why)
         let isAfterStep = state.cameras[role].step == .opening
         if isAfterStep { state.cameras[role].step = nil }
         if why == .bandwidth {
@@ -471,11 +512,13 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         }
     }
     effects += keepCameras(&state)
+    effects += state.followLenses(at: time, duration: zoomDuration)
     effects += useRoom(&state, before)
     showCameras(&state, before, at: time)
     state.showControls(at: time)
     if state.isStopping, !state.isWithdrawing, !state.cameras.back.isOpen,
-        !state.cameras.front.isOpen
+        !state.cameras.front.isOpen, !state.cameras.back.lens.isOtherOpen,
+        !state.cameras.front.lens.isOtherOpen
     {
         state.isStopping = false
         effects.append(.announce(.didStop))
@@ -488,7 +531,15 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
 private func identify(_ state: inout State, _ role: Role, _ identity: String) {
     let camera = state.cameras[role]
     guard identity != camera.identity else { return }
-    if !camera.identity.isEmpty { state.wishes[camera.identity] = camera.controls.wish }
+    if !camera.identity.isEmpty {
+        state.wishes[camera.identity] = camera.controls.wish
+        state.zooms[camera.identity] = camera.lens.zoom
+    }
+    state.cameras[role].lens.all = []
+    state.cameras[role].lens.failed = []
+    state.cameras[role].lens.show(identity, factor: 1)
+    state.cameras[role].lens.zoom = state.zooms.removeValue(forKey: identity) ?? 1
+    state.cameras[role].lens.middle = .middle
     // A camera that changes its role may still be the other's.
     let other = state.cameras[role.other]
     let isOther = !identity.isEmpty && other.identity == identity
@@ -598,8 +649,8 @@ private func useRoom(_ state: inout State, _ before: State) -> [Effect] {
 
 /// Tells the scene which cameras there are and which of them deliver.
 private func showCameras(_ state: inout State, _ before: State, at time: Timestamp) {
-    /// How soon a camera has to deliver for its start not to be shown, in seconds.
-    let swift = 0.5
+    /// How soon a camera has to deliver for its start not to be shown, in seconds; and another lens in its place.
+    let (swift, lensPatience) = (0.5, 2.0)
     for role in Role.allCases {
         let camera = state.cameras[role]
         state.scene.transforms[role] = camera.transform
@@ -615,7 +666,13 @@ private func showCameras(_ state: inout State, _ before: State, at time: Timesta
             state.scene.setNotice(.waiting, of: role, at: time, after: swift)
         case .opening: state.scene.setNotice(.waiting, of: role, at: time)
         case .interrupted:
-            state.scene.setNotice(Notice(camera.interruption), of: role, at: time)
+            // Another lens may be there before anybody sees that this one is not.
+            state.scene.setNotice(
+                Notice(camera.interruption),
+                of: role,
+                at: time,
+                after: camera.lens.incoming == nil || camera.suspension != nil ? 0 : lensPatience
+            )
         }
     }
 }

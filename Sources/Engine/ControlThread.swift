@@ -7,7 +7,7 @@ import Synchronization
 /// Sees to one camera's controls: does what is asked of them, one after the other, and tells what they
 /// are.
 ///
-/// One thread a role, named `controls-back` or `controls-front`, beside the one that takes its frames, so that
+/// One thread a bay of a role, named `controls-back`, `controls-back-2` and so on, beside the one that takes its frames, so that
 /// neither waits for the other: a control takes milliseconds, and seconds where a camera hangs. It has
 /// the device open, a second time, while the camera delivers; for a moment where a value is set of
 /// a camera that does not.
@@ -56,6 +56,7 @@ package final class ControlThread: Sendable {
     /// before, with the identity of their camera, but for what commands give. Throws when the system has no thread or descriptor to give.
     package init(
         role: Role,
+        bay: Bay = .first,
         report: @escaping @Sendable (String, CameraControls) -> Void
     ) throws(SystemError) {
         // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
@@ -66,7 +67,7 @@ package final class ControlThread: Sendable {
             nonisolated(unsafe) let work = work
             mailbox.post { work(desk) }
         }
-        let started = try Thread(name: "controls-\(role.rawValue)") { desk.loop.run() }
+        let started = try Thread(name: "controls-\(role.rawValue)\(bay.suffix)") { desk.loop.run() }
         thread.withLock { $0 = started }
     }
 
@@ -81,6 +82,9 @@ package final class ControlThread: Sendable {
     ) {
         body { done($0.perform(command)) }
     }
+
+    /// Looks after nothing any more; what was set by hand of the camera is automatic again.
+    package func leave() { body { $0.leave() } }
 
     /// Has the thread close the device and end; does not wait for it. Once.
     package func end() { body { $0.end() } }
@@ -170,6 +174,18 @@ package final class ControlThread: Sendable {
                 tell()
                 return .failure(error)
             }
+        }
+
+        func leave() {
+            if !controls.wish.isAutomatic { _ = perform(.reset) }
+            take(
+                Use(
+                    source: nil,
+                    controls: CameraControls(),
+                    isStreaming: false,
+                    isShown: false
+                )
+            )
         }
 
         private func outcome(_ limit: Bound?) -> Outcome {

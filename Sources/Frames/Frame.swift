@@ -202,6 +202,29 @@ package struct Frame: Sendable {
     }
 }
 
+extension Frame {
+    /// The mean of its luma as it is coded, 0 … 255, of some hundred pixels all over the picture.
+    package var brightness: Double {
+        let plane = plane(0)
+        let (step, first) =
+            switch layout.format {
+            case .yuyv: (2, 0)
+            case .uyvy: (2, 1)
+            default: (1, 0)
+            }
+        let (columns, rows) = (32, 18)
+        var sum = 0
+        for row in 0..<rows {
+            let bytes = plane.row((2 * row + 1) * layout.size.height / (2 * rows))
+            for column in 0..<columns {
+                let x = (2 * column + 1) * layout.size.width / (2 * columns)
+                sum += Int(bytes[first + step * x])
+            }
+        }
+        return Double(sum) / Double(columns * rows)
+    }
+}
+
 /// One picture of a camera as a JPEG, as it came. Immutable once made; copied freely.
 package struct JPEGFrame: Sendable {
     /// The memory, its first `byteCount` bytes. Where it is a device's, holding many keeps that from

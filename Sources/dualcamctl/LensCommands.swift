@@ -2,6 +2,59 @@ import ArgumentParser
 import Control
 import DBusKit
 
+struct SelectLens: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "lens",
+        abstract:
+            "List a camera's lenses, or look through one; the main camera's unless told otherwise."
+    )
+    @Argument(help: "\"list\", or the name of a lens.")
+    var lens: String
+    @OptionGroup var camera: CameraOption
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let client = try Client()
+        let role = try camera.role(client)
+        if lens != "list" {
+            try client.call("SelectLens", of: .camera, at: role.path, [.string(lens)])
+        }
+        let lenses = try client.get("Lenses", of: .camera, at: role.path).array ?? []
+        let now = try client.get("Lens", of: .camera, at: role.path)
+        let isFallback = try client.get("LensFallback", of: .camera, at: role.path)
+        let list = lenses.compactMap { lens -> (name: String, factor: Double)? in
+            guard case .structure(let fields) = lens, fields.count == 2,
+                let name = fields[0].string, let factor = fields[1].double
+            else { return nil }
+            return (name, factor)
+        }
+        if options.json {
+            let array = list.map { lens in
+                JSON.object([("name", .string(lens.name)), ("factor", .number("\(lens.factor)"))])
+            }
+            return Output.write(
+                JSON.document([
+                    ("camera", .string(role.rawValue)), ("lens", JSON(now)),
+                    ("fallback", JSON(isFallback)), ("lenses", .array(array)),
+                ])
+            )
+        }
+        if lens != "list" {
+            if isFallback == .boolean(true) {
+                Output.complain(
+                    "dualcamctl: the lens cannot be used now; another one's picture is cut"
+                )
+            }
+            return
+        }
+        let width = list.map(\.name.count).max() ?? 0
+        for lens in list {
+            let mark = lens.name == now.string ? "●" : "○"
+            Output.write("\(mark) \(lens.name.printable.padded(to: width))  \(lens.factor)×\n")
+        }
+    }
+}
+
 struct SetZoom: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "zoom",

@@ -20,7 +20,7 @@ private struct Turn {
 
 extension CameraOption {
     /// The camera that is meant: the main one without the option.
-    fileprivate func role(_ client: Client) throws(Failure) -> Role {
+    func role(_ client: Client) throws(Failure) -> Role {
         if let role { return role }
         guard let role = Role(try client.get("Main", of: .scene).objectPath) else {
             throw Failure(status: .notFound, message: "there is no main camera")

@@ -47,7 +47,9 @@ struct Tool: ParsableCommand {
             ),
             CommandGroup(
                 name: "Camera",
-                subcommands: [Mirror.self, Rotate.self, SetZoom.self, Privacy.self]
+                subcommands: [
+                    Mirror.self, Rotate.self, SelectLens.self, SetZoom.self, Privacy.self,
+                ]
             ),
             CommandGroup(
                 name: "Pro mode",

@@ -24,15 +24,23 @@ final class Daemon {
     /// The cameras that are attached, as far as is known.
     private var devices: [CameraDevice] = []
     private var sources: PerRole<(any CameraSource)?> = PerRole(back: nil, front: nil)
+    /// The devices of each role's lenses, by what they are known by; its own camera is among them.
+    private var lensSources = PerRole(
+        back: [String: any CameraSource](),
+        front: [String: any CameraSource]()
+    )
     private let slots: PerRole<PerBay<FrameSlot>>
     private let bell: Bell
-    private var cameras: PerRole<CameraThread>?
-    private var controls: PerRole<ControlThread>?
+    private var cameras: PerRole<PerBay<CameraThread>>?
+    private var controls: PerRole<PerBay<ControlThread>>?
+    private var lensTimers: PerRole<LensTimers>?
     private var frames: FrameThread?
     /// How many frame threads there have been; the last one is `frames`.
     private var frameThreads = 0
     private var grace: EventLoop.Timer?
     private var watch: CameraWatch?
+    /// What the devices of lenses were known by, by their sources.
+    private var lensNames: [String: String] = [:]
 
     /// How long cameras stay open after the last consumer left, since some come back at once.
     private static let graceDuration = 0.6
@@ -53,6 +61,16 @@ final class Daemon {
         }
         slots = PerRole(back: bays(), front: bays())
         grace = try loop.timer { [unowned self] in send(.graceOver) }
+        lensTimers = PerRole(back: try timers(.back), front: try timers(.front))
+    }
+
+    private func timers(_ role: Role) throws(SystemError) -> LensTimers {
+        try LensTimers(
+            loop: loop,
+            crossed: { [unowned self] in send(.lensCrossed(role)) },
+            retry: { [unowned self] in send(.lensRetry(role)) },
+            look: { [unowned self] in lookAtLens(role) }
+        )
     }
 
     /// Before anything started: is what it was when it ended.
@@ -60,8 +78,8 @@ final class Daemon {
 
     /// Starts the threads, looks for cameras and publishes the stream.
     func start() throws(SystemError) {
-        cameras = PerRole(back: try cameraThread(.back), front: try cameraThread(.front))
-        controls = PerRole(back: try controlThread(.back), front: try controlThread(.front))
+        cameras = PerRole(back: try cameraThreads(.back), front: try cameraThreads(.front))
+        controls = PerRole(back: try controlThreads(.back), front: try controlThreads(.front))
         frames = try frameThread()
         setControls(before: nil)
         let mailbox = loop.mailbox
@@ -78,30 +96,44 @@ final class Daemon {
     /// closed in time, since its device does not answer, or fonts are still looked for.
     func end() -> Bool {
         let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
-        cameras?.back.end()
-        cameras?.front.end()
-        controls?.back.end()
-        controls?.front.end()
+        for role in Role.allCases {
+            for bay in Bay.allCases {
+                cameras?[role][bay].end()
+                controls?[role][bay].end()
+            }
+        }
         watch?.end()
         let hasEnded = frames?.end() ?? true
-        let open = Role.allCases.filter {
-            let isClosed = cameras?[$0].wait(until: deadline) ?? true
-            return !(controls?[$0].wait(until: deadline) ?? true) || !isClosed
+        var areClosed = true
+        for role in Role.allCases {
+            for bay in Bay.allCases {
+                let isClosed = cameras?[role][bay].wait(until: deadline) ?? true
+                areClosed =
+                    (controls?[role][bay].wait(until: deadline) ?? true) && isClosed && areClosed
+            }
         }
-        if !open.isEmpty { Log.capture.warning("a camera does not close") }
-        return (watch?.wait(until: deadline) ?? true) && hasEnded && open.isEmpty
+        if !areClosed { Log.capture.warning("a camera does not close") }
+        return (watch?.wait(until: deadline) ?? true) && hasEnded && areClosed
     }
 
-    private func cameraThread(_ role: Role) throws(SystemError) -> CameraThread {
+    private func cameraThreads(_ role: Role) throws(SystemError) -> PerBay<CameraThread> {
+        PerBay(first: try cameraThread(role, .first), second: try cameraThread(role, .second))
+    }
+
+    private func cameraThread(_ role: Role, _ bay: Bay) throws(SystemError) -> CameraThread {
         let mailbox = loop.mailbox
-        return try CameraThread(role: role, slot: slots[role].first) { report in
-            mailbox.post { MainActor.assumeIsolated { self.heard(role, report) } }
+        return try CameraThread(role: role, bay: bay, slot: slots[role][bay]) { report in
+            mailbox.post { MainActor.assumeIsolated { self.heard(role, bay, report) } }
         }
     }
 
-    private func controlThread(_ role: Role) throws(SystemError) -> ControlThread {
+    private func controlThreads(_ role: Role) throws(SystemError) -> PerBay<ControlThread> {
+        PerBay(first: try controlThread(role, .first), second: try controlThread(role, .second))
+    }
+
+    private func controlThread(_ role: Role, _ bay: Bay) throws(SystemError) -> ControlThread {
         let mailbox = loop.mailbox
-        return try ControlThread(role: role) { identity, controls in
+        return try ControlThread(role: role, bay: bay) { identity, controls in
             mailbox.post {
                 MainActor.assumeIsolated {
                     self.send(.controlsRead(role, identity: identity, controls))
@@ -141,6 +173,10 @@ final class Daemon {
         for role in Role.allCases where state.controlUse(role) != before.controlUse(role) {
             useControls(role)
         }
+        for role in Role.allCases {
+            let (lens, old) = (state.cameras[role].lens, before.cameras[role].lens)
+            if lens.incoming?.mode != old.incoming?.mode { useIncomingControls(role) }
+        }
         let properties = state.nodeProperties
         if properties != before.nodeProperties || event.isPublished { frames?.show(properties) }
         // What has happened is told after the properties that show it, the rest is told before.
@@ -164,11 +200,26 @@ final class Daemon {
             }
             if let frames { frames.withdrawNode(done: done) } else { done() }
         case .openCamera(let role):
-            guard let source = sources[role] else { return }
-            cameras?[role].open(source, request(for: role))
-        case .adaptCamera(let role): cameras?[role].adapt(to: request(for: role))
+            let lens = state.cameras[role].lens
+            guard let source = source(role, lens.device) else { return }
+            cameras?[role][lens.bay].open(source, request(for: role))
+        case .adaptCamera(let role):
+            cameras?[role][state.cameras[role].lens.bay].adapt(to: request(for: role))
         case .closeCamera(let role, let keepsPicture):
-            cameras?[role].close(keepingPicture: keepsPicture)
+            cameras?[role][state.cameras[role].lens.bay].close(keepingPicture: keepsPicture)
+        case .openLens(let role):
+            let lens = state.cameras[role].lens
+            guard let incoming = lens.incoming, let source = source(role, incoming.device) else {
+                return
+            }
+            Log.capture.notice(
+                "lens",
+                metadata: ["camera": "\(role.rawValue)", "name": "\(source.name)"]
+            )
+            cameras?[role][lens.bay.other].open(source, request(for: role))
+        case .closeLens(let role): closeLens(role)
+        case .startCrossing(let role, let seconds): lensTimers?[role].crossed.arm(after: seconds)
+        case .startLensRetry(let role): lensTimers?[role].retry.arm(after: LensState.retryDelay)
         case .startGrace: grace?.arm(after: Self.graceDuration)
         case .endGrace: grace?.disarm()
         case .announce(let announcement): onAnnouncement(announcement)
@@ -190,7 +241,8 @@ final class Daemon {
 
     // MARK: What the threads tell
 
-    private func heard(_ role: Role, _ report: CameraThread.Report) {
+    private func heard(_ role: Role, _ bay: Bay, _ report: CameraThread.Report) {
+        guard bay == state.cameras[role].lens.bay else { return heardOfOther(role, report) }
         func camera(_ more: Logger.Metadata) -> Logger.Metadata {
             more.merging(["camera": "\(role.rawValue)"]) { $1 }
         }
@@ -208,6 +260,23 @@ final class Daemon {
         case .closed:
             if state.cameras[role].isOpen { Log.capture.notice("closed", metadata: camera([:])) }
             send(.cameraClosed(role))
+        }
+    }
+
+    /// What the device of a role tells that is not the one that is shown.
+    private func heardOfOther(_ role: Role, _ report: CameraThread.Report) {
+        switch report {
+        case .opening: break
+        case .streaming(let mode, let unreduced):
+            send(.lensStreaming(role, mode, insteadOf: unreduced))
+            if state.cameras[role].lens.incoming?.mode != nil { lensTimers?[role].beginLooking() }
+        case .interrupted(let why, let reason):
+            Log.capture.warning(
+                "lens interrupted",
+                metadata: ["camera": "\(role.rawValue)", "reason": "\(reason)"]
+            )
+            send(.lensInterrupted(role, why))
+        case .closed: send(.lensClosed(role))
         }
     }
 
@@ -242,8 +311,21 @@ final class Daemon {
     /// Gives each role its own of the cameras that there are.
     private func assignCameras() {
         let cameras = configuration.cameras
+        let lenses = Role.allCases.flatMap { cameras[$0].lenses.compactMap(\.source) }
         let found = assign(
-            devices,
+            // A device that is a lens is nobody's to find.
+            devices.filter { device in
+                !lenses.contains {
+                    if case .v4l2(let name) = $0 { device.isCalled(name) } else { false }
+                }
+                    || Role.allCases.contains {
+                        if case .v4l2(let name) = cameras[$0].source {
+                            device.isCalled(name)
+                        } else {
+                            false
+                        }
+                    }
+            },
             back: cameras.back.source,
             front: cameras.front.source,
             holding: PerRole(back: sources.back?.identity, front: sources.front?.identity)
@@ -280,13 +362,115 @@ final class Daemon {
             send(.cameraProblem(role, problem))
         }
         send(.cameraIdentified(role, sources[role]?.identity ?? ""))
+        findLenses(role)
         send(.cameraAssigned(role, name: sources[role]?.name))
-        if let before, before.identity == sources[role]?.identity,
-            before.place != sources[role]?.place
-        {
+    }
+
+    /// Finds out which of a role's lenses are there, and where.
+    private func findLenses(_ role: Role) {
+        let before = lensSources[role]
+        var found: [String: any CameraSource] = [:]
+        var lenses: [Lens] = []
+        if let own = sources[role] {
+            found[own.identity] = own
+            let configured = configuration.cameras[role].lenses
+            var isNamed = false
+            for lens in configured {
+                guard let specification = lens.source else {
+                    isNamed = isNamed || lens.factor == 1
+                    lenses.append(
+                        Lens(
+                            name: lens.name,
+                            factor: lens.factor,
+                            device: own.identity,
+                            deviceFactor: 1,
+                            isThere: own.isThere
+                        )
+                    )
+                    continue
+                }
+                guard let source = lensSource(specification, role, before) else { continue }
+                let isOwn = source.identity == own.identity
+                isNamed = isNamed || isOwn
+                if !isOwn { found[source.identity] = source }
+                lenses.append(
+                    Lens(
+                        name: lens.name,
+                        factor: lens.factor,
+                        device: source.identity,
+                        deviceFactor: isOwn ? 1 : lens.factor,
+                        isThere: isOwn ? own.isThere : source.isThere
+                    )
+                )
+            }
+            if !isNamed {
+                lenses.append(
+                    Lens(
+                        name: "wide",
+                        factor: 1,
+                        device: own.identity,
+                        deviceFactor: 1,
+                        isThere: own.isThere
+                    )
+                )
+            }
+        }
+        lensSources[role] = found
+        send(.lensesFound(role, lenses))
+        let lens = state.cameras[role].lens
+        if let was = before[lens.device], let now = found[lens.device], was.place != now.place {
             send(.cameraMoved(role))
             useControls(role)
         }
+    }
+
+    /// The device that `specification` asks for; one that was there before is known by the same name though it is
+    /// gone. `nil` for what can be none.
+    private func lensSource(
+        _ specification: SourceSpecification,
+        _ role: Role,
+        _ before: [String: any CameraSource]
+    ) -> (any CameraSource)? {
+        var device: CameraDevice?
+        if case .v4l2(let name) = specification {
+            device = devices.first { $0.isCalled(name) }
+            if device == nil, let known = lensNames[specification.description],
+                let was = before[known]
+            {
+                return V4L2Source(missing: known, name: was.name)
+            }
+            lensNames[specification.description] = device.map { "\($0.identity)" }
+        }
+        do throws(CaptureError) {
+            return try cameraSource(specification, role: role, device: device)
+        } catch {
+            Log.capture.error("a lens of the \(role.rawValue) camera: \(error)")
+            return nil
+        }
+    }
+
+    /// The device of a role that is known by this.
+    private func source(_ role: Role, _ device: String) -> (any CameraSource)? {
+        lensSources[role][device] ?? (sources[role]?.identity == device ? sources[role] : nil)
+    }
+
+    /// Closes the device of a role that is not shown, and leaves it automatic.
+    private func closeLens(_ role: Role) {
+        let bay = state.cameras[role].lens.bay.other
+        lensTimers?[role].endLooking()
+        cameras?[role][bay].close(keepingPicture: false)
+        controls?[role][bay].leave()
+    }
+
+    /// Looks whether the device that gets ready delivers pictures that can be shown.
+    private func lookAtLens(_ role: Role) {
+        let lens = state.cameras[role].lens
+        guard let incoming = lens.incoming, incoming.mode != nil, !incoming.isCrossing else {
+            lensTimers?[role].endLooking()
+            return
+        }
+        let slot = slots[role][lens.bay.other]
+        if lensTimers?[role].isSteady(slot) ?? false { send(.lensReady(role)) }
     }
 
     /// Cameras came or went.
@@ -294,7 +478,7 @@ final class Daemon {
         devices = found
         assignCameras()
         for role in Role.allCases where state.cameras[role].interruption != .none {
-            cameras?[role].retry()
+            cameras?[role][state.cameras[role].lens.bay].retry()
         }
     }
 
@@ -304,14 +488,28 @@ final class Daemon {
     private func useControls(_ role: Role) {
         let camera = state.cameras[role]
         var use = ControlThread.Use(
-            source: sources[role],
+            source: source(role, camera.lens.device),
             controls: camera.controls,
             isStreaming: camera.mode != nil,
             isShown: state.showsControls
         )
         use.controls.settings.frameRate =
             camera.mode?.rate ?? Double(configuration.output.frameRate)
-        controls?[role].use(use)
+        controls?[role][camera.lens.bay].use(use)
+    }
+
+    /// Has the device that gets ready be set as the one that is shown.
+    private func useIncomingControls(_ role: Role) {
+        let lens = state.cameras[role].lens
+        guard let incoming = lens.incoming, let mode = incoming.mode else { return }
+        var use = ControlThread.Use(
+            source: source(role, incoming.device),
+            controls: incoming.controls,
+            isStreaming: true,
+            isShown: state.showsControls
+        )
+        use.controls.settings.frameRate = mode.rate
+        controls?[role][lens.bay.other].use(use)
     }
 
     /// Takes over what the user set of the controls, where it differs from `old`.
@@ -337,7 +535,12 @@ final class Daemon {
             return done(.failure(.failed(.stalled, "The daemon is starting.")))
         }
         let mailbox = loop.mailbox
-        controls[role].perform(command) { result in
+        let lens = state.cameras[role].lens
+        // What is on its way to be shown does the same, but that each lens has a focus of its own.
+        if lens.incoming?.mode != nil, command.dial != .focus {
+            controls[role][lens.bay.other].perform(command) { _ in }
+        }
+        controls[role][lens.bay].perform(command) { result in
             mailbox.post {
                 MainActor.assumeIsolated {
                     if case .success(let outcome) = result {
@@ -380,7 +583,16 @@ final class Daemon {
     // MARK: For the service
 
     /// What each camera's frames were counted as.
-    func counts(of role: Role) -> FrameSlot.Counts { slots[role].first.counts }
+    func counts(of role: Role) -> FrameSlot.Counts {
+        let bay = state.cameras[role].lens.bay
+        let other = slots[role][bay.other].counts
+        var counts = slots[role][bay].counts
+        counts.captured += other.captured
+        counts.damaged += other.damaged
+        counts.missing += other.missing
+        counts.replaced += other.replaced
+        return counts
+    }
 
     /// What the composite thread did so far.
     var frameCounts: FrameThread.Counts { frames?.statistics ?? FrameThread.Counts() }
@@ -403,7 +615,9 @@ final class Daemon {
             let (camera, before) = (new.cameras[role], old.cameras[role])
             if camera.mirror != before.mirror { send(.setMirror(role, camera.mirror)) }
             if camera.rotation != before.rotation { send(.setRotation(role, camera.rotation)) }
-            if camera.source != before.source || camera.capture != before.capture {
+            if camera.source != before.source || camera.capture != before.capture
+                || camera.lenses != before.lenses
+            {
                 send(.cameraAssigned(role, name: nil))
                 sources[role] = nil
                 send(.setSource(role, camera.source))
@@ -443,6 +657,11 @@ extension State {
             cameras: PerRole(back: camera(.back), front: camera(.front))
         )
     }
+}
+
+extension CameraSource {
+    /// Whether it is there to be opened, as far as can be told.
+    fileprivate var isThere: Bool { !(self is V4L2Source) || !place.isEmpty }
 }
 
 extension State {

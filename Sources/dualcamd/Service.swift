@@ -15,6 +15,8 @@ final class Service {
     /// Calls of Start and Stop that are answered when it is done.
     private var starting: [Invocation] = []
     private var stopping: [Invocation] = []
+    /// Calls of SelectLens, which are answered when nothing gets ready any more.
+    private var selecting: [(role: Role, call: Invocation)] = []
     private var reported = ""
     private let configurationFile: String
     /// What is wrong with the configuration, a sentence for people each.
@@ -144,9 +146,16 @@ final class Service {
             "PixelFormat": .string(camera.mode?.format.description ?? ""),
             "Mirror": .boolean(camera.mirror),
             "Rotation": .uint32(UInt32(clamping: camera.rotation)),
-            "Zoom": .double(camera.zoom),
+            "Lens": .string(camera.lens.selected?.name ?? ""),
+            "Lenses": .array(
+                camera.lens.present.map { .structure([.string($0.name), .double($0.factor)]) },
+                of: "(sd)"
+            ),
+            "LensFallback": .boolean(camera.lens.isFallback),
+            "Zoom": .double(camera.lens.zoom),
             "ZoomRange": .structure([
-                .double(camera.zoomRange.lowerBound), .double(camera.zoomRange.upperBound),
+                .double(camera.lens.zoomRange.lowerBound),
+                .double(camera.lens.zoomRange.upperBound),
             ]),
             "FramesCaptured": .uint64(counts.captured),
             "FramesDropped": .uint64(counts.damaged + counts.missing),
@@ -237,6 +246,14 @@ final class Service {
             stopping = []
             for call in calls { call.reply() }
         }
+        answerSelecting()
+    }
+
+    private func answerSelecting() {
+        let done = selecting.filter { daemon.state.cameras[$0.role].lens.incoming == nil }
+        guard !done.isEmpty else { return }
+        selecting.removeAll { daemon.state.cameras[$0.role].lens.incoming == nil }
+        for (_, call) in done { call.reply() }
     }
 
     private func callScene(_ call: Invocation) {
@@ -259,10 +276,15 @@ final class Service {
     private func callCamera(_ role: Role, _ call: Invocation) {
         do throws(DBusError) {
             switch call.member {
-            case "SetZoom": try setZoom(role, call)
+            case "SetZoom":
+                try setZoom(role, call)
+                call.reply()
+            case "SelectLens":
+                try selectLens(role, call)
+                selecting.append((role, call))
+                answerWaiting()
             default: preconditionFailure("\(call.member) is declared and not answered")
             }
-            call.reply()
         } catch {
             call.fail(error)
         }
@@ -271,8 +293,26 @@ final class Service {
     /// Milliseconds that a zoom takes, where nobody says how many, and at most.
     private static let (zoomRamp, longestRamp) = (250, 60_000)
 
+    private func selectLens(_ role: Role, _ call: Invocation) throws(DBusError) {
+        let (name, state) = (call.arguments.first?.string ?? "", daemon.state.cameras[role].lens)
+        guard let lens = state.all.first(where: { $0.name == name }) else {
+            let names = state.present.map(\.name).joined(separator: ", ")
+            throw .notSupported(
+                "The \(role.rawValue) camera has no lens \"\(name.prefix(64))\"; there are: \(names)."
+            )
+        }
+        guard lens.isThere else {
+            throw .noCamera("The lens \(name) of the \(role.rawValue) camera is not there.")
+        }
+        daemon.send(
+            .setZoom(role, lens.factor, middle: nil, duration: LensState.usualDuration)
+        )
+    }
+
     private func setZoom(_ role: Role, _ call: Invocation) throws(DBusError) {
-        let (zoom, range) = (call.arguments[0].double ?? .nan, daemon.state.cameras[role].zoomRange)
+        let (zoom, range) = (
+            call.arguments[0].double ?? .nan, daemon.state.cameras[role].lens.zoomRange
+        )
         guard range.contains(zoom) else {
             throw .outOfRange("zoom \(zoom), expected \(range.lowerBound) to \(range.upperBound)")
         }

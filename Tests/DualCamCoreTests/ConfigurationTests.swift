@@ -376,10 +376,6 @@ import Testing
             "[scene]\nlayout = \"pip\"\n[loopback]\ndevice = \"auto\"",
             "4: loopback.device has no effect yet"
         ),
-        (
-            "[[cameras.back.lenses]]\nname = \"wide\"\nfactor = 2",
-            "1: cameras.back.lenses has no effect yet"
-        ),
     ])
     func aKeyThatNothingActsOnIsWarnedAbout(text: String, expected: String) throws {
         let (_, warnings) = try Configuration.parse(text, file: "dualcam.toml")

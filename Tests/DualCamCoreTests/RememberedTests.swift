@@ -39,6 +39,11 @@ struct RememberedTests {
         other.holdsShutter = true
         other.whiteBalance = .kelvin(5600)
         before.cameras.back.controls = CameraControls(wish: other)
+        _ = reduce(
+            &before,
+            .setZoom(.back, 2.5, middle: nil, duration: 0),
+            at: .zero
+        )
         let remembered = Remembered(before)
         let read = try #require(Remembered(parsing: remembered.text))
         #expect(read == remembered)
@@ -49,6 +54,8 @@ struct RememberedTests {
         // The camera has its wishes back when it comes.
         _ = reduce(&after, .cameraIdentified(.back, "v4l2:desk"), at: .zero)
         #expect(after.cameras.back.controls.wish == other)
+        #expect(after.cameras.back.lens.zoom == 2.5)
+        #expect(after.scene.framings.back.zoom == 2.5)
         // And keeps them while another one has the role.
         _ = reduce(&after, .cameraIdentified(.back, "v4l2:else"), at: .zero)
         #expect(after.cameras.back.controls.wish.isAutomatic)
@@ -58,7 +65,7 @@ struct RememberedTests {
     @Test(arguments: [
         "", "layout = \"round\"", "inset-size = 7.0\npro = 3", "cameras = 4",
         "[cameras.x]\niso = -4\nshutter = 0\nfocus = 2.0\nwhite-balance = \"moon\"\ncompensation = 9.0",
-        "[cameras.x]\nwhite-balance = 100",
+        "[cameras.x]\nwhite-balance = 100", "[cameras.x]\nzoom = 0.0",
     ])
     func whatMakesNoSenseIsAsAtFirst(text: String) throws {
         var read = try #require(Remembered(parsing: text))

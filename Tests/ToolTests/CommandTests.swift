@@ -11,7 +11,7 @@ struct CommandTests {
         ["restore"],
         ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["privacy"], ["config"],
         ["pro"], ["dial"], ["iso"], ["shutter"], ["focus"], ["wb"], ["ev"], ["controls"],
-        ["zoom"], ["orient"], ["config", "show"],
+        ["lens"], ["zoom"], ["orient"], ["config", "show"],
         ["config", "check"],
     ])
     func helpIsAsItWas(_ command: [String]) throws {
@@ -54,6 +54,8 @@ struct CommandTests {
         (["wb", "auto"], ["back SetWhiteBalance auto"]),
         (["wb", "5600K"], ["back SetKelvin 5600"]), (["wb", "-5"], ["back StepKelvin -5"]),
         (["ev", "-0.7"], ["back SetCompensation -0.7"]),
+        (["lens", "ultra-wide"], ["back SelectLens ultra-wide"]),
+        (["lens", "wide", "--camera", "front"], ["front SelectLens wide"]),
         (["zoom", "1.5x"], ["back SetZoom 1.5"]),
         (["zoom", "2", "--at", "0.2,1", "--camera", "front"], ["front SetZoom 2.0 at=?"]),
         (
@@ -84,6 +86,10 @@ struct CommandTests {
         (["mirror", "on"], #"{"version":1,"camera":"front","mirror":true}"#),
         (["rotate", "180"], #"{"version":1,"camera":"back","rotation":180}"#),
         (["pro", "on"], #"{"version":1,"pro":true}"#),
+        (
+            ["lens", "wide"],
+            #"{"version":1,"camera":"back","lens":"wide","fallback":false,"lenses":[{"name":"ultra-wide","factor":0.5},{"name":"wide","factor":1.0}]}"#
+        ),
         (["zoom", "1"], #"{"version":1,"camera":"back","zoom":1.0}"#),
         (["dial", "up"], #"{"version":1,"dial":"iso","value":"500","limited":false}"#),
         (
@@ -128,6 +134,13 @@ struct CommandTests {
         let child = try desk.run("shutter", "+1")
         #expect(child.exit == .status(0))
         #expect(child.output == "" && child.errors == "dualcamctl: that is the end of the dial\n")
+    }
+
+    @Test func lensesAreListedWithTheOneInUse() throws {
+        let desk = try Desk()
+        try desk.appear()
+        let list = try desk.run("lens", "list")
+        #expect(list.output == "○ ultra-wide  0.5×\n● wide        1.0×\n" && desk.asked.isEmpty)
     }
 
     @Test func theDriversControlsAreListedWithTheNamesOfMenus() throws {

@@ -183,6 +183,14 @@ final class Desk {
             "State": .string("streaming"), "Interruption": .string("none"),
             "Width": .uint32(1280), "Height": .uint32(720), "FrameRate": .uint32(30),
             "PixelFormat": .string("MJPG"), "Mirror": .boolean(mirror), "Rotation": .uint32(0),
+            "Lens": .string("wide"), "LensFallback": .boolean(false),
+            "Lenses": .array(
+                [
+                    .structure([.string("ultra-wide"), .double(0.5)]),
+                    .structure([.string("wide"), .double(1)]),
+                ],
+                of: "(sd)"
+            ),
             "Zoom": .double(1), "ZoomRange": .structure([.double(1), .double(8)]),
             "FramesCaptured": .uint64(1000), "FramesDropped": .uint64(1),
         ]

@@ -1,0 +1,224 @@
+import Frames
+import Testing
+
+@testable import DualCamCore
+
+@Suite("A camera's lenses")
+struct LensTests {
+    var state = State(
+        canvas: Size(width: 1280, height: 720),
+        style: SceneStyle(),
+        cameras: PerRole(
+            back: CameraState(source: .auto, mirror: false, rotation: 0),
+            front: CameraState(source: .auto, mirror: true, rotation: 0)
+        )
+    )
+    let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
+    var lens: LensState { state.cameras.back.lens }
+
+    private func lenses(without missing: String = "") -> [Lens] {
+        [("wide", 1.0), ("telephoto", 3), ("ultra-wide", 0.5)].map { name, factor in
+            Lens(
+                name: name,
+                factor: factor,
+                device: name == "wide" ? "own" : name,
+                deviceFactor: factor,
+                isThere: name != missing
+            )
+        }
+    }
+
+    @discardableResult
+    private mutating func send(_ events: Event..., at seconds: Double) -> [Effect] {
+        events.flatMap { reduce(&state, $0, at: Timestamp(seconds: seconds)) }
+    }
+
+    /// A back camera with three lenses that somebody looks at, or nobody.
+    private mutating func begin(isLookedAt: Bool = true) {
+        send(
+            .cameraIdentified(.back, "own"),
+            .lensesFound(.back, lenses()),
+            .cameraAssigned(.back, name: "Desk"),
+            .start,
+            .nodePublished(id: 7),
+            at: 1
+        )
+        guard isLookedAt else { return }
+        send(.consumed(true), .cameraStreaming(.back, mode, insteadOf: nil), at: 2)
+    }
+
+    private mutating func zoom(to zoom: Double, at seconds: Double) -> [Effect] {
+        send(.setZoom(.back, zoom, middle: nil, duration: 0.3), at: seconds)
+    }
+
+    /// What is seen of the picture that is shown.
+    private func part(at seconds: Double) -> Rect {
+        let time = Timestamp(seconds: seconds)
+        let framing = state.scene.framings.back
+        return framing.part(at: time, of: framing.bay(at: time))
+    }
+
+    @Test mutating func oneLensIsWideAndZoomsDigitally() {
+        #expect(lens.zoomRange == 1...8 && lens.present.isEmpty && !lens.isFallback)
+        begin()
+        #expect(lens.zoomRange == 0.5...24)
+        #expect(lens.present.map(\.name) == ["ultra-wide", "wide", "telephoto"])
+        #expect(lens.selected?.name == "wide" && lens.device == "own")
+    }
+
+    @Test mutating func aLensComesBehindTheScenesAndCrossesOver() {
+        begin()
+        #expect(zoom(to: 3, at: 3) == [.openLens(.back)])
+        #expect(lens.incoming?.device == "telephoto" && lens.device == "own" && !lens.isFallback)
+        // The one that is shown is cut towards it.
+        #expect(abs(part(at: 3.3).width - 1 / 3.0) < 1e-9)
+        #expect(send(.lensReady(.back), at: 3.1) == [], "it delivers nothing yet")
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.15)
+        #expect(send(.lensReady(.back), at: 3.2) == [], "the zoom is under way")
+        #expect(send(.lensReady(.back), at: 3.4) == [.startCrossing(.back, seconds: 0.2)])
+        #expect(send(.lensReady(.back), at: 3.5) == [], "it has begun")
+        let time = Timestamp(seconds: 3.5)
+        #expect(state.scene.framings.back.bay(at: time) == .first)
+        #expect(state.scene.scene(at: time)[0].next?.bay == .second)
+        #expect(send(.lensCrossed(.back), at: 3.6) == [.closeLens(.back)])
+        #expect(lens.device == "telephoto" && lens.bay == .second && lens.incoming == nil)
+        #expect(state.cameras.back.phase == .streaming && state.cameras.back.identity == "own")
+        #expect(part(at: 3.6) == .unit)
+        #expect(lens.isOtherOpen)
+        send(.lensClosed(.back), at: 3.7)
+        #expect(!lens.isOtherOpen)
+
+        // Back, the telephoto holds its view until the other one has crossed over; then it widens.
+        #expect(zoom(to: 1, at: 5) == [.openLens(.back)])
+        #expect(part(at: 5.5) == .unit)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 6)
+        #expect(send(.lensReady(.back), at: 6.5) == [.startCrossing(.back, seconds: 0.2)])
+        #expect(send(.lensCrossed(.back), at: 6.7) == [.closeLens(.back)])
+        #expect(abs(part(at: 6.7).width - 1 / 3.0) < 1e-9)
+        #expect(part(at: 7.1) == .unit && lens.device == "own" && lens.bay == .first)
+    }
+
+    @Test mutating func aPlaceThatTheNextLensDoesNotSeeIsLeftInTime() {
+        begin()
+        _ = send(
+            .setZoom(.back, 2, middle: Place(x: 0.9, y: 0.5), duration: 0),
+            at: 3
+        )
+        #expect(abs(part(at: 3).maxX - 1) < 1e-9)
+        _ = zoom(to: 3, at: 4)
+        let part = part(at: 4.5)
+        #expect(abs(part.midX - 0.5) < 1e-9, "a telephoto's picture is in the middle")
+    }
+
+    @Test mutating func anotherMindOnTheWayCancels() {
+        begin()
+        _ = zoom(to: 3, at: 3)
+        #expect(zoom(to: 0.5, at: 3.1) == [.openLens(.back)])
+        #expect(lens.incoming?.device == "ultra-wide")
+        #expect(zoom(to: 2, at: 3.2) == [.closeLens(.back)])
+        #expect(lens.incoming == nil && lens.selected?.name == "wide")
+    }
+
+    @Test mutating func withoutRoomForBothThePictureHoldsSharp() {
+        begin()
+        _ = zoom(to: 3, at: 3)
+        #expect(
+            send(.lensInterrupted(.back, .bandwidth), at: 3.2)
+                == [.closeCamera(.back, keepsPicture: true)]
+        )
+        send(.cameraClosed(.back), at: 3.3)
+        #expect(state.cameras.back.phase == .streaming)
+        let layer = state.scene.scene(at: Timestamp(seconds: 9))[0]
+        #expect(layer.veil == 0 && layer.notice == nil)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 4)
+        _ = send(.lensReady(.back), at: 4.5)
+        _ = send(.lensCrossed(.back), at: 4.7)
+        #expect(lens.device == "telephoto" && state.cameras.back.phase == .streaming)
+        // The other way it fails for another reason, and so does the next best: what was shown is opened again.
+        _ = zoom(to: 1, at: 5)
+        _ = send(.lensInterrupted(.back, .bandwidth), at: 5.2)
+        #expect(
+            send(.lensInterrupted(.back, .busy), at: 5.4)
+                == [.startLensRetry(.back), .openLens(.back)]
+        )
+        #expect(lens.incoming?.device == "ultra-wide")
+        #expect(
+            send(.lensInterrupted(.back, .busy), at: 5.5)
+                == [.startLensRetry(.back), .closeLens(.back), .openCamera(.back)]
+        )
+        #expect(lens.device == "telephoto" && lens.isFallback)
+    }
+
+    @Test mutating func aBusyLensIsCutFromAnotherAndTriedAgain() {
+        begin()
+        _ = zoom(to: 3, at: 3)
+        #expect(
+            send(.lensInterrupted(.back, .busy), at: 3.2)
+                == [.startLensRetry(.back), .closeLens(.back)]
+        )
+        #expect(lens.isFallback && lens.selected?.name == "telephoto" && lens.device == "own")
+        #expect(abs(part(at: 4).width - 1 / 3.0) < 1e-9)
+        #expect(send(.lensRetry(.back), at: 9) == [.openLens(.back)])
+        #expect(!lens.isFallback)
+    }
+
+    @Test mutating func aLensThatIsPulledOutIsReplacedAndComesBack() {
+        begin()
+        _ = zoom(to: 3, at: 3)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
+        _ = send(.lensReady(.back), at: 4)
+        _ = send(.lensCrossed(.back), at: 4.2)
+        #expect(
+            send(.cameraInterrupted(.back, .unplugged, reason: "gone"), at: 5)
+                == [.startLensRetry(.back), .openLens(.back)]
+        )
+        #expect(lens.incoming?.device == "own" && lens.isFallback)
+        #expect(state.scene.scene(at: Timestamp(seconds: 6.5))[0].veil == 0, "not at once")
+        send(.lensesFound(.back, lenses(without: "telephoto")), at: 5.1)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 5.5)
+        _ = send(.lensReady(.back), at: 6)
+        _ = send(.lensCrossed(.back), at: 6.2)
+        #expect(lens.device == "own" && state.cameras.back.phase == .streaming)
+        #expect(lens.selected?.name == "telephoto" && lens.isFallback)
+        #expect(lens.present.map(\.name) == ["ultra-wide", "wide"])
+        #expect(send(.lensRetry(.back), at: 10) == [], "it is not there")
+        #expect(send(.lensesFound(.back, lenses()), at: 20) == [.openLens(.back)])
+        #expect(!lens.isFallback)
+    }
+
+    @Test mutating func nobodyLooksAndTheLensIsAnotherAtOnce() {
+        begin(isLookedAt: false)
+        #expect(zoom(to: 3, at: 3) == [])
+        #expect(lens.device == "telephoto" && lens.incoming == nil)
+        #expect(part(at: 3) == .unit)
+        #expect(send(.consumed(true), at: 4).contains(.openCamera(.back)))
+        // And what is under way when the last one leaves is over.
+        send(.cameraStreaming(.back, mode, insteadOf: nil), at: 4.2)
+        _ = zoom(to: 1, at: 5)
+        let effects = send(.consumed(false), .graceOver, at: 6)
+        #expect(effects.contains(.closeLens(.back)))
+        #expect(lens.device == "own" && lens.incoming == nil && part(at: 6) == .unit)
+    }
+
+    @Test mutating func whatIsSetByHandGoesAlongButForTheFocus() throws {
+        begin()
+        var device = ScriptedControls(ScriptedControls.full)
+        var controls = CameraControls()
+        for command in [ControlCommand.iso(800), .shutter(8000), .focus(0.3)] {
+            try device.give(command, &controls)
+        }
+        send(.controlsRead(.back, identity: "own", controls), at: 3)
+        _ = zoom(to: 3, at: 4)
+        let wish = try #require(lens.incoming?.controls.wish)
+        #expect(wish.iso == 800 && wish.shutter == 8000 && wish.focus == nil)
+        var other = CameraControls(wish: wish)
+        other.read(ScriptedControls(ScriptedControls.gain(0...10)).controls)
+        send(.controlsRead(.back, identity: "telephoto", other), at: 5)
+        #expect(state.cameras.back.controls.wish.focus == 0.3, "what is shown is as it was")
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 5)
+        _ = send(.lensReady(.back), at: 5.5)
+        _ = send(.lensCrossed(.back), at: 5.7)
+        #expect(state.cameras.back.controls.wish == wish)
+        #expect(state.cameras.back.controls.device.map(\.name) == ["gain"])
+    }
+}
