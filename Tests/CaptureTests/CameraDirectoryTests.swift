@@ -7,7 +7,7 @@ import Testing
 
 @testable import Capture
 
-@Suite(.timeLimit(.minutes(1))) struct CameraDirectoryTests {
+@Suite(.timeLimit(.minutes(5))) struct CameraDirectoryTests {
     /// A sysfs and a /dev of our own, removed with this.
     private final class Tree {
         let root: String

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Capture
 
-@Suite(.timeLimit(.minutes(1))) struct FileSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct FileSourceTests {
     /// A directory of our own, removed with this.
     private final class Folder {
         let path = "/tmp/dualcam-test-\(UUID().uuidString)"

@@ -4,7 +4,7 @@ import Frames
 import Platform
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TestSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct TestSourceTests {
     private let small = CaptureRequest(size: Size(width: 320, height: 180), rate: 100)
 
     private func open(

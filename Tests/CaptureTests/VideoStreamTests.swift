@@ -8,7 +8,7 @@ import Testing
 
 @testable import Capture
 
-@Suite(.timeLimit(.minutes(1))) struct VideoStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct VideoStreamTests {
     private let request = CaptureRequest(size: Size(width: 64, height: 32), rate: 30)
 
     private func open(_ device: ScriptedDevice) throws(CaptureError) -> any CameraStream {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DBusKit
 
-@Suite("Connection", .timeLimit(.minutes(1)))
+@Suite("Connection", .timeLimit(.minutes(5)))
 struct ConnectionTests {
     @Test func aNameBelongsToOne() throws {
         let stage = try Stage()

@@ -64,7 +64,7 @@ extension Stage {
     }
 }
 
-@Suite("Object server", .timeLimit(.minutes(1)))
+@Suite("Object server", .timeLimit(.minutes(5)))
 struct ObjectServerTests {
     @Test func realClientsCallAMethod() throws {
         let stage = try Stage()

@@ -411,7 +411,7 @@ import Testing
     }
 
     /// Mutations of a full document: each is read, or refused with a line that the document has.
-    @Test(.timeLimit(.minutes(1)), arguments: 0..<8)
+    @Test(.timeLimit(.minutes(5)), arguments: 0..<8)
     func anyMutationIsReadOrRefusedAtALineOfTheText(seed: UInt64) throws {
         var random = SplitMix(state: seed)
         let original = Array(Self.full.utf8)

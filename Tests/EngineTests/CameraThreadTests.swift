@@ -7,7 +7,7 @@ import Platform
 import Synchronization
 import Testing
 
-@Suite("A camera's thread", .timeLimit(.minutes(1)))
+@Suite("A camera's thread", .timeLimit(.minutes(5)))
 struct CameraThreadTests {
     private let slot: FrameSlot
     private let told = Told()

@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("The thread of a camera's controls", .timeLimit(.minutes(1)))
+@Suite("The thread of a camera's controls", .timeLimit(.minutes(5)))
 struct ControlThreadTests {
     private typealias Outcome = Result<ControlThread.Outcome, ControlRefusal>
     private static let patience = 20.0

@@ -154,7 +154,7 @@ struct LabelTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func areThereSoonAfterTheirNoticeAndAtOnceTheNextTime() throws {
         var state = SceneState(
             canvas: Self.canvas,

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    @Suite("On the bus", .timeLimit(.minutes(1)))
+    @Suite("On the bus", .timeLimit(.minutes(5)))
     struct BusTests {
         private static let configuration = DaemonTests.still(back: "test", front: "test")
         private static let properties = "org.freedesktop.DBus.Properties"

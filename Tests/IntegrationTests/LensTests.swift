@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    @Suite("Lenses and zoom", .timeLimit(.minutes(1)))
+    @Suite("Lenses and zoom", .timeLimit(.minutes(5)))
     struct LensTests {
         private func zoom(_ daemon: Daemon, _ zoom: Double, _ options: [String: Value]) throws {
             try daemon.send(

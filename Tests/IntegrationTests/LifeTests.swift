@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    @Suite("What befalls it", .timeLimit(.minutes(1)))
+    @Suite("What befalls it", .timeLimit(.minutes(5)))
     struct LifeTests {
         private static let configuration = DaemonTests.still(back: "test", front: "test")
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    @Suite("The picture", .timeLimit(.minutes(1)))
+    @Suite("The picture", .timeLimit(.minutes(5)))
     struct PictureTests {
         /// Where the inset rests on 1280x720, a fraction of the width wide.
         private static func inset(_ corner: String, size: Double = 0.25) -> Rect {

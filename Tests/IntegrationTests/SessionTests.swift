@@ -8,7 +8,7 @@ import Testing
 
 extension DaemonTests {
     /// Sleep, locks and absence, with logind and screen savers played by dbusmock.
-    @Suite("The session", .timeLimit(.minutes(1)))
+    @Suite("The session", .timeLimit(.minutes(5)))
     struct SessionTests {
         private static let configuration = DaemonTests.still(
             back: "test:bars",

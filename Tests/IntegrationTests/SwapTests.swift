@@ -9,7 +9,7 @@ import Testing
 extension DaemonTests {
     /// A swap as a consumer sees it, between a dark main picture and a light inset in which
     /// nothing moves: at rest one frame is as the other, to the byte.
-    @Suite("A swap", .timeLimit(.minutes(1)))
+    @Suite("A swap", .timeLimit(.minutes(5)))
     struct SwapTests {
         /// A frame seen, and what was to be seen on it.
         private struct Sight {

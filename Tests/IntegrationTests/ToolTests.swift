@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    @Suite("dualcamctl with the daemon", .timeLimit(.minutes(1)))
+    @Suite("dualcamctl with the daemon", .timeLimit(.minutes(5)))
     struct ToolTests {
         private func run(_ session: PrivateSession, _ arguments: String) throws -> Child {
             let child = try session.run(

@@ -50,7 +50,7 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
         #expect(error.errno == errno && error.subject.hasPrefix(path))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func aPipeThatNobodyWritesToIsNotWaitedFor() throws {
         let directory = temporaryDirectory()
         defer { rmdir(directory) }

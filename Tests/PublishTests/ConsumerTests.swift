@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension NodeTests {
-    @Suite("What consumers get", .timeLimit(.minutes(1)))
+    @Suite("What consumers get", .timeLimit(.minutes(5)))
     struct ConsumerTests {
         @Test func itSaysWhatConsumersLookFor() throws {
             try PrivateSession.with { session in

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension NodeTests {
-    @Suite("PipeWire goes and comes", .timeLimit(.minutes(1)))
+    @Suite("PipeWire goes and comes", .timeLimit(.minutes(5)))
     struct RestartTests {
         @Test func itIsThereOnceAndWhenPipeWireComes() throws {
             try PrivateSession.with([.bus]) { session in

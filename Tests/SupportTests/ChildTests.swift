@@ -4,7 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("Child", .timeLimit(.minutes(1)))
+@Suite("Child", .timeLimit(.minutes(5)))
 struct ChildTests {
     @Test func whatItWritesIsKept() throws {
         let child = try Child("sh", ["-c", "echo out; echo err >&2; exit 3"])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import dualcamctl
 
-@Suite("dualcamctl doctor", .timeLimit(.minutes(1)))
+@Suite("dualcamctl doctor", .timeLimit(.minutes(5)))
 struct DoctorTests {
     @Test func withNothingThereItSaysWhatMendsIt() throws {
         let desk = try Desk()
