@@ -114,7 +114,7 @@ install: documents ## install what was built: PREFIX=/usr/local DESTDIR=
 	install -D -m 644 $(GENERATED)/dualcamctl.fish $(FISH)/dualcamctl.fish
 	$(if $(ETC),test -e $(ETC)/dualcam.toml || install -D -m 644 -t $(ETC) $(GENERATED)/dualcam.toml)
 	install -D -m 644 -t $(DOC) LICENSE docs/dualcam.toml
-	$(foreach file,$(wildcard examples/*/*),install -D -m $$(test -x $(file) && echo 755 || echo 644) $(file) $(DOC)/$(file) &&) true
+	cp -R examples $(DOC)
 	$(foreach file,$(LICENSES),install -D -m 644 $(file) $(DOC)/licenses/$(notdir $(patsubst %/,%,$(dir $(file)))) &&) true
 	@test -n "$(DESTDIR)" || echo "now, as the user: systemctl --user daemon-reload; systemctl --user enable --now dualcamd"
 

@@ -68,8 +68,8 @@ final class PipeWireStream: CameraStream {
         (.nv12, SPA_VIDEO_FORMAT_NV12), (.i420, SPA_VIDEO_FORMAT_I420),
     ]
 
-    /// See `PipeWireSource.open`.
-    init(_ name: String, _ request: CaptureRequest) throws(CaptureError) {
+    /// See `PipeWireSource.open`. With `isOwn` the node has to be one of ours.
+    init(_ name: String, _ request: CaptureRequest, isOwn: Bool = false) throws(CaptureError) {
         _ = Self.library
         self.name = name
         self.request = request
@@ -104,7 +104,7 @@ final class PipeWireStream: CameraStream {
         hooks.listen(core: core, registry: registry, for: self)
         cpw_core_sync(core, 0, 0)
         try iterate(until: deadline) { isListed }
-        let found = try node()
+        let found = try node(isOwn: isOwn)
         target = found.id
         try connect(to: found.serial)
         try iterate(until: deadline) { picture != nil }
@@ -120,21 +120,24 @@ final class PipeWireStream: CameraStream {
         pw_loop_destroy(loop)
     }
 
-    /// The camera that has our name.
-    private func node() throws(CaptureError) -> (id: UInt32, serial: String) {
-        guard let (id, node) = nodes.first(where: { $0.value.name == name }) else {
-            let names = nodes.values.map(\.name).sorted().joined(separator: ", ")
-            throw CaptureError(
-                .notFound,
-                "PipeWire node",
-                name,
-                detail: names.isEmpty ? "there is no camera" : "there are \(names)"
-            )
+    /// The camera that has the name, of ours or of others.
+    private func node(isOwn: Bool) throws(CaptureError) -> (id: UInt32, serial: String) {
+        let ours = "\(getpid())"
+        let called = nodes.filter { $0.value.name == name }
+        if let (id, node) = called.first(where: { (processes[$0.value.client] == ours) == isOwn }) {
+            return (id, node.serial)
         }
-        guard processes[node.client] != "\(getpid())" else {
-            throw CaptureError(.unsupported, "PipeWire node", name, detail: "it is our own")
+        guard called.isEmpty else {
+            let detail = isOwn ? "it is another program's" : "it is our own"
+            throw CaptureError(.unsupported, "PipeWire node", name, detail: detail)
         }
-        return (id, node.serial)
+        let names = nodes.values.map(\.name).sorted().joined(separator: ", ")
+        throw CaptureError(
+            .notFound,
+            "PipeWire node",
+            name,
+            detail: names.isEmpty ? "there is no camera" : "there are \(names)"
+        )
     }
 
     private func connect(to serial: String) throws(CaptureError) {

@@ -41,6 +41,7 @@ final class Daemon {
     private var watch: CameraWatch?
     /// What the devices of lenses were known by, by their sources.
     private var lensNames: [String: String] = [:]
+    private var mirror: LoopbackMirror?
 
     /// How long cameras stay open after the last consumer left, since some come back at once.
     private static let graceDuration = 0.6
@@ -89,6 +90,7 @@ final class Daemon {
         self.watch = watch
         devices = watch.cameras(until: MonotonicClock.now + Timestamp(seconds: Self.lookDuration))
         assignCameras()
+        mirror = loopbackMirror()
         send(.start)
     }
 
@@ -103,6 +105,7 @@ final class Daemon {
             }
         }
         watch?.end()
+        mirror?.end()
         let hasEnded = frames?.end() ?? true
         var areClosed = true
         for role in Role.allCases {
@@ -113,7 +116,48 @@ final class Daemon {
             }
         }
         if !areClosed { Log.capture.warning("a camera does not close") }
-        return (watch?.wait(until: deadline) ?? true) && hasEnded && areClosed
+        let hasMirrorEnded = mirror?.wait(until: deadline) ?? true
+        return (watch?.wait(until: deadline) ?? true) && hasEnded && areClosed && hasMirrorEnded
+    }
+
+    /// The mirror that the configuration asks for; `nil` where it asks for none.
+    private func loopbackMirror() -> LoopbackMirror? {
+        let output = configuration.output
+        let device: String
+        switch configuration.loopback.device {
+        case .none: return nil
+        case .auto: device = "auto"
+        case .path(let path): device = path
+        }
+        do throws(SystemError) {
+            let mirror = try LoopbackMirror(
+                to: device,
+                of: output.nodeName,
+                size: output.size,
+                rate: output.frameRate
+            ) { report in
+                switch report {
+                case .ready(let path):
+                    Log.publish.notice("loopback ready", metadata: ["device": "\(path)"])
+                case .mirroring(let path):
+                    Log.publish.notice("loopback in use", metadata: ["device": "\(path)"])
+                case .unavailable(let reason):
+                    Log.publish.warning("no loopback", metadata: ["reason": "\(reason)"])
+                }
+            }
+            mirror.follow(isPublished: state.isActive)
+            return mirror
+        } catch {
+            Log.publish.error("no loopback", metadata: ["reason": "\(error)"])
+            return nil
+        }
+    }
+
+    /// Has the mirror be what the configuration asks for now.
+    private func replaceMirror() {
+        mirror?.end()
+        mirror?.leave()
+        mirror = loopbackMirror()
     }
 
     private func cameraThreads(_ role: Role) throws(SystemError) -> PerBay<CameraThread> {
@@ -177,6 +221,7 @@ final class Daemon {
             let (lens, old) = (state.cameras[role].lens, before.cameras[role].lens)
             if lens.incoming?.mode != old.incoming?.mode { useIncomingControls(role) }
         }
+        if state.isActive != before.isActive { mirror?.follow(isPublished: state.isActive) }
         let properties = state.nodeProperties
         if properties != before.nodeProperties || event.isPublished { frames?.show(properties) }
         // What has happened is told after the properties that show it, the rest is told before.
@@ -609,6 +654,7 @@ final class Daemon {
         guard new != old else { return }
         configuration = new
         if new.output != old.output { replaceFrameThread() }
+        if new.output != old.output || new.loopback != old.loopback { replaceMirror() }
         setControls(before: old)
         if new.scene.style != old.scene.style { send(.setStyle(new.scene.style)) }
         for role in Role.allCases {

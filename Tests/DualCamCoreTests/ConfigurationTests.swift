@@ -373,8 +373,8 @@ import Testing
     @Test(arguments: [
         ("[capture]\naudio = false", "2: capture.audio has no effect yet"),
         (
-            "[scene]\nlayout = \"pip\"\n[loopback]\ndevice = \"auto\"",
-            "4: loopback.device has no effect yet"
+            "[scene]\nlayout = \"pip\"\n[capture]\nlive-photo = true",
+            "4: capture.live-photo has no effect yet"
         ),
     ])
     func aKeyThatNothingActsOnIsWarnedAbout(text: String, expected: String) throws {

@@ -28,7 +28,8 @@ struct DoctorTests {
         let checks = try #require(report["checks"] as? [[String: Any]])
         let names = [
             "configuration", "cameras", "permissions", "in use", "usb", "pipewire", "wireplumber",
-            "unit", "daemon", "node", "portal", "refusals", "browsers", "stream",
+            "unit", "daemon", "node", "portal", "refusals", "browsers", "loopback",
+            "stream",
         ]
         #expect(checks.map { $0["name"] as? String } == names)
         for check in checks {
@@ -128,6 +129,20 @@ struct DoctorTests {
             "raise dbus.exceptions.DBusException('none', name='org.freedesktop.systemd1.NoSuchUnit')"
         )
         #expect(try desk.run("doctor").output.contains("→ systemctl --user daemon-reload\n"))
+    }
+
+    @Test func aLoopbackThatIsNotThereIsAmiss() throws {
+        let desk = try Desk()
+        let file = desk.session.directory + "/x.toml"
+        try "[loopback]\ndevice = \"/dev/video255\"\n".write(
+            toFile: file,
+            atomically: true,
+            encoding: .utf8
+        )
+        try desk.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
+        let output = try desk.run("doctor").output
+        #expect(output.contains("✗ loopback       there is no device of v4l2loopback\n"))
+        #expect(output.contains("sudo modprobe v4l2loopback exclusive_caps=1"))
     }
 
     @Test func browsersHaveToLookInPipeWire() throws {

@@ -40,8 +40,8 @@ def body():
     wait_for('the daemon runs', lambda: unit('ActiveState') == 'active', 120)
     properties = wait_for('the node is there', node, 60)['info']['props']
     expect(properties.get('node.description') == 'DualCam', 'it is the camera called DualCam')
-    expect(status()['cameras']['back']['state'] == 'closed', 'it has found the camera')
-    expect(status()['problems'] == [], f'it has no problem: {status()["problems"]}')
+    wait_for('it has found the camera', lambda: status()['cameras']['back']['state'] == 'closed')
+    wait_for('it has no problem', lambda: status()['problems'] == [])
     check('dualcamctl', 'config', 'check', '/etc/dualcam/dualcam.toml')
 
     # A call, on a machine that is too slow for the usual size; an upgrade meanwhile

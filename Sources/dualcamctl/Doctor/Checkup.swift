@@ -51,7 +51,7 @@ struct Checkup {
             bandwidthFinding, pipeWireFinding, sessionManagerFinding,
             desktop.unitFinding(), daemonFinding, nodeFinding,
             desktop.portalFinding(hasNode: hasNode), desktop.refusalFinding(),
-            desktop.browserFinding(), problemsFinding,
+            desktop.browserFinding(), loopbackFinding, problemsFinding,
         ]
     }
 
@@ -163,6 +163,37 @@ struct Checkup {
         let text = "\(sharing) share USB bus \(bus.number), of \(bus.megabits) Mb/s"
         guard short else { return .good(name, text + ", and it suffices") }
         return .bad(name, text + ": plug \(first.name) in elsewhere, or have both send MJPG")
+    }
+
+    /// Whether the device is there that programs of V4L2 are to find the stream on.
+    private var loopbackFinding: Finding {
+        let name = "loopback"
+        let wanted = ((try? configuration.get().configuration) ?? Configuration()).loopback.device
+        let path: String?
+        switch wanted {
+        case .none: return .good(name, "none is configured")
+        case .auto:
+            // Devices without hardware, as the module's are.
+            path = entries(of: "/sys/devices/virtual/video4linux").sorted().first
+                .map { "/dev/\($0)" }
+        case .path(let configured):
+            path = access(configured, F_OK) == 0 ? configured : nil
+        }
+        guard let path else {
+            return .bad(
+                name,
+                "there is no device of v4l2loopback",
+                mendedBy: "sudo apt install v4l2loopback-dkms && "
+                    + "sudo modprobe v4l2loopback exclusive_caps=1 card_label=DualCam"
+            )
+        }
+        return access(path, R_OK | W_OK) == 0
+            ? .good(name, "the stream is mirrored to \(path) while somebody reads it")
+            : .bad(
+                name,
+                "\(path) may not be opened",
+                mendedBy: "sudo usermod -aG video \"$USER\""
+            )
     }
 
     // MARK: PipeWire

@@ -51,7 +51,7 @@ depends() { apt-cache show --no-all-versions "$1" | sed -n 's/^Depends: //p' | t
 fetch() {  # DIR PACKAGE...: download and unpack into DIR
 	local dir=$1 tmp; shift
 	tmp=$(mktemp -d "$CACHE/debs.XXXXXX")
-	(cd "$tmp" && apt-get -o APT::Sandbox::User=root download -qq "$@" && for d in *.deb; do dpkg -x "$d" "$dir"; done) \
+	(cd "$tmp" && apt-get -o APT::Sandbox::User=root -o Acquire::Retries=3 download -qq "$@" && for d in *.deb; do dpkg -x "$d" "$dir"; done) \
 		|| { rm -rf "$tmp"; fail "could not download $*"; }
 	rm -rf "$tmp"
 }
@@ -83,9 +83,24 @@ if ! done_already modules "$kver"; then
 	mark modules "$kver"
 fi
 
+# 4. v4l2loopback, which Debian has as source alone
+loopback=v4l2loopback-$kver
+if [ ! -e "$CACHE/$loopback/v4l2loopback.ko" ]; then
+	say "v4l2loopback for $kver: headers, build"
+	hdr=$(mktemp -d "$CACHE/headers.XXXXXX")
+	fetch "$hdr" "linux-headers-$kver" $(depends "linux-headers-$kver" | grep -E '^linux-(headers|kbuild)-') v4l2loopback-dkms
+	# The headers name one another by the place that they are installed in.
+	sed -i "s#^include /usr/src#include $hdr/usr/src#" "$hdr/usr/src/linux-headers-$kver/Makefile"
+	make -C "$hdr/usr/src/linux-headers-$kver" M="$(echo "$hdr"/usr/src/v4l2loopback-*/)" modules >"$CACHE/v4l2loopback.log" 2>&1 \
+		|| { tail -20 "$CACHE/v4l2loopback.log" >&2; fail "v4l2loopback cannot be built, see $CACHE/v4l2loopback.log"; }
+	install -D -m 644 -t "$CACHE/$loopback" "$hdr"/usr/src/v4l2loopback-*/v4l2loopback.ko
+	rm -rf "$hdr"
+	DID="$DID v4l2loopback"
+fi
+
 # Clones of the project may share the cache: what is built from its files is named after their contents.
 
-# 4. the initramfs
+# 5. the initramfs
 initrd=initrd-$(sum "$RIG/guest/init").gz
 if ! done_already "$initrd" "$kver"; then
 	say "initramfs"
@@ -103,7 +118,7 @@ if ! done_already "$initrd" "$kver"; then
 	mark "$initrd" "$kver"; DID="$DID initramfs"
 fi
 
-# 5. the camera, and the rate of this machine's clock
+# 6. the camera, and the rate of this machine's clock
 for tool in uvccam tsckhz; do
 	built=$CACHE/$tool-$(sum "$RIG/src/$tool.c")/$tool
 	if [ ! -x "$built" ]; then

@@ -1,0 +1,321 @@
+import CV4L2
+package import Frames
+import Glibc
+package import Platform
+import Synchronization
+
+/// The stream once more, on a device of the kernel's module v4l2loopback, for programs that know
+/// nothing of PipeWire.
+///
+/// A consumer of our own node, and one only while a program has the device open, so that cameras are
+/// open for somebody alone. On a thread of its own, `loopback`.
+package final class LoopbackMirror: Sendable {
+    /// What becomes of it.
+    package enum Report: Hashable, Sendable {
+        /// It waits for programs at this device.
+        case ready(String)
+        /// A program has the device open; the stream is written there.
+        case mirroring(String)
+        /// There is no device that it can write to, and why.
+        case unavailable(String)
+    }
+
+    private struct Orders {
+        var isPublished = false
+        var isOver = false
+    }
+
+    private let orders = Mutex(Orders())
+    private let bell: Bell
+    private let thread = Mutex<Thread?>(nil)
+
+    /// Mirrors the node called `node`, of `size` and `rate`, to `device`: a path in /dev, or "auto" for
+    /// the first that there is; as soon as it is published and the device is there.
+    ///
+    /// `report` is called on the thread of this, when something has changed. Throws when the system has
+    /// no thread or descriptor to give.
+    package init(
+        to device: String,
+        of node: String,
+        size: Size,
+        rate: Int,
+        report: @escaping @Sendable (Report) -> Void
+    ) throws(SystemError) {
+        bell = try Bell()
+        let started = try Thread(name: "loopback") { [self] in
+            Round(self, to: device, of: node, size: size, rate: rate, report: report).run()
+        }
+        thread.withLock { $0 = started }
+    }
+
+    /// The node came or went. Without one the device is let go of.
+    package func follow(isPublished: Bool) {
+        orders.withLock { $0.isPublished = isPublished }
+        bell.ring()
+    }
+
+    /// Has the thread end; does not wait for it.
+    package func end() {
+        orders.withLock { $0.isOver = true }
+        bell.ring()
+    }
+
+    /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end()`.
+    package func wait(until deadline: Timestamp) -> Bool {
+        thread.withLock { thread in
+            guard thread?.join(until: deadline) ?? true else { return false }
+            thread = nil
+            return true
+        }
+    }
+
+    /// Lets the thread end by itself. After `end()`, instead of waiting.
+    package func leave() {
+        thread.withLock { thread in
+            thread?.detach()
+            thread = nil
+        }
+    }
+
+    /// What the thread holds. Bound to it.
+    private final class Round {
+        private let shared: LoopbackMirror
+        private let wanted: String
+        private let node: String
+        private let size: Size
+        private let rate: Int
+        private let report: @Sendable (Report) -> Void
+        private var reported: Report?
+
+        /// How long a program has to have the device open until it counts: some open every device for
+        /// a moment, to see what it is.
+        private static let patience = Timestamp(seconds: 0.2)
+        /// How long until something is tried again that nothing tells of.
+        private static let retry = Timestamp(seconds: 2)
+
+        init(
+            _ shared: LoopbackMirror,
+            to wanted: String,
+            of node: String,
+            size: Size,
+            rate: Int,
+            report: @escaping @Sendable (Report) -> Void
+        ) {
+            self.shared = shared
+            self.wanted = wanted
+            self.node = node
+            self.size = size
+            self.rate = rate
+            self.report = report
+        }
+
+        private var orders: Orders { shared.orders.withLock { $0 } }
+
+        private func tell(_ news: Report) {
+            guard news != reported else { return }
+            reported = news
+            report(news)
+        }
+
+        func run() {
+            while !orders.isOver {
+                guard orders.isPublished else {
+                    pause(for: Timestamp(seconds: 3600))
+                    continue
+                }
+                do throws(CaptureError) {
+                    try attend(LoopbackDevice(wanted, size: size, rate: rate))
+                } catch {
+                    tell(.unavailable(error.description))
+                    if error.code == .notFound { awaitDevice() } else { pause(for: Self.retry) }
+                }
+            }
+        }
+
+        /// Waits for the bell, or for so long.
+        private func pause(for span: Timestamp) {
+            _ = Capture.wait(for: -1, bell: shared.bell, until: MonotonicClock.now + span)
+        }
+
+        /// Waits until there is something new in /dev; also for a while more, as udev has to see to it.
+        private func awaitDevice() {
+            guard let watch = FileWatch("/dev", for: IN_CREATE | IN_ATTRIB) else {
+                return pause(for: Self.retry)
+            }
+            // What came before the watch would not be told.
+            let deadline = MonotonicClock.now + Timestamp(seconds: 30)
+            if case .ready = Capture.wait(for: watch.descriptor, bell: shared.bell, until: deadline)
+            {
+                pause(for: Self.patience)
+            }
+        }
+
+        /// Serves the programs that open `device`, until the node goes, or this is over.
+        ///
+        /// Throws when the device is of no use any more.
+        private func attend(_ device: LoopbackDevice) throws(CaptureError) {
+            guard let watch = FileWatch(device.path, for: IN_OPEN | IN_CLOSE) else {
+                throw CaptureError(.system, "inotify", device.path, errno: errno)
+            }
+            while orders.isPublished, !orders.isOver {
+                watch.drain()
+                guard device.hasReaders else {
+                    tell(.ready(device.path))
+                    let deadline = MonotonicClock.now + Timestamp(seconds: 3600)
+                    if case .ready = Capture.wait(
+                        for: watch.descriptor,
+                        bell: shared.bell,
+                        until: deadline
+                    ) {
+                        pause(for: Self.patience)
+                    }
+                    continue
+                }
+                try mirror(to: device, watch)
+            }
+        }
+
+        /// Writes frames until nobody has the device open, or there is an order.
+        private func mirror(to device: LoopbackDevice, _ watch: FileWatch) throws(CaptureError) {
+            let stream: PipeWireStream
+            do throws(CaptureError) {
+                stream = try PipeWireStream(
+                    node,
+                    CaptureRequest(size: size, rate: rate),
+                    isOwn: true
+                )
+            } catch {
+                // The node is on its way, or has just gone.
+                return pause(for: Self.patience)
+            }
+            tell(.mirroring(device.path))
+            while device.hasReaders {
+                // Programs come and go seldom; what they have open takes some milliseconds to find out.
+                while !watch.drain() {
+                    let event: CapturedEvent
+                    do throws(CaptureError) {
+                        event = try stream.next(
+                            until: MonotonicClock.now + Self.retry,
+                            bell: shared.bell
+                        )
+                    } catch { return }
+                    switch event {
+                    case .frame(let frame): try device.write(frame)
+                    case .woken: return
+                    case .jpeg, .dropped, .timedOut: break
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A device of v4l2loopback that we feed, open until this is released.
+///
+/// Programs see a camera there as long as somebody feeds it, and have to be shown a first picture:
+/// v4l2_loopback_write() of the module.
+private final class LoopbackDevice {
+    let path: String
+    private let device: VideoDevice
+    private let size: Size
+    private var bytes: [UInt8]
+
+    /// Opens `wanted`, or the first that there is where that is "auto".
+    ///
+    /// Throws `notFound` where there is none, and what its calls mean.
+    init(_ wanted: String, size: Size, rate: Int) throws(CaptureError) {
+        guard let path = wanted == "auto" ? Self.paths.first : wanted else {
+            throw CaptureError(.notFound, "v4l2loopback", detail: "the module has no device")
+        }
+        self.path = path
+        self.size = size
+        // Black.
+        bytes = (0..<size.area * 2).map { $0 % 2 == 0 ? 16 : 128 }
+        device = try VideoDevice(path: path)
+        guard try device.capability().driver == "v4l2 loopback" else {
+            throw CaptureError(.unsupported, "v4l2loopback", path, detail: "it is another device")
+        }
+        var format = v4l2_format()
+        format.type = V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue
+        format.fmt.pix.width = UInt32(size.width)
+        format.fmt.pix.height = UInt32(size.height)
+        format.fmt.pix.pixelformat = PixelFormat.yuyv.rawValue
+        format.fmt.pix.field = V4L2_FIELD_NONE.rawValue
+        format.fmt.pix.bytesperline = UInt32(size.width * 2)
+        format.fmt.pix.sizeimage = UInt32(size.area * 2)
+        format.fmt.pix.colorspace = V4L2_COLORSPACE_SMPTE170M.rawValue
+        try device.call(cv4l2_s_fmt, "VIDIOC_S_FMT", &format)
+        guard format.fmt.pix.width == size.width, format.fmt.pix.height == size.height,
+            format.fmt.pix.pixelformat == PixelFormat.yuyv.rawValue
+        else {
+            throw CaptureError(.unsupported, "VIDIOC_S_FMT", path, detail: "it has another format")
+        }
+        var parameters = v4l2_streamparm()
+        parameters.type = V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue
+        parameters.parm.output.timeperframe = v4l2_fract(numerator: 1, denominator: UInt32(rate))
+        // What the module makes of it is the readers' concern alone.
+        _ = device.attempt(cv4l2_s_parm, &parameters)
+        try write()
+    }
+
+    /// The module's devices, or others without hardware.
+    private static var paths: [String] {
+        let sysfs = "/sys/devices/virtual/video4linux"
+        return entries(of: sysfs).filter { $0.hasPrefix("video") }
+            .sorted { ($0.count, $0) < ($1.count, $1) }.map { "/dev/\($0)" }
+            .filter { (try? VideoDevice(path: $0).capability().driver) == "v4l2 loopback" }
+    }
+
+    /// Whether another program has it open, as far as /proc shows.
+    var hasReaders: Bool { !holders(of: path).isEmpty }
+
+    /// Shows programs `frame`, which is YUY2; one of another size is passed over.
+    func write(_ frame: Frame) throws(CaptureError) {
+        guard frame.layout.size == size, frame.layout.format == .yuyv else { return }
+        let plane = frame.plane(0)
+        let row = size.width * 2
+        bytes.withUnsafeMutableBytes { bytes in
+            for y in 0..<size.height {
+                guard let start = bytes.baseAddress else { return }
+                memcpy(start + y * row, plane.row(y), row)
+            }
+        }
+        try write()
+    }
+
+    private func write() throws(CaptureError) {
+        let count = bytes.withUnsafeBytes {
+            Glibc.write(device.descriptor, $0.baseAddress, $0.count)
+        }
+        guard count < 0, errno != EINTR, errno != EAGAIN else { return }
+        throw device.failure("write", errno)
+    }
+}
+
+/// Tells when something happens to a file: inotify(7).
+private final class FileWatch {
+    private let inotify: Descriptor
+    /// Readable when something has.
+    var descriptor: CInt { inotify.number }
+
+    /// A watch of `path`; nil where the system has none to give, or the file is gone.
+    init?(_ path: String, for events: CInt) {
+        let number = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
+        guard number >= 0 else { return nil }
+        inotify = Descriptor(owning: number)
+        guard inotify_add_watch(number, path, UInt32(events)) >= 0 else { return nil }
+    }
+
+    /// Passes over what has happened so far; whether something has.
+    @discardableResult
+    func drain() -> Bool {
+        var bytes = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        var hasEvents = false
+        withUnsafeMutableBytes(of: &bytes) { buffer in
+            // An event of a file has no name and takes 16 bytes; one in a directory takes more, and is
+            // given whole or not at all.
+            while read(descriptor, buffer.baseAddress, buffer.count) > 0 { hasEvents = true }
+        }
+        return hasEvents
+    }
+}

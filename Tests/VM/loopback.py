@@ -1,0 +1,98 @@
+#!/usr/bin/python3 -u
+"""The mirror of the stream on a device of v4l2loopback: fed while a program reads it, and through the module's unload."""
+import shutil
+from guest import *
+
+WIDTH, HEIGHT = 320, 180
+DEVICE = '/dev/video20'
+MODULE = os.path.join(os.path.dirname(shutil.which('uvccam')), '..', f'v4l2loopback-{os.uname().release}', 'v4l2loopback.ko')
+CONFIGURATION = f"""
+[output]
+width = {WIDTH}
+height = {HEIGHT}
+frame-rate = 10
+[cameras.back]
+source = "test:bars"
+[cameras.front]
+source = "test:ramp"
+[scene]
+swap-icon = false
+[loopback]
+device = "auto"
+"""
+
+
+def load():
+    # What it needs of the kernel, by name; itself by its path, for it was built here
+    for command in (['modprobe', 'videodev'], ['insmod', MODULE, 'devices=1', 'video_nr=20', 'card_label=DualCam', 'exclusive_caps=1']):
+        code, _, errors = run(*command)
+        if code != 0:
+            raise Failure(f'{" ".join(command)}: {errors}')
+    say('v4l2loopback is loaded')
+
+
+def is_camera():
+    """With exclusive_caps it is one only while somebody feeds it."""
+    return 'Video Capture' in user('v4l2-ctl', '-d', DEVICE, '--info')[1]
+
+
+def cameras():
+    return {camera['state'] for camera in status()['cameras'].values()}
+
+
+def bars(file):
+    """The lumas in the middle of the eight bars of the last whole picture that is in the file."""
+    size = WIDTH * HEIGHT * 2
+    count = os.path.getsize(file) // size
+    if count == 0:
+        return []
+    with open(file, 'rb') as pictures:
+        pictures.seek((count - 1) * size + HEIGHT // 2 * WIDTH * 2)
+        row = pictures.read(WIDTH * 2)
+    return [row[(bar * WIDTH // 8 + WIDTH // 16) * 2] for bar in range(8)]
+
+
+def expect_bars():
+    wait_for('it is a camera', is_camera, 60)
+    # A program of V4L2, which reads until it is told to end
+    program = subprocess.Popen(
+        ['v4l2-ctl', '-d', DEVICE, '--stream-mmap', '--stream-to=/tmp/frames'],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **AS_USER)
+    try:
+        wait_for('the cameras are open for it', lambda: cameras() == {'streaming'}, 60)
+        wait_for('it has pictures', lambda: os.path.exists('/tmp/frames'), 60)
+        # Its first are of cameras that are being opened
+        lumas = wait_for('they are the stream', lambda: max(bars('/tmp/frames'), default=0) > 200 and bars('/tmp/frames'), 60)
+        expect(lumas == sorted(lumas, reverse=True) and lumas[7] < 40, f'all its bars are there: {lumas}')
+        begin = os.path.getsize('/tmp/frames')
+        wait_for('more of them come', lambda: os.path.getsize('/tmp/frames') > begin + 20 * WIDTH * HEIGHT * 2, 60)
+    finally:
+        program.terminate()
+        program.wait(30)
+        if os.path.exists('/tmp/frames'):
+            os.unlink('/tmp/frames')
+    wait_for('nobody looks any more', lambda: status()['consumers'] == 0 and cameras() == {'closed'}, 30)
+
+
+def body():
+    install()
+    configure(CONFIGURATION)
+    activate()
+    wait_for('the node is there', node)
+    load()
+    wait_for('it is a camera', is_camera, 60)
+    expect(status()['consumers'] == 0 and cameras() == {'closed'}, 'the stream is mirrored to nobody')
+    expect_bars()
+
+    # Without a stream the device is let go of, and the module may be taken away and come again
+    pid = unit('MainPID')
+    ctl('stop')
+    wait_for('the module is unloaded', lambda: run('rmmod', 'v4l2loopback')[0] == 0, 30)
+    ctl('start')
+    expect(unit('MainPID') == pid, 'the daemon goes on')
+    load()
+    expect_bars()
+    expect(unit('MainPID') == pid, 'the daemon is the same')
+
+
+main(body)
