@@ -43,6 +43,7 @@ let package = Package(
         .systemLibrary(name: "CPipeWire", pkgConfig: "libpipewire-0.3"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg"),
+        .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
         .systemLibrary(name: "CUdev", pkgConfig: "libudev"),
         .systemLibrary(name: "CV4L2", pkgConfig: "libv4lconvert"),
         .systemLibrary(name: "CYUV"),
@@ -57,7 +58,7 @@ let package = Package(
         .target(name: "Frames", swiftSettings: pixelSettings),
         .target(
             name: "Imaging",
-            dependencies: ["Frames", "CKernels", "CYUV", "CTurboJPEG", "CCairo"],
+            dependencies: ["Frames", "CJPEG", "CKernels", "CYUV", "CCairo"],
             swiftSettings: drawingSettings
         ),
         .target(

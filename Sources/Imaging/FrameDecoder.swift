@@ -80,12 +80,12 @@ package final class FrameDecoder {
         _ scale: JPEGScale
     ) -> Frame? {
         // Any scale has room in the memory of a whole picture, which is not taken unless it is used.
-        let whole = FrameLayout(size: header.size, format: header.format).byteCount
+        let whole = header.layout(at: .full).byteCount
         if whole > capacity {
             capacity = whole
             pool = FramePool(count: Self.poolCount, byteCount: whole)
         }
-        let layout = FrameLayout(size: scale.apply(to: header.size), format: header.format)
+        let layout = header.layout(at: scale)
         guard let buffer = pool?.draw(),
             (try? decoder.decode(
                 jpeg.bytes,

@@ -1,6 +1,5 @@
-import CTurboJPEG
+import CJPEG
 package import Frames
-import Glibc
 
 /// A JPEG that is not shown, and why.
 package struct JPEGError: Error, Hashable, CustomStringConvertible {
@@ -54,7 +53,7 @@ package enum JPEGScale: Int, CaseIterable, Sendable {
     }
 }
 
-/// Decodes JPEG frames straight to planar YUV, with libjpeg-turbo's TurboJPEG API.
+/// Decodes JPEG frames straight to planar YUV, with libjpeg-turbo.
 ///
 /// - Context: bound to one thread at a time.
 package final class JPEGDecoder {
@@ -64,74 +63,65 @@ package final class JPEGDecoder {
         package let size: Size
         /// How its planes come out: a planar format, or gray.
         package let format: PixelFormat
+
+        /// How the picture lies once it is decoded at `scale`. What is 4:2:0 has chroma for every pixel
+        /// of a smaller one: libjpeg takes from chroma's blocks what there is in them.
+        package func layout(at scale: JPEGScale) -> FrameLayout {
+            FrameLayout(
+                size: scale.apply(to: size),
+                format: format == .i420 && scale != .full ? .i444 : format
+            )
+        }
     }
 
     /// The most pixels of a picture that is looked at: 8192x8192.
     package static let maximumArea = 1 << 26
 
-    private var handle: tjhandle
-    /// Room for the planes of a picture whose last rows or columns do not fill a sampling block:
-    /// the library then writes the padding too, and there is none in a frame.
-    private var padded = Scratch()
+    private let decoder: OpaquePointer
+    /// What was read last, and not yet decoded.
+    private var read: (bytes: UnsafeRawBufferPointer, header: Header)?
 
     /// A decoder with its own tables. Throws `noDecoder` when there is no memory.
     package init() throws(JPEGError) {
-        guard let handle = tjInitDecompress() else {
-            throw JPEGError(code: .noDecoder, description: String(cString: tjGetErrorStr2(nil)))
+        guard let decoder = cjpeg_create() else {
+            throw JPEGError(code: .noDecoder, description: "no memory")
         }
-        self.handle = handle
+        self.decoder = decoder
     }
 
-    deinit { tjDestroy(handle) }
+    deinit { cjpeg_destroy(decoder) }
 
-    /// Reads the header of `bytes` (tjDecompressHeader3); touches no memory for pixels.
+    /// Reads the header of `bytes` (jpeg_read_header); touches no memory for pixels.
     ///
     /// Throws `damaged`, `unsupported` or `tooLarge`.
     package func header(of bytes: UnsafeRawBufferPointer) throws(JPEGError) -> Header {
-        var (width, height, sampling, colors): (CInt, CInt, CInt, CInt) = (0, 0, -1, -1)
-        let result = tjDecompressHeader3(
-            handle,
-            bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
-            UInt(bytes.count),
-            &width,
-            &height,
-            &sampling,
-            &colors
-        )
-        guard result == 0 else { throw failure(.damaged) }
-        guard width > 0, height > 0 else {
+        read = nil
+        var found = cjpeg_header()
+        let base = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+        guard let base, cjpeg_read_header(decoder, base, bytes.count, &found) == 0 else {
+            throw failure
+        }
+        let size = Size(width: Int(found.width), height: Int(found.height))
+        guard size.area > 0 else {
             throw JPEGError(code: .damaged, description: "a picture without pixels")
         }
-        let size = Size(width: Int(width), height: Int(height))
         guard size.area <= Self.maximumArea else {
             throw JPEGError(code: .tooLarge, description: "a picture of \(size)")
         }
-        let format: PixelFormat? =
-            switch (
-                TJCS(rawValue: UInt32(bitPattern: colors)),
-                TJSAMP(rawValue: UInt32(bitPattern: sampling))
-            ) {
-            case (TJCS_YCbCr, TJSAMP_444): .i444
-            case (TJCS_YCbCr, TJSAMP_422): .i422
-            case (TJCS_YCbCr, TJSAMP_420): .i420
-            case (TJCS_YCbCr, TJSAMP_440): .i440
-            case (TJCS_YCbCr, TJSAMP_411): .i411
-            case (TJCS_GRAY, _): .gray
-            default: nil
-            }
-        guard let format else {
+        guard let format = found.format else {
             throw JPEGError(code: .unsupported, description: "neither YCbCr nor gray")
         }
-        return Header(size: size, format: format)
+        let header = Header(size: size, format: format)
+        read = (bytes, header)
+        return header
     }
 
     /// Decodes `bytes`, whose header is `header`, into `buffer` as `layout` says
-    /// (tjDecompressToYUVPlanes). The colours are `ColorSpace.jpeg`.
+    /// (jpeg_read_raw_data). The colours are `ColorSpace.jpeg`.
     ///
-    /// `layout` is that of `header.format` at `scale.apply(to: header.size)`; the buffer is at
-    /// least as long. Throws `damaged` for anything short of a whole picture; the buffer's
-    /// content is then worthless. Allocates only for sizes that do not fill the sampling blocks,
-    /// and only once.
+    /// `layout` is `header.layout(at: scale)`; the buffer is at least as long. Throws `damaged` for
+    /// anything short of a whole picture; the buffer's content is then worthless. Allocates only for
+    /// the first, for one that needs more memory than any before, and for progressive ones.
     package func decode(
         _ bytes: UnsafeRawBufferPointer,
         header: Header,
@@ -139,83 +129,54 @@ package final class JPEGDecoder {
         into buffer: FrameBuffer,
         layout: FrameLayout
     ) throws(JPEGError) {
-        precondition(
-            layout.format == header.format && layout.size == scale.apply(to: header.size)
-        )
+        precondition(layout == header.layout(at: scale))
+        // Who has just asked for the header need not have it read again.
+        if read?.bytes.baseAddress != bytes.baseAddress || read?.bytes.count != bytes.count {
+            _ = try self.header(of: bytes)
+        }
+        guard read?.header == header else {
+            throw JPEGError(code: .damaged, description: "another picture than its header's")
+        }
+        read = nil
         let count = layout.planeCount
-        let size = layout.size
-        // 4:2:2 may be stored as 2x2 with 1x2, so even rows are asked of every format.
-        let block = layout.format == .i411 ? 4 : 2
-        let fills =
-            count == 1
-            || (size.width % block == 0 && size.height % block == 0 && layout.stride % block == 0)
-        var planes: (Plane, Plane, Plane) = (
-            buffer.plane(0, of: layout),
-            buffer.plane(count == 3 ? 1 : 0, of: layout),
-            buffer.plane(count == 3 ? 2 : 0, of: layout)
-        )
-        if !fills {
-            let stride = layout.stride + 64
-            let extent = stride * (size.height + 4)
-            let base = padded.reserve(3 * extent)
-            planes.0 = Plane(base: base, stride: stride, of: planes.0)
-            planes.1 = Plane(base: base + extent, stride: stride, of: planes.1)
-            planes.2 = Plane(base: base + 2 * extent, stride: stride, of: planes.2)
-        }
-        try decode(bytes, size: size, into: planes)
-        if !fills {
-            planes.0.copy(to: buffer.plane(0, of: layout))
-            planes.1.copy(to: buffer.plane(1, of: layout))
-            planes.2.copy(to: buffer.plane(2, of: layout))
-        }
-    }
-
-    private func decode(
-        _ bytes: UnsafeRawBufferPointer,
-        size: Size,
-        into planes: (Plane, Plane, Plane)
-    ) throws(JPEGError) {
-        var bases: [3 of UnsafeMutablePointer<UInt8>?] = [
-            planes.0.base, planes.1.base, planes.2.base,
+        var planes: [3 of cjpeg_plane] = [
+            cjpeg_plane(buffer.plane(0, of: layout)),
+            cjpeg_plane(buffer.plane(count == 3 ? 1 : 0, of: layout)),
+            cjpeg_plane(buffer.plane(count == 3 ? 2 : 0, of: layout)),
         ]
-        var strides: [3 of CInt] = [
-            CInt(planes.0.stride), CInt(planes.1.stride), CInt(planes.2.stride),
-        ]
-        var baseSpan = bases.mutableSpan
-        var strideSpan = strides.mutableSpan
-        let result = baseSpan.withUnsafeMutableBufferPointer { bases in
-            strideSpan.withUnsafeMutableBufferPointer { strides in
-                tjDecompressToYUVPlanes(
-                    handle,
-                    bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
-                    UInt(bytes.count),
-                    bases.baseAddress,
-                    CInt(size.width),
-                    strides.baseAddress,
-                    CInt(size.height),
-                    CInt(TJFLAG_LIMITSCANS)
-                )
-            }
+        var span = planes.mutableSpan
+        let result = span.withUnsafeMutableBufferPointer {
+            cjpeg_decode(decoder, CInt(scale.rawValue), $0.baseAddress)
         }
-        guard result == 0 || isHarmless else { throw failure(.damaged) }
+        guard result == 0 else { throw failure }
     }
 
-    /// Whether the last fault left the picture whole: stray bytes before the end marker, which
-    /// some webcams leave in every frame. The library keeps the words of its first warning, so
-    /// one at the very end says that there was none before.
-    private var isHarmless: Bool {
-        tjGetErrorCode(handle) == CInt(TJERR_WARNING.rawValue)
-            && strstr(tjGetErrorStr2(handle), "extraneous bytes before marker 0xd9") != nil
+    /// The last fault.
+    private var failure: JPEGError {
+        JPEGError(code: .damaged, description: String(cString: cjpeg_message(decoder)))
     }
+}
 
-    /// The last fault as an error. A damaged frame's tables stay in the library and spoil the
-    /// frames after it (seen with 2.1.5), so it is followed by a new decoder.
-    private func failure(_ code: JPEGError.Code) -> JPEGError {
-        let words = String(cString: tjGetErrorStr2(handle))
-        if let fresh = tjInitDecompress() {
-            tjDestroy(handle)
-            handle = fresh
+extension cjpeg_header {
+    /// The format that the planes come out in; `nil` where no frame can hold them.
+    fileprivate var format: PixelFormat? {
+        if is_gray != 0 { return .gray }
+        guard is_ycc != 0, across.1 == across.2, down.1 == down.2, across.1 > 0, down.1 > 0,
+            across.0 % across.1 == 0, down.0 % down.1 == 0
+        else { return nil }
+        return switch (across.0 / across.1, down.0 / down.1) {
+        case (1, 1): .i444
+        case (2, 1): .i422
+        case (2, 2): .i420
+        case (1, 2): .i440
+        case (4, 1): .i411
+        default: nil
         }
-        return JPEGError(code: code, description: words)
+    }
+}
+
+extension cjpeg_plane {
+    fileprivate init(_ plane: Plane) {
+        self.init(base: plane.base, stride: plane.stride, rows: UInt32(plane.rows))
     }
 }

@@ -40,7 +40,8 @@ struct JPEGDecoderTests {
         let decoder = try JPEGDecoder()
         try jpeg.withUnsafeBytes { bytes in
             let header = try decoder.header(of: bytes)
-            let layout = FrameLayout(size: scale.apply(to: size), format: format)
+            let layout = header.layout(at: scale)
+            #expect(layout.size == scale.apply(to: size))
             let buffer = FrameBuffer(byteCount: layout.byteCount)
             try decoder.decode(bytes, header: header, scale: scale, into: buffer, layout: layout)
             for index in 0..<layout.planeCount {

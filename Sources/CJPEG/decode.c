@@ -1,0 +1,249 @@
+#include "CJPEG.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jpeglib.h>
+#include <jerror.h>
+
+// Memory for what lives as long as a picture: given out from the front, taken back as a whole.
+struct chunk {
+    struct chunk *next;
+    size_t size, used;
+};
+// As the library aligns, for its vectors.
+enum { ALIGNMENT = 64, CHUNK = 1 << 16 };
+
+struct cjpeg_decoder {
+    struct jpeg_decompress_struct library;
+    struct jpeg_error_mgr errors;
+    struct jpeg_progress_mgr progress;
+    jmp_buf fault;
+    char message[JMSG_LENGTH_MAX];
+    int is_made;
+    struct chunk *chunks, *current;
+    // The library's own functions, for what lives longer.
+    struct jpeg_memory_mgr own;
+    // Where rows below the picture go.
+    uint8_t *below;
+    size_t below_size;
+};
+
+static struct cjpeg_decoder *decoder_of(j_common_ptr library) { return library->client_data; }
+
+static void *take(struct cjpeg_decoder *decoder, size_t size)
+{
+    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    struct chunk *chunk = decoder->current;
+    while (chunk && chunk->size - chunk->used < size) chunk = chunk->next;
+    if (!chunk) {
+        size_t room = size > CHUNK ? size : CHUNK;
+        chunk = aligned_alloc(ALIGNMENT, room + ALIGNMENT);
+        if (!chunk) ERREXIT1(&decoder->library, JERR_OUT_OF_MEMORY, 0);
+        *chunk = (struct chunk){0, room, 0};
+        struct chunk **last = &decoder->chunks;
+        while (*last) last = &(*last)->next;
+        *last = chunk;
+    }
+    decoder->current = chunk;
+    uint8_t *memory = (uint8_t *)chunk + ALIGNMENT + chunk->used;
+    chunk->used += size;
+    return memory;
+}
+
+static void *alloc(j_common_ptr library, int pool, size_t size)
+{
+    struct cjpeg_decoder *decoder = decoder_of(library);
+    if (pool != JPOOL_IMAGE) return decoder->own.alloc_small(library, pool, size);
+    return take(decoder, size);
+}
+
+static JSAMPARRAY alloc_samples(j_common_ptr library, int pool, JDIMENSION width, JDIMENSION rows)
+{
+    struct cjpeg_decoder *decoder = decoder_of(library);
+    if (pool != JPOOL_IMAGE) return decoder->own.alloc_sarray(library, pool, width, rows);
+    size_t stride = ((size_t)width + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    JSAMPARRAY array = take(decoder, rows * sizeof *array);
+    uint8_t *memory = take(decoder, rows * stride);
+    for (JDIMENSION y = 0; y < rows; y++) array[y] = memory + y * stride;
+    return array;
+}
+
+static JBLOCKARRAY alloc_blocks(j_common_ptr library, int pool, JDIMENSION width, JDIMENSION rows)
+{
+    struct cjpeg_decoder *decoder = decoder_of(library);
+    if (pool != JPOOL_IMAGE) return decoder->own.alloc_barray(library, pool, width, rows);
+    JBLOCKARRAY array = take(decoder, rows * sizeof *array);
+    JBLOCK *memory = take(decoder, (size_t)rows * width * sizeof *memory);
+    for (JDIMENSION y = 0; y < rows; y++) array[y] = memory + (size_t)y * width;
+    return array;
+}
+
+static void free_pool(j_common_ptr library, int pool)
+{
+    struct cjpeg_decoder *decoder = decoder_of(library);
+    // Progressive pictures have arrays that the library keeps by itself.
+    decoder->own.free_pool(library, pool);
+    if (pool != JPOOL_IMAGE) return;
+    for (struct chunk *chunk = decoder->chunks; chunk; chunk = chunk->next) chunk->used = 0;
+    decoder->current = decoder->chunks;
+}
+
+static void fail(j_common_ptr library)
+{
+    struct cjpeg_decoder *decoder = decoder_of(library);
+    decoder->errors.format_message(library, decoder->message);
+    longjmp(decoder->fault, 1);
+}
+
+static void warn(j_common_ptr library, int level)
+{
+    if (level >= 0) return;
+    struct jpeg_error_mgr *errors = library->err;
+    // Stray bytes before the end marker, which some cameras leave in every frame, harm nothing.
+    if (errors->msg_code == JWRN_EXTRANEOUS_DATA && errors->msg_parm.i[1] == 0xd9) return;
+    fail(library);
+}
+
+// A progressive picture may have as many scans as it likes, each of which costs as much as a picture.
+static void limit_scans(j_common_ptr library)
+{
+    if (((j_decompress_ptr)library)->input_scan_number > 500) ERREXIT(library, JERR_BAD_PROGRESSION);
+}
+
+static void silence(j_common_ptr library) { (void)library; }
+
+// Makes the library's part. 0, or -1 without memory.
+static int make(struct cjpeg_decoder *decoder)
+{
+    memset(&decoder->library, 0, sizeof decoder->library);
+    decoder->library.err = jpeg_std_error(&decoder->errors);
+    decoder->errors.error_exit = fail;
+    decoder->errors.emit_message = warn;
+    decoder->errors.output_message = silence;
+    decoder->library.client_data = decoder;
+    if (setjmp(decoder->fault)) return -1;
+    jpeg_create_decompress(&decoder->library);
+    decoder->is_made = 1;
+    struct jpeg_memory_mgr *memory = decoder->library.mem;
+    decoder->own = *memory;
+    memory->alloc_small = alloc;
+    memory->alloc_large = alloc;
+    memory->alloc_sarray = alloc_samples;
+    memory->alloc_barray = alloc_blocks;
+    memory->free_pool = free_pool;
+    decoder->progress.progress_monitor = limit_scans;
+    decoder->library.progress = &decoder->progress;
+    return 0;
+}
+
+static void unmake(struct cjpeg_decoder *decoder)
+{
+    if (decoder->is_made) jpeg_destroy_decompress(&decoder->library);
+    decoder->is_made = 0;
+    for (struct chunk *chunk = decoder->chunks; chunk; chunk = chunk->next) chunk->used = 0;
+    decoder->current = decoder->chunks;
+}
+
+struct cjpeg_decoder *cjpeg_create(void)
+{
+    struct cjpeg_decoder *decoder = calloc(1, sizeof *decoder);
+    if (decoder && make(decoder)) {
+        cjpeg_destroy(decoder);
+        return 0;
+    }
+    return decoder;
+}
+
+void cjpeg_destroy(struct cjpeg_decoder *decoder)
+{
+    unmake(decoder);
+    while (decoder->chunks) {
+        struct chunk *chunk = decoder->chunks;
+        decoder->chunks = chunk->next;
+        free(chunk);
+    }
+    free(decoder->below);
+    free(decoder);
+}
+
+const char *cjpeg_message(const struct cjpeg_decoder *decoder) { return decoder->message; }
+
+int cjpeg_read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, size_t count,
+                      struct cjpeg_header *header)
+{
+    decoder->message[0] = 0;
+    if (!decoder->is_made && make(decoder)) return -1;
+    j_decompress_ptr library = &decoder->library;
+    if (setjmp(decoder->fault)) {
+        // Tables of a damaged picture would stay, and spoil those after it.
+        unmake(decoder);
+        return -1;
+    }
+    jpeg_abort_decompress(library);
+    jpeg_mem_src(library, bytes, count);
+    jpeg_read_header(library, TRUE);
+    header->width = library->image_width;
+    header->height = library->image_height;
+    header->components = library->num_components;
+    header->is_ycc = library->jpeg_color_space == JCS_YCbCr && library->num_components == 3;
+    header->is_gray = library->jpeg_color_space == JCS_GRAYSCALE && library->num_components == 1;
+    for (int i = 0; i < 3; i++) {
+        int is_there = i < library->num_components;
+        header->across[i] = is_there ? library->comp_info[i].h_samp_factor : 0;
+        header->down[i] = is_there ? library->comp_info[i].v_samp_factor : 0;
+    }
+    return 0;
+}
+
+int cjpeg_decode(struct cjpeg_decoder *decoder, int denominator, const struct cjpeg_plane *planes)
+{
+    j_decompress_ptr library = &decoder->library;
+    if (!decoder->is_made) return -1;
+    if (setjmp(decoder->fault)) {
+        unmake(decoder);
+        return -1;
+    }
+    library->raw_data_out = TRUE;
+    library->out_color_space = library->jpeg_color_space;
+    library->scale_num = 1;
+    library->scale_denom = (unsigned)denominator;
+    jpeg_start_decompress(library);
+    // The rows of one call: a row of blocks of each component, at most four blocks high.
+    JSAMPROW rows[3][4 * DCTSIZE];
+    JSAMPARRAY components[3] = {rows[0], rows[1], rows[2]};
+    int height[3];
+    size_t widest = 0;
+    for (int i = 0; i < library->num_components; i++) {
+        const jpeg_component_info *info = &library->comp_info[i];
+        height[i] = info->v_samp_factor * info->DCT_scaled_size;
+        size_t width = (size_t)info->width_in_blocks * (size_t)info->DCT_scaled_size;
+        if (height[i] > 4 * DCTSIZE || width > planes[i].stride) ERREXIT(library, JERR_BAD_BUFFER_MODE);
+        if (width > widest) widest = width;
+    }
+    if (widest > decoder->below_size) {
+        free(decoder->below);
+        decoder->below_size = 0;
+        decoder->below = malloc(widest);
+        if (!decoder->below) ERREXIT1(library, JERR_OUT_OF_MEMORY, 0);
+        decoder->below_size = widest;
+    }
+    int step = library->max_v_samp_factor * library->min_DCT_scaled_size;
+    for (size_t call = 0; library->output_scanline < library->output_height; call++) {
+        for (int i = 0; i < library->num_components; i++) {
+            size_t first = call * (size_t)height[i];
+            for (int y = 0; y < height[i]; y++) {
+                size_t row = first + (size_t)y;
+                rows[i][y] = row < planes[i].rows ? planes[i].base + row * planes[i].stride
+                                                  : decoder->below;
+            }
+        }
+        if (jpeg_read_raw_data(library, components, (JDIMENSION)step) == 0) {
+            ERREXIT(library, JERR_CANT_SUSPEND);
+        }
+    }
+    jpeg_finish_decompress(library);
+    return 0;
+}
