@@ -24,6 +24,7 @@ DISPATCHED(kernel_pack,
     // Two bytes at a time, little endian: luma low, chroma high.
     int i = 0;
     for (; i + 16 <= count; i += 16) {
+        FETCH_AHEAD(luma + i);
         words y, c;
         load(&y, luma + i);
         load(&c, chroma + i);
@@ -63,6 +64,8 @@ DISPATCHED(kernel_split_mixed,
     uint16_t above = (uint16_t)(256 - share), below = (uint16_t)share;
     int i = 0;
     for (; i + 16 <= count; i += 16) {
+        FETCH_AHEAD(upper + 2 * i);
+        FETCH_AHEAD(lower + 2 * i);
         words a, b;
         memcpy(&a, upper + 2 * i, sizeof a);
         memcpy(&b, lower + 2 * i, sizeof b);

@@ -41,6 +41,8 @@ AVX2 static int halve_avx2(uint8_t *half, const uint8_t *upper, const uint8_t *l
 {
     int i = 0;
     for (; i + 32 <= count; i += 32) {
+        FETCH_AHEAD(upper + 2 * i);
+        FETCH_AHEAD(lower + 2 * i);
         __m256i a = load(upper + 2 * i), b = load(upper + 2 * i + 32);
         __m256i c = load(lower + 2 * i), d = load(lower + 2 * i + 32);
         if (paired) a = by_kind(a), b = by_kind(b), c = by_kind(c), d = by_kind(d);
@@ -61,6 +63,8 @@ AVX2 static int halve_packed_avx2(uint8_t *luma, uint8_t *chroma, const uint8_t 
     const __m256i gather = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7);
     int i = 0;
     for (; i + 16 <= count; i += 16) {
+        FETCH_AHEAD(upper + 4 * i);
+        FETCH_AHEAD(lower + 4 * i);
         __m256i a = _mm256_shuffle_epi8(load(upper + 4 * i), order);
         __m256i b = _mm256_shuffle_epi8(load(upper + 4 * i + 32), order);
         __m256i c = _mm256_shuffle_epi8(load(lower + 4 * i), order);
