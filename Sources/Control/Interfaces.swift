@@ -66,6 +66,16 @@ extension Interface {
         properties: [Property("Enabled", "b", isWritable: true)]
     )
 
+    /// `org.dualcam.DualCam1.Orientation`, at `DualCam.path`: how the device is held.
+    package static let orientation = Interface(
+        "org.dualcam.DualCam1.Orientation",
+        properties: [
+            Property("Mode", "s", isWritable: true),
+            Property("Current", "s"),
+            Property("SensorAvailable", "b"),
+        ]
+    )
+
     /// `org.dualcam.DualCam1.Camera`, at `DualCam.backPath` and `DualCam.frontPath`.
     package static let camera = Interface(
         "org.dualcam.DualCam1.Camera",

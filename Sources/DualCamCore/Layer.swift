@@ -111,7 +111,8 @@ package struct Layer: Hashable, Sendable {
     }
 }
 
-/// What is drawn for one output frame: the backdrop and at most four layers, bottom first.
+/// What is drawn for one output frame: the backdrop and at most six layers, bottom first: each of three pictures may be
+/// turning, and be there twice.
 ///
 /// Fixed in size, so that the frame thread makes one without allocating.
 package struct Scene: Hashable, Sendable {
@@ -126,18 +127,22 @@ package struct Scene: Hashable, Sendable {
     private var second: Layer?
     private var third: Layer?
     private var fourth: Layer?
+    private var fifth: Layer?
+    private var sixth: Layer?
 
     /// A scene with nothing in it.
     package init() {}
 
-    /// Puts `layer` on top. At most four.
+    /// Puts `layer` on top. At most six.
     package mutating func append(_ layer: Layer) {
         switch count {
         case 0: first = layer
         case 1: second = layer
         case 2: third = layer
         case 3: fourth = layer
-        default: preconditionFailure("a scene has at most four layers")
+        case 4: fifth = layer
+        case 5: sixth = layer
+        default: preconditionFailure("a scene has at most six layers")
         }
         count += 1
     }
@@ -150,6 +155,8 @@ package struct Scene: Hashable, Sendable {
             case 1: second
             case 2: third
             case 3: fourth
+            case 4: fifth
+            case 5: sixth
             default: Layer?.none
             }
         guard index < count, let layer else { preconditionFailure("no such layer") }

@@ -241,6 +241,7 @@ package struct SceneState: Hashable, Sendable {
     package private(set) var present: PerRole<Bool>
     /// How each role's picture is turned and mirrored.
     package var transforms = PerRole(back: Transform.identity, front: Transform.identity)
+    private var turnings = PerRole<Turning?>(back: nil, front: nil)
     /// What part of each role's picture is seen.
     package var framings = PerRole(back: Framing(), front: Framing())
     /// What is changed of each role's colours in software.
@@ -364,6 +365,18 @@ package struct SceneState: Hashable, Sendable {
             after: delay,
             duration: instantly ? 0 : Self.veilDuration
         )
+    }
+
+    /// A role's picture is turned and mirrored like that from `time` on, or fades to it when `eased`.
+    mutating func setTransform(
+        _ transform: Transform,
+        of role: Role,
+        at time: Timestamp,
+        eased: Bool
+    ) {
+        guard transform != transforms[role] else { return }
+        turnings[role] = eased ? Turning(before: transforms[role], start: time) : nil
+        transforms[role] = transform
     }
 
     /// Has the HUD say `content`, or leave.
@@ -557,6 +570,17 @@ package struct SceneState: Hashable, Sendable {
         if share > 0 {
             layer.next = shot(bay.other, of: role, at: time)
             layer.nextShare = share
+        }
+        if let turning = turnings[role] {
+            let share = turning.share(at: time)
+            if share < 1 {
+                var before = layer
+                before.transform = turning.before
+                scene.append(before)
+                // What is around the picture is there already.
+                layer.shadowOpacity = 0
+                layer.opacity *= share
+            }
         }
         scene.append(layer)
     }

@@ -41,6 +41,8 @@ package struct CameraState: Hashable, Sendable {
     package var mirror: Bool
     /// How the camera is mounted, in degrees clockwise: 0, 90, 180 or 270.
     package var rotation: Int
+    /// By how many quarter turns clockwise its picture is turned for how the device is held.
+    var postureTurns = 0
     /// Its f-number; 0: unknown.
     package var aperture = 0.0
     /// Its controls, as they were told of last, and what is wanted of them.
@@ -107,7 +109,8 @@ package struct CameraState: Hashable, Sendable {
     /// What makes its picture stand upright, and mirrored where that is wanted.
     package var transform: Transform {
         // The mounting is undone first, as it is in the camera; mirroring is how it is shown.
-        Transform(quarterTurns: rotation / 90).followed(by: Transform(mirrored: mirror))
+        Transform(quarterTurns: rotation / 90 + postureTurns)
+            .followed(by: Transform(mirrored: mirror))
     }
 }
 
@@ -159,6 +162,8 @@ package struct State: Hashable, Sendable {
     package var needsCameras = false
     /// When cameras began to be needed.
     package var neededSince = Timestamp.zero
+    /// How the device is held.
+    package var holding = Holding()
     /// Why cameras are kept closed even when they are needed.
     package var suspensions: Set<Suspension> = []
 
@@ -248,6 +253,8 @@ package enum Event: Hashable, Sendable {
     /// What the user has set of a camera's controls, and its f-number.
     case setControls(Role, ControlSettings, aperture: Double)
 
+    /// That edge of the device is up, whatever the sensor tells; nil: what it tells.
+    case setPosture(Posture?)
     /// Keep cameras closed for a reason, or no longer.
     case suspend(Suspension, Bool)
     /// A role's pictures come from elsewhere.
@@ -256,6 +263,10 @@ package enum Event: Hashable, Sendable {
     case setOutput(Size)
 
     // Happened.
+    /// There is a sensor for how the device is held, or there is none.
+    case sensorFound(Bool)
+    /// It tells which edge is up.
+    case postureSensed(Posture)
     /// A camera was found for the role (its name), or there is none.
     case cameraAssigned(Role, name: String?)
     /// The role's camera is the one of this identity from now on.
@@ -395,6 +406,10 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .setControls(let role, let settings, let aperture):
         state.cameras[role].controls.settings = settings
         state.cameras[role].aperture = aperture
+
+    case .setPosture(let mode): state.holding.mode = mode
+    case .sensorFound(let isThere): state.holding.hasSensor = isThere
+    case .postureSensed(let posture): state.holding.sensed = posture
 
     case .suspend(let why, let isOn):
         if isOn { state.suspensions.insert(why) } else { state.suspensions.remove(why) }
@@ -652,8 +667,10 @@ private func showCameras(_ state: inout State, _ before: State, at time: Timesta
     /// How soon a camera has to deliver for its start not to be shown, in seconds; and another lens in its place.
     let (swift, lensPatience) = (0.5, 2.0)
     for role in Role.allCases {
+        state.cameras[role].postureTurns = state.holding.current.quarterTurns(of: role)
         let camera = state.cameras[role]
-        state.scene.transforms[role] = camera.transform
+        let turns = camera.postureTurns != before.cameras[role].postureTurns
+        state.scene.setTransform(camera.transform, of: role, at: time, eased: turns)
         if camera.phase != before.cameras[role].phase {
             state.scene.setPresent(role, camera.phase != .unavailable, at: time)
         }

@@ -24,7 +24,7 @@ package final class Compositor {
     package init(canvas: Size) {
         precondition(canvas.width > 0 && canvas.height > 0 && canvas.width % 2 == 0)
         self.canvas = canvas
-        surfaces = (0..<4).map { _ in LayerSurface(canvas: canvas) }
+        surfaces = (0..<6).map { _ in LayerSurface(canvas: canvas) }
         backdrop = Backdrop(canvas: canvas)
         otherBackdrop = Backdrop(canvas: canvas)
     }

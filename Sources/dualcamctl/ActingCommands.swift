@@ -194,6 +194,37 @@ struct Privacy: ParsableCommand {
     }
 }
 
+struct Orientation: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Turn the pictures for how the device is held.",
+        discussion: "The edge of the device that is up; auto: what its sensor tells."
+    )
+
+    enum Mode: String, CaseIterable, ExpressibleByArgument {
+        case auto
+        case normal
+        case leftUp = "left-up"
+        case rightUp = "right-up"
+        case bottomUp = "bottom-up"
+    }
+
+    @Argument var mode: Mode
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let client = try Client()
+        try client.set("Mode", of: .orientation, to: .string(mode.rawValue))
+        try report(
+            options,
+            [
+                ("mode", .string(mode.rawValue)),
+                ("orientation", JSON(try client.get("Current", of: .orientation))),
+                ("sensorAvailable", JSON(try client.get("SensorAvailable", of: .orientation))),
+            ]
+        )
+    }
+}
+
 struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say how a camera is mounted, the main one unless told otherwise."

@@ -101,7 +101,7 @@ struct Orient: ParsableCommand {
 
     private func report(
         _ file: String,
-        _ orientation: Orientation?,
+        _ orientation: Photos.Orientation?,
         _ outcome: String,
         _ reason: String?
     ) {

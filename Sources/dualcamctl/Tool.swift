@@ -48,7 +48,8 @@ struct Tool: ParsableCommand {
             CommandGroup(
                 name: "Camera",
                 subcommands: [
-                    Mirror.self, Rotate.self, SelectLens.self, SetZoom.self, Privacy.self,
+                    Mirror.self, Rotate.self, Orientation.self, SelectLens.self, SetZoom.self,
+                    Privacy.self,
                 ]
             ),
             CommandGroup(

@@ -12,6 +12,7 @@ final class Service {
     fileprivate let daemon: Daemon
     private let server: ObjectServer
     private let pro: ProService
+    private let orientation: OrientationService
     /// Calls of Start and Stop that are answered when it is done.
     private var starting: [Invocation] = []
     private var stopping: [Invocation] = []
@@ -30,6 +31,7 @@ final class Service {
         self.configurationFile = configurationFile.map(absolutePath) ?? ""
         server = ObjectServer(on: connection, managing: DualCam.path)
         pro = ProService(daemon, on: server)
+        orientation = OrientationService(daemon, on: server)
         server.export(.stream, at: DualCam.path, properties: streamProperties) {
             [unowned self] in callStream($0)
         }
@@ -179,6 +181,7 @@ final class Service {
             server.set(cameraProperties(role), of: .camera, at: path(role))
         }
         pro.refresh()
+        orientation.refresh()
         answerWaiting()
         if status != reported {
             reported = status

@@ -5,12 +5,13 @@ import Logging
 import Platform
 
 /// Closes cameras while nobody may be filmed: the machine sleeps, the session is locked or another
-/// one is in front.
+/// one is in front. Tells how the device is held while one is open.
 @MainActor
 final class Session {
     private let daemon: Daemon
     private var system: Connection?
     private var login: Login?
+    private var sensor: SensorProxy?
     private var screenSavers: ScreenSavers?
     /// Each knows of locks that the other does not.
     private var isAway = (login: false, screen: false)
@@ -29,11 +30,25 @@ final class Session {
                 heard(.away(false))
             }
             login = try Login(on: system, loop: loop) { [unowned self] in heard($0) }
+            sensor = SensorProxy(on: system) { event in
+                switch event {
+                case .available(let isThere): daemon.send(.sensorFound(isThere))
+                // Lying flat, it is held as it was.
+                case .posture(let word):
+                    if let posture = Posture(rawValue: word) {
+                        daemon.send(.postureSensed(posture))
+                    }
+                }
+            }
             self.system = system
         } catch {
             Log.control.info("no system bus", metadata: ["reason": "\(error)"])
         }
-        daemon.observers.append { [unowned self] in letSleep() }
+        daemon.observers.append { [unowned self] in
+            letSleep()
+            let cameras = daemon.state.cameras
+            sensor?.isClaimed = cameras.back.isOpen || cameras.front.isOpen
+        }
     }
 
     /// Lets the machine sleep once the cameras are closed for it.

@@ -11,7 +11,7 @@ private let directory = URL(fileURLWithPath: #filePath)
 
 @Suite("Interfaces")
 struct InterfaceTests {
-    @Test(arguments: [Interface.stream, .scene, .privacy, .camera, .pro, .controls])
+    @Test(arguments: Interface.all)
     func theDefinitionEqualsItsFile(_ interface: Interface) throws {
         let file = directory.appendingPathComponent("\(interface.name).xml")
         let document = Introspection.document(interfaces: [interface], children: [])
@@ -24,13 +24,13 @@ struct InterfaceTests {
     @Test func everyFileHasADefinition() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
             .filter { $0.hasSuffix(".xml") }
-        let defined = [Interface.stream, .scene, .privacy, .camera, .pro, .controls].map {
+        let defined = Interface.all.map {
             "\($0.name).xml"
         }
         #expect(names.sorted() == defined.sorted())
     }
 
-    @Test(arguments: [Interface.stream, .scene, .privacy, .camera, .pro, .controls])
+    @Test(arguments: Interface.all)
     func everyMemberIsDocumented(_ interface: Interface) throws {
         let file = directory.appendingPathComponent("\(interface.name).xml")
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
@@ -48,10 +48,17 @@ struct InterfaceTests {
     }
 
     @Test func everyMethodEndsWithOptions() {
-        for method in [Interface.stream, .scene, .privacy, .camera, .pro, .controls].flatMap(
+        for method in Interface.all.flatMap(
             \.methods
         ) {
             #expect(method.takes.last == Interface.Argument(name: "options", type: "a{sv}"))
         }
     }
+}
+
+extension Interface {
+    /// Those that are ours.
+    fileprivate static let all: [Interface] = [
+        .stream, .scene, .privacy, .orientation, .camera, .pro, .controls,
+    ]
 }

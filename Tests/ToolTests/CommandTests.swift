@@ -11,7 +11,7 @@ struct CommandTests {
         ["restore"],
         ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["privacy"], ["config"],
         ["pro"], ["dial"], ["iso"], ["shutter"], ["focus"], ["wb"], ["ev"], ["controls"],
-        ["lens"], ["zoom"], ["orient"], ["config", "show"],
+        ["lens"], ["zoom"], ["orient"], ["orientation"], ["config", "show"],
         ["config", "check"],
     ])
     func helpIsAsItWas(_ command: [String]) throws {
@@ -36,6 +36,7 @@ struct CommandTests {
         (["mirror", "toggle"], ["front Mirror=false"]),
         (["mirror", "toggle", "--camera", "back"], ["back Mirror=true"]),
         (["privacy", "on"], ["Enabled=true"]), (["privacy", "toggle"], ["Enabled=true"]),
+        (["orientation", "left-up"], ["Mode=left-up"]), (["orientation", "auto"], ["Mode=auto"]),
         (["rotate", "90"], ["back Rotation=90"]),
         (["rotate", "270", "--camera", "front"], ["front Rotation=270"]),
         (["pro", "off"], ["Enabled=false"]), (["pro", "toggle"], ["Enabled=false"]),
@@ -115,7 +116,8 @@ struct CommandTests {
         [], ["config"], ["no-such-verb"], ["status", "--no-such-option"], ["layout"],
         ["layout", "round"],
         ["inset"], ["inset", "--size", "0.9"], ["inset", "--size", "nan"],
-        ["inset", "show", "--corner", "middle"], ["mirror"], ["rotate", "45"],
+        ["inset", "show", "--corner", "middle"], ["mirror"], ["rotate", "45"], ["orientation"],
+        ["orientation", "up"],
         ["mirror", "on", "--camera", "side"], ["swap", "left"], ["pro"], ["iso"], ["iso", "fast"],
         ["shutter", "250"], ["shutter", "0s"],
         ["focus", "2"], ["focus", "nan"], ["wb", "moon"], ["dial", "left"],

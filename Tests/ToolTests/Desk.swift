@@ -44,6 +44,14 @@ final class Desk {
         export(.pro, DualCam.path, ["Enabled": .boolean(true), "Dial": .string("iso")])
         export(.controls, DualCam.backPath, Desk.controls)
         export(.controls, DualCam.frontPath, Desk.controls)
+        export(
+            .orientation,
+            DualCam.path,
+            [
+                "Mode": .string("auto"), "Current": .string("normal"),
+                "SensorAvailable": .boolean(false),
+            ]
+        )
         export(.privacy, DualCam.path, ["Enabled": .boolean(false)])
         export(.camera, DualCam.backPath, Desk.camera("back", "Desk Cam", mirror: false))
         export(.camera, DualCam.frontPath, Desk.camera("front", "Face Cam", mirror: true))

@@ -1,0 +1,48 @@
+import Control
+import DBusKit
+import DualCamCore
+
+/// How the device is held, on the session bus.
+@MainActor
+final class OrientationService {
+    private let daemon: Daemon
+    private let server: ObjectServer
+
+    /// Exports the interface on `server`; it shows the state of `daemon` at each `refresh`.
+    init(_ daemon: Daemon, on server: ObjectServer) {
+        self.daemon = daemon
+        self.server = server
+        server.export(.orientation, at: DualCam.path, properties: properties) { _ in
+        } onWrite: { [unowned self] in
+            write($0)
+        }
+    }
+
+    /// Shows the state as it is now.
+    func refresh() { server.set(properties, of: .orientation, at: DualCam.path) }
+
+    private var properties: [String: Value] {
+        let holding = daemon.state.holding
+        return [
+            "Mode": .string(holding.mode?.rawValue ?? "auto"),
+            "Current": .string(holding.current.rawValue),
+            "SensorAvailable": .boolean(holding.hasSensor),
+        ]
+    }
+
+    private func write(_ write: PropertyWrite) {
+        let word = write.value.string ?? ""
+        let mode = Posture(rawValue: word)
+        guard mode != nil || word == "auto" else {
+            let words = ["auto"] + Posture.allCases.map(\.rawValue)
+            write.refuse(
+                .outOfRange(
+                    "Mode is \"\(word.prefix(64))\", expected one of \(words.joined(separator: ", "))"
+                )
+            )
+            return
+        }
+        daemon.send(.setPosture(mode))
+        write.accept()
+    }
+}

@@ -1,0 +1,86 @@
+import DualCamCore
+import Frames
+import Testing
+
+@Suite("How the device is held")
+struct PostureTests {
+    /// A device turned clockwise has its left edge up. What stood upright before its back camera then lies on its left
+    /// side in the picture, and is upright again after a quarter turn clockwise; in the front camera's picture, which
+    /// looks the other way, after one anticlockwise.
+    @Test(arguments: [
+        (Posture.normal, Role.back, Transform.identity), (.normal, .front, .identity),
+        (.leftUp, .back, .clockwise90), (.leftUp, .front, .clockwise270),
+        (.rightUp, .back, .clockwise270), (.rightUp, .front, .clockwise90),
+        (.bottomUp, .back, .rotate180), (.bottomUp, .front, .rotate180),
+    ])
+    func picturesAreTurnedForIt(_ posture: Posture, _ role: Role, _ upright: Transform) {
+        for mirror in [false, true] {
+            var state = state(mirror: mirror)
+            _ = reduce(&state, .postureSensed(posture), at: .zero)
+            let mirrored = Transform(mirrored: mirror)
+            #expect(state.cameras[role].transform == upright.followed(by: mirrored))
+            #expect(state.scene.transforms[role] == upright.followed(by: mirrored))
+            // As the camera is mounted, and as it is held.
+            _ = reduce(&state, .setRotation(role, 90), at: .zero)
+            let both = Transform.clockwise90.followed(by: upright).followed(by: mirrored)
+            #expect(state.cameras[role].transform == both)
+        }
+    }
+
+    private func state(mirror: Bool = false) -> State {
+        var state = State(
+            canvas: Size(width: 64, height: 36),
+            style: SceneStyle(),
+            cameras: PerRole(
+                back: CameraState(source: .auto, mirror: mirror, rotation: 0),
+                front: CameraState(source: .auto, mirror: mirror, rotation: 0)
+            )
+        )
+        for role in Role.allCases {
+            _ = reduce(&state, .cameraAssigned(role, name: "camera"), at: .zero)
+        }
+        return state
+    }
+
+    @Test func theUsersWordGoesBeforeTheSensors() {
+        var state = state()
+        _ = reduce(&state, .sensorFound(true), at: .zero)
+        _ = reduce(&state, .postureSensed(.leftUp), at: .zero)
+        _ = reduce(&state, .setPosture(.bottomUp), at: .zero)
+        #expect(state.holding.current == .bottomUp)
+        _ = reduce(&state, .postureSensed(.rightUp), at: .zero)
+        #expect(state.holding.current == .bottomUp)
+        _ = reduce(&state, .setPosture(nil), at: .zero)
+        #expect(state.holding.current == .rightUp)
+        _ = reduce(&state, .sensorFound(false), at: .zero)
+        #expect(state.holding.current == .rightUp && !state.holding.hasSensor)
+    }
+
+    @Test func aPictureFadesToItsTurnAndAllElseStays() {
+        var state = state()
+        let start = Timestamp(seconds: 10)
+        _ = reduce(&state, .setSwapped(true, instantly: true), at: .zero)
+        _ = reduce(&state, .setZoom(.front, 2, middle: nil, duration: 0), at: .zero)
+        let before = state.scene.scene(at: start)
+        _ = reduce(&state, .postureSensed(.leftUp), at: start)
+        #expect(state.scene.isSwapped && state.cameras.front.lens.zoom == 2)
+        #expect(before.count == 2)
+        var shares: [Double] = []
+        for step in 0..<30 {
+            let scene = state.scene.scene(at: start + Timestamp(seconds: Double(step) * 0.01))
+            #expect(scene.count == 4)
+            #expect(scene[0] == before[0] && scene[2] == before[1])
+            #expect(scene[1].transform == .clockwise270 && scene[3].transform == .clockwise90)
+            #expect(scene[1].rect == before[0].rect && scene[3].rect == before[1].rect)
+            shares.append(scene[1].opacity)
+        }
+        #expect(shares[0] == 0 && shares[15] == 0.5 && shares[29] > 0.99)
+        #expect(zip(shares, shares.dropFirst()).allSatisfy { $0 < $1 })
+        let after = state.scene.scene(at: start + Timestamp(seconds: 0.31))
+        #expect(after.count == 2 && after[0].opacity == 1)
+        #expect(after[0].shot == before[0].shot)
+        // How a camera is mounted, and mirroring, are set at once.
+        _ = reduce(&state, .setMirror(.back, true), at: start + Timestamp(seconds: 1))
+        #expect(state.scene.scene(at: start + Timestamp(seconds: 1)).count == 2)
+    }
+}
