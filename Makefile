@@ -122,7 +122,7 @@ uninstall: ## remove what was installed
 	rm -f $(BIN)/dualcamd $(BIN)/dualcamctl $(UNITS)/dualcamd.service
 	rm -f $(BUS)/services/org.dualcam.DualCam1.service $(INTERFACES:dbus/%=$(BUS)/interfaces/%)
 	rm -f $(foreach page,$(PAGES),$(MAN)/man$(subst .,,$(suffix $(page)))/$(page).gz)
-	$(if $(ETC),sed 's/^[a-z]/#&/' docs/dualcam.toml | cmp -s - $(ETC)/dualcam.toml && rm $(ETC)/dualcam.toml || true)
+	$(if $(ETC),sed 's/^[a-z]/#&/' docs/dualcam.toml | cmp -s - $(ETC)/dualcam.toml && rm $(ETC)/dualcam.toml && rmdir --ignore-fail-on-non-empty $(ETC) || true)
 	rm -f $(BASH)/dualcamctl $(ZSH)/_dualcamctl $(FISH)/dualcamctl.fish
 	rm -rf $(DOC)
 

@@ -182,7 +182,8 @@ package final class LoopbackMirror: Sendable {
                 stream = try PipeWireStream(
                     node,
                     CaptureRequest(size: size, rate: rate),
-                    isOwn: true
+                    isOwn: true,
+                    bell: shared.bell
                 )
             } catch {
                 // The node is on its way, or has just gone.

@@ -18,7 +18,7 @@ package struct PipeWireSource: CameraSource {
     /// Finds the node and links to it. The node has the say about size and rate.
     ///
     /// Throws `notFound` when there is no such node or no PipeWire, `unsupported` when it is our own,
-    /// `timedOut` when it agrees on no format within five seconds.
+    /// `timedOut` when it agrees on no format within three seconds.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         try PipeWireStream(name, request)
     }
@@ -61,15 +61,21 @@ final class PipeWireStream: CameraStream {
     /// How many frames may be held at once.
     private static let poolCount = 6
     /// How long opening may take, in seconds.
-    private static let patience = Timestamp(seconds: 5)
+    private static let patience = Timestamp(seconds: 3)
     private static let library: Void = pw_init(nil, nil)
     private static let formats: [(PixelFormat, spa_video_format)] = [
         (.yuyv, SPA_VIDEO_FORMAT_YUY2), (.uyvy, SPA_VIDEO_FORMAT_UYVY),
         (.nv12, SPA_VIDEO_FORMAT_NV12), (.i420, SPA_VIDEO_FORMAT_I420),
     ]
 
-    /// See `PipeWireSource.open`. With `isOwn` the node has to be one of ours.
-    init(_ name: String, _ request: CaptureRequest, isOwn: Bool = false) throws(CaptureError) {
+    /// See `PipeWireSource.open`. With `isOwn` the node has to be one of ours. A `bell` that rings
+    /// ends it, as the time would.
+    init(
+        _ name: String,
+        _ request: CaptureRequest,
+        isOwn: Bool = false,
+        bell: Bell? = nil
+    ) throws(CaptureError) {
         _ = Self.library
         self.name = name
         self.request = request
@@ -103,11 +109,11 @@ final class PipeWireStream: CameraStream {
         let deadline = MonotonicClock.now + Self.patience
         hooks.listen(core: core, registry: registry, for: self)
         cpw_core_sync(core, 0, 0)
-        try iterate(until: deadline) { isListed }
+        try iterate(until: deadline, bell) { isListed }
         let found = try node(isOwn: isOwn)
         target = found.id
         try connect(to: found.serial)
-        try iterate(until: deadline) { picture != nil }
+        try iterate(until: deadline, bell) { picture != nil }
     }
 
     deinit {
@@ -177,16 +183,26 @@ final class PipeWireStream: CameraStream {
         }
     }
 
-    /// Goes round until `condition` holds. Throws what went wrong, or `timedOut` after `deadline`.
+    /// Goes round until `condition` holds. Throws what went wrong, or `timedOut` after `deadline` or
+    /// when the bell rings.
     private func iterate(
         until deadline: Timestamp,
+        _ bell: Bell?,
         _ condition: () -> Bool
     ) throws(CaptureError) {
-        while !condition() {
+        while true {
+            cpw_loop_iterate(loop, 0)
+            try check()
+            if condition() { return }
             let left = (deadline - MonotonicClock.now).nanoseconds / 1_000_000
             guard left > 0 else { throw CaptureError(.timedOut, "PipeWire node", name) }
-            cpw_loop_iterate(loop, CInt(left))
-            try check()
+            guard let bell else {
+                cpw_loop_iterate(loop, CInt(left))
+                continue
+            }
+            guard case .ready = wait(for: cpw_loop_get_fd(loop), bell: bell, until: deadline) else {
+                throw CaptureError(.timedOut, "PipeWire node", name)
+            }
         }
     }
 
@@ -282,7 +298,8 @@ final class PipeWireStream: CameraStream {
             let own = max(rowBytes, Int(chunk.stride))
             let (begin, step) = blocks == 1 ? (offset, stride) : (0, own)
             let from = Int(chunk.offset) + begin
-            guard from + step * (rows - 1) + rowBytes <= Int(data.maxsize) else { return false }
+            let end = min(Int(data.maxsize), Int(chunk.offset) + Int(chunk.size))
+            guard from + step * (rows - 1) + rowBytes <= end else { return false }
             let plane = buffer.plane(index, of: layout)
             for row in 0..<rows {
                 memcpy(plane.row(row), base + from + step * row, rowBytes)
@@ -324,7 +341,8 @@ extension PipeWireStream {
         var info = spa_video_info_raw()
         guard spa_format_video_raw_parse(parameter, &info) >= 0,
             let format = Self.formats.first(where: { $0.1 == info.format })?.0,
-            (1...16384).contains(info.size.width), (1...16384).contains(info.size.height)
+            (1...16384).contains(info.size.width), (1...16384).contains(info.size.height),
+            info.size.width * info.size.height <= 1 << 26
         else {
             failure = "it has a format that was not asked for"
             return

@@ -1,5 +1,8 @@
 #!/usr/bin/python3 -u
-"""The mirror of the stream on a device of v4l2loopback: fed while a program reads it, and through the module's unload."""
+"""The mirror of the stream on a device of v4l2loopback: fed while a program reads it, and through the module's unload.
+
+Alone, or as a part of package.py, which saves a machine.
+"""
 import shutil
 from guest import *
 
@@ -74,10 +77,9 @@ def expect_bars():
     wait_for('nobody looks any more', lambda: status()['consumers'] == 0 and cameras() == {'closed'}, 30)
 
 
-def body():
-    install()
-    configure(CONFIGURATION)
-    activate()
+def play():
+    """With the daemon running, configured as above."""
+    wait_for('it has the size', lambda: status()['output']['width'] == WIDTH)
     wait_for('the node is there', node)
     load()
     wait_for('it is a camera', is_camera, 60)
@@ -89,10 +91,17 @@ def body():
     ctl('stop')
     wait_for('the module is unloaded', lambda: run('rmmod', 'v4l2loopback')[0] == 0, 30)
     ctl('start')
-    expect(unit('MainPID') == pid, 'the daemon goes on')
     load()
     expect_bars()
     expect(unit('MainPID') == pid, 'the daemon is the same')
 
 
-main(body)
+def body():
+    install()
+    configure(CONFIGURATION)
+    activate()
+    play()
+
+
+if __name__ == '__main__':
+    main(body)

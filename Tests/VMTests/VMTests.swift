@@ -26,12 +26,10 @@ struct VMTests {
         try runInside("pro.py")
     }
 
-    @Test("mirrors the stream to v4l2loopback", .timeLimit(.minutes(35)))
-    func loopback() throws {
-        try runInside("loopback.py")
-    }
-
-    @Test("installs, upgrades and purges the package", .timeLimit(.minutes(35)))
+    @Test(
+        "installs, upgrades and purges the package, and mirrors the stream to v4l2loopback",
+        .timeLimit(.minutes(35))
+    )
     func package() throws {
         let packages = "\(NSTemporaryDirectory())dualcam-packages-\(getpid())"
         defer { try? FileManager.default.removeItem(atPath: packages) }

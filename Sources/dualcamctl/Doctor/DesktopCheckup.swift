@@ -71,7 +71,12 @@ struct DesktopCheckup {
                 "the user's systemd does not know dualcamd.service",
                 mendedBy: "systemctl --user daemon-reload"
             )
-        case .failure: return .good(name, "no systemd runs this session")
+        case .failure(let error)
+        where error.name.hasSuffix(".ServiceUnknown")
+            || error.name.hasSuffix(".NameHasNoOwner"):
+            return .good(name, "no systemd runs this session")
+        case .failure(let error):
+            return .bad(name, "the user's systemd does not say: \(error.message)")
         }
     }
 
