@@ -35,8 +35,20 @@ package struct HudContent: Hashable, Sendable {
         package var name: String
     }
 
+    /// A lens of the camera.
+    package struct LensMark: Hashable, Sendable {
+        /// "3", or how much is magnified through it: "3.5×".
+        package var text: String
+        /// Whether it is selected.
+        package var isSelected: Bool
+        /// Whether its picture, cut, stands for that of the selected one, which cannot be used.
+        package var standsIn: Bool
+    }
+
     /// The line of values, from left to right.
     package var fields: [Field]
+    /// The lenses, from the widest on; none where there is but one.
+    package var lenses: [LensMark] = []
     /// `nil` where there is only the line.
     package var scale: Scale?
 
@@ -62,6 +74,28 @@ package struct HudContent: Hashable, Sendable {
         if aperture <= 0 { fields[2].room = 3 }
         if (controls.kelvin ?? 0) >= 10000 { fields[3].room = 6 }
         scale = dial.map { Scale($0, controls, limit) }
+    }
+
+    /// The lenses as they are to be shown.
+    mutating func show(_ lens: LensState) {
+        let marks = lens.all.filter { $0.isThere || $0.name == lens.selected?.name }
+        guard marks.count > 1 else { return }
+        lenses = marks.map { mark in
+            let isSelected = mark.name == lens.selected?.name
+            return LensMark(
+                text: isSelected ? Self.factor(lens.zoom) + "×" : Self.factor(mark.factor),
+                isSelected: isSelected,
+                standsIn: lens.isFallback && !isSelected && mark.device == lens.wanted.device
+                    && mark.factor == mark.deviceFactor
+            )
+        }
+    }
+
+    /// "3", "1.5", ".5".
+    private static func factor(_ factor: Double) -> String {
+        let tenths = Int((factor * 10).rounded())
+        let (whole, part) = (tenths / 10, tenths % 10)
+        return (whole == 0 && part > 0 ? "" : "\(whole)") + (part > 0 ? ".\(part)" : "")
     }
 
     private static func focusMode(_ controls: CameraControls) -> String {

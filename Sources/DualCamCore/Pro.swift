@@ -51,17 +51,15 @@ extension State {
         }
         let isSeen = pro.hud == .always || (pro.hud == .pro && pro.isEnabled)
         let camera = cameras[scene.main]
-        let dial = pro.isEnabled ? pro.dial : nil
-        scene.setHud(
-            isSeen
-                ? HudContent(
-                    camera.controls,
-                    aperture: camera.aperture,
-                    dial: dial,
-                    limit: pro.limit
-                ) : nil,
-            at: time
+        guard isSeen else { return scene.setHud(nil, at: time) }
+        var content = HudContent(
+            camera.controls,
+            aperture: camera.aperture,
+            dial: pro.isEnabled ? pro.dial : nil,
+            limit: pro.limit
         )
+        content.show(camera.lens)
+        scene.setHud(content, at: time)
     }
 }
 

@@ -12,6 +12,9 @@ package struct HudPicture: Sendable {
     private static let (stop, endFade) = (46.0, 90.0)
     private static let (valueType, labelType, currentType, nameType) = (20.0, 15.0, 18.0, 12.0)
     private static let bump = 7.0
+    /// A lens's disc and how far from the last; the pill around them; what is between it and what is under it.
+    private static let (lensDisc, lensStep, lensHeight, lensGap) = (34.0, 42.0, 46.0, 7.0)
+    private static let (lensType, lensRing) = (13.0, 2.0)
     /// Type is never smaller than on a canvas of so much of 720.
     private static let leastUnit = 0.66
     /// What is seen of the black surfaces: over pure white it leaves the amber 4.8:1, white more.
@@ -41,6 +44,7 @@ package struct HudPicture: Sendable {
     private let canvas: Size
     private let unit: Double
     private let pill: Piece
+    private var lenses = Piece()
     /// The value in use, which is amber while its dial is, and white else.
     private var plainValue = Piece()
     private var usedValue = Piece()
@@ -99,6 +103,48 @@ package struct HudPicture: Sendable {
             usedValue = piece(Self.amber)
         }
         if let scale = content.scale { draw(scale, above: y) }
+        draw(content.lenses, above: content.scale == nil ? y : panel.y)
+    }
+
+    /// Draws the lenses over what begins at `bottom`.
+    private mutating func draw(_ marks: [HudContent.LensMark], above bottom: Int) {
+        guard !marks.isEmpty else { return }
+        let disc = Self.lensDisc * unit
+        let step = min(Self.lensStep * unit, Double(canvas.width) * 0.94 / Double(marks.count))
+        let size = Size(
+            width: Self.even(step * Double(marks.count - 1) + Self.lensHeight * unit),
+            height: Int((Self.lensHeight * unit).rounded())
+        )
+        let drawing = Drawing(size)
+        drawing.fill(Rect(size), radius: Double(size.height) / 2, .black(Self.darkness))
+        let font = Drawing.Font(Self.sans, type: Self.lensType * unit, weight: .bold)
+        let capitals = font.measure("0").capitals
+        let middle = Double(size.height) / 2
+        for (index, mark) in marks.enumerated() {
+            let x = middle + step * Double(index)
+            func circle(_ width: Double, _ color: Drawing.Color) {
+                drawing.fill(
+                    Rect(x: x - width / 2, y: middle - width / 2, width: width, height: width),
+                    radius: width / 2,
+                    color
+                )
+            }
+            // What stands in for the selected lens has a ring.
+            if mark.standsIn { circle(disc, Self.amber) }
+            circle(mark.standsIn ? disc - 2 * Self.lensRing * unit : disc, .black(1))
+            drawing.write(
+                mark.text,
+                font,
+                middle: x,
+                y: (middle + capitals / 2).rounded(),
+                mark.isSelected ? Self.amber : .white()
+            )
+        }
+        lenses = Piece(
+            overlay: drawing.finish(),
+            x: Self.even(Double(canvas.width - size.width) / 2),
+            y: bottom - Int((Self.lensGap * unit).rounded()) - size.height
+        )
     }
 
     private static func even(_ value: Double) -> Int { Int((value / 2).rounded()) * 2 }
@@ -209,6 +255,7 @@ package struct HudPicture: Sendable {
         let use = min(pose.attention, pose.dialOpacity)
         plainValue.lay(over: output, stride: stride, clip: whole, opacity: pose.opacity * (1 - use))
         usedValue.lay(over: output, stride: stride, clip: whole, opacity: pose.opacity * use)
+        lenses.lay(over: output, stride: stride, clip: whole, opacity: pose.opacity)
         guard hasDial else { return }
         let opacity = pose.opacity * pose.dialOpacity
         panel.lay(over: output, stride: stride, clip: whole, opacity: opacity)

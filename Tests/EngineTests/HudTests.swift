@@ -88,7 +88,10 @@ struct HudCamera {
         _ dial: Dial,
         limit: Bound? = nil,
         seconds: Double = 1,
-        aperture: Double = 1.8
+        aperture: Double = 1.8,
+        lenses: [Double] = [],
+        zoom: Double = 1,
+        missing: Double? = nil
     ) -> HudState {
         var state = State(
             canvas: Size(width: 1280, height: 720),
@@ -99,12 +102,34 @@ struct HudCamera {
             )
         )
         let start = Timestamp(seconds: 100 - seconds)
+        let marks = lenses.map { factor in
+            Lens(
+                name: "\(factor)",
+                factor: factor,
+                device: factor == 1 ? "own" : "\(factor)",
+                deviceFactor: factor,
+                isThere: factor != missing
+            )
+        }
+        let camera = lenses.isEmpty ? "" : "own"
+        if !lenses.isEmpty {
+            for event: Event in [
+                .cameraIdentified(.back, camera), .lensesFound(.back, marks),
+                .setZoom(.back, zoom, middle: nil, duration: 0),
+            ] {
+                _ = reduce(&state, event, at: Timestamp(seconds: 5))
+            }
+        }
         for event: Event in [
             .setControls(.back, ControlSettings(), aperture: aperture), .setPro(true),
         ] {
             _ = reduce(&state, event, at: Timestamp(seconds: 10))
         }
-        _ = reduce(&state, .controlsRead(.back, identity: "", controls), at: Timestamp(seconds: 20))
+        _ = reduce(
+            &state,
+            .controlsRead(.back, identity: camera, controls),
+            at: Timestamp(seconds: 20)
+        )
         _ = reduce(&state, .dialTurned(.back, dial, limit: limit), at: start)
         return state.scene.hud
     }
@@ -130,6 +155,8 @@ struct HudTests {
         ),
         ("idle", { try HudCamera(.shutter(4000), .iso(400)).hud(.iso, seconds: 5) }),
         ("unknown", { HudCamera.none.hud(.focus, aperture: 0) }),
+        ("lenses", { HudCamera().hud(.iso, lenses: [0.5, 1, 3], zoom: 1) }),
+        ("lens-fallback", { HudCamera().hud(.iso, lenses: [0.5, 1, 3], zoom: 3.5, missing: 3) }),
     ]
     static let now = Timestamp(seconds: 100)
     static let sizes = [Size(width: 1280, height: 720), Size(width: 1920, height: 1080)]
@@ -148,11 +175,12 @@ struct HudTests {
         let hud = try #require(try Self.cases.first { $0.name == name }?.make())
         let picture = try Self.picture(hud, size, over: 110)
         let unit = Double(size.height) / 720
+        let top = name.hasPrefix("lens") ? 520.0 : 570
         let region = PixelRect(
             x: Int(300 * unit) / 2 * 2,
-            y: Int(570 * unit),
+            y: Int(top * unit),
             width: size.width - 2 * (Int(300 * unit) / 2 * 2),
-            height: size.height - Int(570 * unit)
+            height: size.height - Int(top * unit)
         )
         try picture.expectGolden("hud-\(name)-\(size.height)", region)
         // And over a photograph, to be looked at.
