@@ -98,6 +98,7 @@ extension Interface {
             Property("Lens", "s"),
             Property("Lenses", "a(sd)"),
             Property("LensFallback", "b"),
+            Property("Torch", "b", isWritable: true),
             Property("Zoom", "d"),
             Property("ZoomRange", "(dd)"),
             Property("FramesCaptured", "t", change: .silent),

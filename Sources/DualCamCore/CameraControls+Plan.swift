@@ -20,6 +20,8 @@ package enum ControlCommand: Hashable, Sendable {
     case automatic(Set<Dial>)
     /// Everything goes back to automatic.
     case reset
+    /// The camera's light shines, or not.
+    case torch(Bool)
     /// The driver's control of this name is set to a value of its own.
     case raw(String, Int)
     /// What was wanted is set again, on a device that may have forgotten it.
@@ -35,7 +37,7 @@ package enum ControlCommand: Hashable, Sendable {
         case .focus, .stepFocus: .focus
         case .whiteBalance, .stepKelvin: .whiteBalance
         case .automatic(let dials): dials.count == 1 ? dials.first : nil
-        case .compensation, .reset, .raw, .restore, .look: nil
+        case .compensation, .reset, .torch, .raw, .restore, .look: nil
         }
     }
 }
@@ -156,6 +158,10 @@ extension CameraControls {
         case .reset:
             plan.wish = PhotoWish()
             planAutomatic(&plan)
+        case .torch(let isOn):
+            guard let flashMode else { throw .notSupported("The camera has no torch.") }
+            let mode = isOn ? DeviceControl.FlashMode.torch : DeviceControl.FlashMode.off
+            plan.values.append(ControlWrite(flashMode, mode))
         case .raw(let name, let value): try planRaw(name, value, &plan)
         case .look: break
         case .restore:

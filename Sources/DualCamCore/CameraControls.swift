@@ -153,6 +153,10 @@ package struct CameraControls: Hashable, Sendable {
     var temperature: DeviceControl? { control(for: .temperature) }
     var preset: DeviceControl? { control(for: .whiteBalancePreset) }
     var whiteBalanceSwitch: DeviceControl? { control(for: .whiteBalanceAuto) }
+    /// The switch of the camera's light, where that can shine all the time.
+    var flashMode: DeviceControl? {
+        control(for: .flashMode).flatMap { $0.has(DeviceControl.FlashMode.torch) ? $0 : nil }
+    }
 
     // MARK: What a photographer sees
 
@@ -240,6 +244,25 @@ package struct CameraControls: Hashable, Sendable {
         // What is left to do is done in software, to the Kelvin.
         guard grade.red == 1, let temperature else { return wanted }
         return temperature.value
+    }
+
+    /// Whether the camera's light shines; `nil` where it has none that we can switch.
+    package var torch: Bool? { flashMode.map { $0.value == DeviceControl.FlashMode.torch } }
+
+    /// Whether the camera can get no more light out of the scene: its exposure, as long as the frames are far
+    /// apart at most, and its gain are at their ends, as far as it has them. Not where they were set by hand.
+    var isAtDarkEnd: Bool {
+        guard wish.iso == nil, wish.shutter == nil, !wish.holdsShutter else { return false }
+        if let exposureTime {
+            let longest = min(
+                Double(exposureTime.range.upperBound) * 100,
+                1e6 / max(settings.frameRate, 0.1)
+            )
+            guard Double(exposureTime.value) * 100 >= 0.9 * longest else { return false }
+        }
+        guard let gain = sensitivity, gain.purpose != .iso else { return true }
+        return Double(gain.value - gain.range.lowerBound)
+            >= 0.9 * Double(gain.range.upperBound - gain.range.lowerBound)
     }
 
     /// What is done in software.

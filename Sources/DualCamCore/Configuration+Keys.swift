@@ -89,6 +89,12 @@ extension Configuration.Camera {
             \.isFocusReversed,
             .boolean
         ),
+        .init(
+            "torch",
+            "a name from /sys/class/leds; empty: the device's own light",
+            \.torch,
+            .led
+        ),
     ]
 }
 

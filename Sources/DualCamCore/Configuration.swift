@@ -49,6 +49,8 @@ package struct Configuration: Hashable, Sendable {
         package var isoRange = 100...3200
         /// Larger numbers of its focus are farther away, not nearer as they should be.
         package var isFocusReversed = false
+        /// The LED of the kernel's LED class that is its torch; `nil`: the device's own, if any.
+        package var torch: String?
         /// Its lenses; none: the one lens "wide", and zoom where the device has it.
         package var lenses: [Lens] = []
     }

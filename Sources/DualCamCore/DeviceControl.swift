@@ -41,6 +41,8 @@ package struct DeviceControl: Hashable, Sendable {
         case temperature
         /// V4L2_CID_AUTO_N_PRESET_WHITE_BALANCE, a menu of `PresetIndex`.
         case whiteBalancePreset
+        /// V4L2_CID_FLASH_LED_MODE, a menu of `FlashMode`.
+        case flashMode
     }
 
     /// Items of the menu V4L2_CID_EXPOSURE_AUTO (enum v4l2_exposure_auto_type).
@@ -63,6 +65,14 @@ package struct DeviceControl: Hashable, Sendable {
         package static let lights = [
             2: 3200, 3: 4000, 4: 5000, 5: 2300, 6: 5500, 8: 6500, 9: 7500,
         ]
+    }
+
+    /// Items of the menu V4L2_CID_FLASH_LED_MODE (enum v4l2_flash_led_mode).
+    package enum FlashMode {
+        /// The light is off.
+        package static let off = 0
+        /// It shines all the time.
+        package static let torch = 2
     }
 
     /// V4L2_CTRL_FLAG_…, by the kernel's own numbers.

@@ -68,6 +68,11 @@ package struct LensState: Hashable, Sendable {
     var isOtherOpen = false
     /// Devices that failed, and are not to be tried for a while.
     var failed: Set<String> = []
+    /// The device whose picture is too dark to be used.
+    var dark: String?
+    /// Since when it is too dark, or light enough for `dark`; and for how many seconds it has to be that.
+    var lightSince: Timestamp?
+    var brightDuration = Self.leastBright
     /// What the picture was last asked to move to.
     var aim = Aim(zoom: 1, middle: .middle, inside: 1)
 
@@ -82,6 +87,44 @@ package struct LensState: Hashable, Sendable {
     private static let mostDigitalZoom = 8.0
     /// Seconds after which a device that failed is tried again.
     package static let retryDelay = 5.0
+    /// The mean luma under which a picture is too dark, and over which the next wider lens's is light enough
+    /// again; and seconds that it has to be so. Those of light double each time that it was in vain.
+    private static let (darkest, lightest) = (30.0, 60.0)
+    private static let (darkDuration, leastBright, mostBright) = (2.0, 3.0, 60.0)
+
+    /// Whether a look at the light now and then tells something: a narrower lens is seen, or would be but for the dark.
+    package var isLightWatched: Bool {
+        dark != nil || present.contains { $0.deviceFactor < factor && !failed.contains($0.device) }
+    }
+
+    /// Whether a picture of this mean luma may be too dark.
+    package static func mayBeDark(_ luma: Double) -> Bool { luma < darkest }
+
+    /// Takes note of the light in the picture that is shown; `isAtEnd`: the camera can get no more of it.
+    mutating func see(_ luma: Double, isAtEnd: Bool, at time: Timestamp) {
+        func isSo(for duration: Double, _ condition: Bool) -> Bool {
+            lightSince = condition ? lightSince ?? time : nil
+            return lightSince.map { (time - $0).seconds >= duration } ?? false
+        }
+        if let dark, dark != device {
+            guard isSo(for: brightDuration, luma > Self.lightest) else { return }
+            self.dark = nil
+            brightDuration = min(2 * brightDuration, Self.mostBright)
+        } else {
+            guard isSo(for: Self.darkDuration, isLightWatched && isAtEnd && Self.mayBeDark(luma))
+            else { return }
+            dark = device
+        }
+        lightSince = nil
+    }
+
+    /// The user wants another view: what was too dark is tried.
+    mutating func forgetDark() {
+        dark = nil
+        lightSince = nil
+        brightDuration = Self.leastBright
+    }
+
     /// Seconds in which the picture moves, where nobody said how many.
     package static let usualDuration = 0.3
 
@@ -102,7 +145,7 @@ package struct LensState: Hashable, Sendable {
 
     /// The device that can best show what is wanted.
     var wanted: (device: String, factor: Double) {
-        let usable = present.filter { !failed.contains($0.device) }
+        let usable = present.filter { !failed.contains($0.device) && $0.device != dark }
             .sorted { $0.deviceFactor < $1.deviceFactor }
         let fitting = usable.filter { $0.deviceFactor <= zoom * (1 + 1e-6) }
         guard let best = fitting.last ?? usable.first else { return (device, factor) }

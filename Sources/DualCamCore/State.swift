@@ -289,6 +289,8 @@ package enum Event: Hashable, Sendable {
     case lensInterrupted(Role, Interruption)
     /// The other device than the one that is shown was closed.
     case lensClosed(Role)
+    /// The mean luma of the picture that is shown.
+    case lensLight(Role, Double)
     /// Devices that failed may be tried again.
     case lensRetry(Role)
     /// A role's source cannot be used, and why; empty: it can.
@@ -382,6 +384,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .setZoom(let role, let zoom, let middle, let duration):
         precondition(state.cameras[role].lens.zoomRange.contains(zoom))
         state.cameras[role].lens.zoom = zoom
+        state.cameras[role].lens.forgetDark()
         zoomDuration = duration
         if let middle {
             let factor = state.cameras[role].lens.wanted.factor
@@ -457,6 +460,11 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         effects += state.incomingFailed(role, why)
     case .lensClosed(let role):
         if state.cameras[role].lens.incoming == nil { state.cameras[role].lens.isOtherOpen = false }
+    case .lensLight(let role, let luma):
+        let camera = state.cameras[role]
+        guard camera.phase == .streaming, camera.lens.incoming == nil else { break }
+        let isAtEnd = camera.controls.isAtDarkEnd
+        state.cameras[role].lens.see(luma, isAtEnd: isAtEnd, at: time)
     case .lensRetry(let role):
         state.cameras[role].lens.failed = []
     case .cameraProblem(let role, let problem):
@@ -552,6 +560,7 @@ private func identify(_ state: inout State, _ role: Role, _ identity: String) {
     }
     state.cameras[role].lens.all = []
     state.cameras[role].lens.failed = []
+    state.cameras[role].lens.forgetDark()
     state.cameras[role].lens.show(identity, factor: 1)
     state.cameras[role].lens.zoom = state.zooms.removeValue(forKey: identity) ?? 1
     state.cameras[role].lens.middle = .middle

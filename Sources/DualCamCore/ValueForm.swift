@@ -171,6 +171,20 @@ extension ValueForm where Value == String? {
     )
 }
 
+extension ValueForm where Value == String? {
+    /// A name in /sys/class/leds, as "white:flash".
+    static let led = ValueForm(
+        expected: "a name from /sys/class/leds, or nothing",
+        text: { quoted($0 ?? "") },
+        convert: { node in
+            guard let text = node.string, isPrintable(text), !text.contains("/"),
+                !text.hasPrefix("."), text.utf8.count <= 64
+            else { return nil }
+            return .some(text.isEmpty ? nil : text)
+        }
+    )
+}
+
 extension ValueForm where Value == SourceSpecification? {
     static let deviceOfLens = {
         let source = ValueForm<SourceSpecification>.words(SourceSpecification.init(parsing:))

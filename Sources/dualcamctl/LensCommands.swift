@@ -108,3 +108,24 @@ struct SetZoom: ParsableCommand {
         Output.write(JSON.document([("camera", .string(role.rawValue)), ("zoom", JSON(now))]))
     }
 }
+
+struct Torch: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Switch a camera's light, the back one's unless told otherwise."
+    )
+    @Argument(help: "on, off or toggle.")
+    var value: Switch
+    @OptionGroup var camera: CameraOption
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        let client = try Client()
+        let role = camera.role ?? .back
+        let isOn = try value.applied(to: client.get("Torch", of: .camera, at: role.path))
+        try client.set("Torch", of: .camera, at: role.path, to: .boolean(isOn))
+        guard options.json else { return }
+        Output.write(
+            JSON.document([("camera", .string(role.rawValue)), ("torch", .boolean(isOn))])
+        )
+    }
+}

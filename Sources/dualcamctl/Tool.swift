@@ -49,6 +49,7 @@ struct Tool: ParsableCommand {
                 name: "Camera",
                 subcommands: [
                     Mirror.self, Rotate.self, Orientation.self, SelectLens.self, SetZoom.self,
+                    Torch.self,
                     Privacy.self,
                 ]
             ),

@@ -2,6 +2,7 @@ import Capture
 import DualCamCore
 import Engine
 import Frames
+import Glibc
 import Logging
 import Platform
 import Publish
@@ -70,7 +71,8 @@ final class Daemon {
             loop: loop,
             crossed: { [unowned self] in send(.lensCrossed(role)) },
             retry: { [unowned self] in send(.lensRetry(role)) },
-            look: { [unowned self] in lookAtLens(role) }
+            look: { [unowned self] in lookAtLens(role) },
+            light: { [unowned self] in lookAtLight(role) }
         )
     }
 
@@ -220,6 +222,10 @@ final class Daemon {
         for role in Role.allCases {
             let (lens, old) = (state.cameras[role].lens, before.cameras[role].lens)
             if lens.incoming?.mode != old.incoming?.mode { useIncomingControls(role) }
+            let watchesLight = lens.isLightWatched && state.cameras[role].mode != nil
+            if let timers = lensTimers?[role], timers.watchesLight != watchesLight {
+                timers.watchLight(watchesLight)
+            }
         }
         if state.isActive != before.isActive { mirror?.follow(isPublished: state.isActive) }
         let properties = state.nodeProperties
@@ -507,6 +513,20 @@ final class Daemon {
         controls?[role][bay].leave()
     }
 
+    /// Looks how light the picture is that is shown.
+    private func lookAtLight(_ role: Role) {
+        lensTimers?[role].watchLight(true)
+        let lens = state.cameras[role].lens
+        guard let luma = slots[role][lens.bay].latest?.brightness else { return }
+        guard LensState.mayBeDark(luma), !state.cameras[role].controls.device.isEmpty else {
+            return send(.lensLight(role, luma))
+        }
+        // What the camera's automatics have made of it is told by no event.
+        perform(.look, role) { [self] _ in
+            if state.cameras[role].lens.device == lens.device { send(.lensLight(role, luma)) }
+        }
+    }
+
     /// Looks whether the device that gets ready delivers pictures that can be shown.
     private func lookAtLens(_ role: Role) {
         let lens = state.cameras[role].lens
@@ -599,6 +619,35 @@ final class Daemon {
                     self.whenShown { done(result) }
                 }
             }
+        }
+    }
+
+    /// Whether a camera's light shines; `nil` where there is none.
+    func torch(of role: Role) -> Bool? {
+        if let name = configuration.cameras[role].torch { return LED(name).isOn }
+        return state.cameras[role].controls.torch
+    }
+
+    /// Has a camera's light shine, or not; `done` is called with what came of it.
+    func setTorch(
+        _ role: Role,
+        _ isOn: Bool,
+        done: @escaping @MainActor (Result<Void, ControlRefusal>) -> Void
+    ) {
+        guard let name = configuration.cameras[role].torch else {
+            return perform(.torch(isOn), role) { done($0.map { _ in }) }
+        }
+        do throws(SystemError) {
+            try LED(name).turn(on: isOn)
+            done(.success(()))
+        } catch {
+            let refusal: ControlRefusal =
+                switch error.errno {
+                case ENOENT: .notSupported("There is no LED \(name) in /sys/class/leds.")
+                case EACCES, EPERM: .failed(.denied, "\(error)")
+                default: .failed(.stalled, "\(error)")
+                }
+            done(.failure(refusal))
         }
     }
 

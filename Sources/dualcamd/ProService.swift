@@ -260,7 +260,7 @@ final class ProService {
 
 extension DBusError {
     /// What a refusal is called on the bus, for a camera that is there or not.
-    fileprivate init(_ refusal: ControlRefusal, isThere: Bool) {
+    init(_ refusal: ControlRefusal, isThere: Bool) {
         self =
             switch refusal {
             case .notSupported(let reason): .notSupported(reason)

@@ -154,6 +154,7 @@ final class Service {
                 of: "(sd)"
             ),
             "LensFallback": .boolean(camera.lens.isFallback),
+            "Torch": .boolean(daemon.torch(of: role) ?? false),
             "Zoom": .double(camera.lens.zoom),
             "ZoomRange": .structure([
                 .double(camera.lens.zoomRange.lowerBound),
@@ -389,6 +390,18 @@ final class Service {
                 return
             }
             daemon.send(.setRotation(role, degrees))
+        case "Torch":
+            daemon.setTorch(role, write.value.boolean ?? false) { [self] result in
+                switch result {
+                case .success:
+                    refresh()
+                    write.accept()
+                case .failure(let refusal):
+                    let isThere = daemon.state.cameras[role].phase != .unavailable
+                    write.refuse(DBusError(refusal, isThere: isThere))
+                }
+            }
+            return
         default: preconditionFailure("\(write.property) is declared and not written")
         }
         write.accept()

@@ -438,6 +438,31 @@ struct ControlTests {
         #expect(device["auto_exposure"] == 3)
     }
 
+    @Test mutating func aTorchIsALightThatShinesAllTheTime() throws {
+        func light(_ modes: [Int]) -> DeviceControl {
+            DeviceControl(
+                id: 40,
+                name: "led_mode",
+                kind: .menu,
+                purpose: .flashMode,
+                range: 0...2,
+                menu: modes.map { DeviceControl.Item(index: $0, name: "\($0)") }
+            )
+        }
+        var device = ScriptedControls([light([0, 1, 2])])
+        #expect(state.torch == nil)
+        try device.give(.torch(true), &state)
+        #expect(device.log == ["led_mode=2"] && state.torch == true)
+        try device.give(.torch(false), &state)
+        #expect(device.log == ["led_mode=0"] && state.torch == false)
+        // A flash alone is none.
+        state.read([light([0, 1])])
+        #expect(state.torch == nil)
+        #expect(throws: ControlRefusal.notSupported("The camera has no torch.")) {
+            try state.plan(.torch(true))
+        }
+    }
+
     @Test mutating func noClickChangesNothing() throws {
         var device = ScriptedControls(ScriptedControls.full)
         for command in [

@@ -221,4 +221,78 @@ struct LensTests {
         #expect(state.cameras.back.controls.wish == wish)
         #expect(state.cameras.back.controls.device.map(\.name) == ["gain"])
     }
+
+    @Test mutating func aLensInTheDarkIsCutFromAWiderOneUntilThereIsLight() throws {
+        begin()
+        _ = zoom(to: 3, at: 3)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
+        _ = send(.lensReady(.back), at: 4)
+        _ = send(.lensCrossed(.back), at: 4.2)
+        /// The light at these times; what is to be done for it.
+        func see(_ luma: Double, _ seconds: [Double], _ state: inout State) -> [Effect] {
+            seconds.flatMap {
+                reduce(&state, .lensLight(.back, luma), at: Timestamp(seconds: $0))
+            }
+        }
+        #expect(see(20, [5, 6], &state) == [])
+        #expect(see(40, [6.5], &state) == [], "a lighter picture between")
+        #expect(see(20, [7, 8], &state) == [])
+        #expect(see(20, [9], &state) == [.openLens(.back)])
+        #expect(lens.incoming?.device == "own" && lens.isFallback)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 9.3)
+        _ = send(.lensReady(.back), at: 10)
+        _ = send(.lensCrossed(.back), at: 10.2)
+        // A little more light is not enough, and it has to last.
+        #expect(see(40, [11, 15, 20], &state) == [])
+        #expect(see(80, [21, 23], &state) == [])
+        #expect(see(80, [24.1], &state) == [.openLens(.back)] && !lens.isFallback)
+        // In vain: the next time it takes longer.
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 24.3)
+        _ = send(.lensReady(.back), at: 25)
+        _ = send(.lensCrossed(.back), at: 25.2)
+        #expect(see(20, [26, 28.1], &state) == [.openLens(.back)])
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 28.3)
+        _ = send(.lensReady(.back), at: 29)
+        _ = send(.lensCrossed(.back), at: 29.2)
+        #expect(see(80, [30, 33.5, 35.9], &state) == [])
+        // Whoever asks again has it tried at once.
+        #expect(zoom(to: 3, at: 36) == [.openLens(.back)])
+    }
+
+    @Test mutating func whatCouldBeLighterOrIsMeantToBeDarkIsNotTooDark() throws {
+        begin()
+        _ = zoom(to: 3, at: 3)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
+        _ = send(.lensReady(.back), at: 4)
+        _ = send(.lensCrossed(.back), at: 4.2)
+        var device = ScriptedControls(ScriptedControls.exposure() + ScriptedControls.gain())
+        func isTooDark(_ controls: CameraControls) -> Bool {
+            var state = state
+            let read = Event.controlsRead(.back, identity: "telephoto", controls)
+            _ = reduce(&state, read, at: Timestamp(seconds: 5))
+            return [5.0, 6, 7.1].contains {
+                reduce(&state, .lensLight(.back, 20), at: Timestamp(seconds: $0)) != []
+            }
+        }
+        var controls = CameraControls()
+        controls.read(device.controls)
+        #expect(!isTooDark(controls), "there is gain left")
+        device["gain"] = 255
+        controls.read(device.controls)
+        #expect(!isTooDark(controls), "there is time left")
+        device["exposure_time_absolute"] = 330
+        controls.read(device.controls)
+        #expect(isTooDark(controls))
+        try device.give(.shutter(30_000), &controls)
+        #expect(!isTooDark(controls), "the photographer wants it so")
+    }
+
+    @Test mutating func theWidestLensStaysWhereverItIsDark() {
+        begin()
+        _ = zoom(to: 0.5, at: 2.5)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 2.6)
+        _ = send(.lensReady(.back), at: 2.8)
+        _ = send(.lensCrossed(.back), at: 3)
+        for second in 4...9 { #expect(send(.lensLight(.back, 17), at: Double(second)) == []) }
+    }
 }

@@ -11,7 +11,7 @@ struct CommandTests {
         ["restore"],
         ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["privacy"], ["config"],
         ["pro"], ["dial"], ["iso"], ["shutter"], ["focus"], ["wb"], ["ev"], ["controls"],
-        ["lens"], ["zoom"], ["orient"], ["orientation"], ["config", "show"],
+        ["lens"], ["zoom"], ["torch"], ["orient"], ["orientation"], ["config", "show"],
         ["config", "check"],
     ])
     func helpIsAsItWas(_ command: [String]) throws {
@@ -57,6 +57,8 @@ struct CommandTests {
         (["ev", "-0.7"], ["back SetCompensation -0.7"]),
         (["lens", "ultra-wide"], ["back SelectLens ultra-wide"]),
         (["lens", "wide", "--camera", "front"], ["front SelectLens wide"]),
+        (["torch", "toggle"], ["back Torch=true"]),
+        (["torch", "off", "--camera", "front"], ["front Torch=false"]),
         (["zoom", "1.5x"], ["back SetZoom 1.5"]),
         (["zoom", "2", "--at", "0.2,1", "--camera", "front"], ["front SetZoom 2.0 at=?"]),
         (

@@ -199,7 +199,8 @@ final class Desk {
                 ],
                 of: "(sd)"
             ),
-            "Zoom": .double(1), "ZoomRange": .structure([.double(1), .double(8)]),
+            "Torch": .boolean(false), "Zoom": .double(1),
+            "ZoomRange": .structure([.double(1), .double(8)]),
             "FramesCaptured": .uint64(1000), "FramesDropped": .uint64(1),
         ]
     }
