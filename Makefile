@@ -66,7 +66,7 @@ test: ## run every test
 	@tools/test
 
 vm-test: ## run the tests in the virtual machine alone
-	@tools/deps build run vm
+	@tools/deps build run vm deb
 	@tools/toolchain
 	Tests/VM/rig/setup.sh
 	swift test --filter '^VMTests\.'

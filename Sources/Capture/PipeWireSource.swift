@@ -18,7 +18,7 @@ package struct PipeWireSource: CameraSource {
     /// Finds the node and links to it. The node has the say about size and rate.
     ///
     /// Throws `notFound` when there is no such node or no PipeWire, `unsupported` when it is our own,
-    /// `timedOut` when it agrees on no format within three seconds.
+    /// `timedOut` when PipeWire does not answer within three seconds.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         try PipeWireStream(name, request)
     }
@@ -29,7 +29,8 @@ package struct PipeWireSource: CameraSource {
 /// PipeWire's loop is the capture thread's: what it tells is written down in its callbacks, and read
 /// when they are over. The order of this type's properties is that in which C objects are made.
 final class PipeWireStream: CameraStream {
-    private(set) var mode = CaptureMode(size: Size(width: 0, height: 0), rate: 0, format: .yuyv)
+    /// What was asked for, until the node has told what it gives.
+    private(set) var mode: CaptureMode
     private(set) var decoding = Timestamp.zero
 
     private let name: String
@@ -60,7 +61,7 @@ final class PipeWireStream: CameraStream {
 
     /// How many frames may be held at once.
     private static let poolCount = 6
-    /// How long opening may take, in seconds.
+    /// How long PipeWire may take to say what there is.
     private static let patience = Timestamp(seconds: 3)
     private static let library: Void = pw_init(nil, nil)
     private static let formats: [(PixelFormat, spa_video_format)] = [
@@ -79,6 +80,7 @@ final class PipeWireStream: CameraStream {
         _ = Self.library
         self.name = name
         self.request = request
+        mode = CaptureMode(size: request.size, rate: Double(request.rate), format: .yuyv)
         func failed(_ operation: String) -> CaptureError {
             CaptureError(.notFound, operation, name, errno: errno)
         }
@@ -113,7 +115,6 @@ final class PipeWireStream: CameraStream {
         let found = try node(isOwn: isOwn)
         target = found.id
         try connect(to: found.serial)
-        try iterate(until: deadline, bell) { picture != nil }
     }
 
     deinit {

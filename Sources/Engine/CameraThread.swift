@@ -212,6 +212,9 @@ package final class CameraThread: Sendable {
                 if !isDelivering {
                     isDelivering = true
                     limit = patience
+                    // A node of PipeWire tells only with its first frame.
+                    mode.rate = stream.mode.rate
+                    mode.format = stream.mode.format
                     report(.streaming(mode, insteadOf: stream.unreducedMode))
                 }
             case .dropped:
