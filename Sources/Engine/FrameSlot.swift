@@ -28,14 +28,21 @@ package final class FrameSlot: Sendable {
     package struct Content: Sendable {
         /// The newest frame; `nil` also while nobody looks, so that no old one is shown afterwards.
         package var frame: Frame?
-        /// The JPEG that it was made of, or can be: while the camera is open, and gives such.
-        package var jpeg: JPEGFrame?
+        /// Whether the same picture can be had larger: the camera is open, and gave it as a JPEG.
+        package var isJPEG = false
         /// When it came.
         package var arrival = Timestamp.zero
     }
 
+    /// What is replaced, to be released after the lock.
+    private struct Held {
+        let frame: Frame?
+        let jpeg: JPEGFrame?
+    }
+
     private struct State {
         var content = Content()
+        var jpeg: JPEGFrame?
         var isFetched = true
         var counts = Counts()
         var extent = ShownExtent.whole
@@ -83,8 +90,9 @@ package final class FrameSlot: Sendable {
             state.counts.replaced += state.isFetched ? 0 : 1
             if frame != nil { state.counts.decode.add(decoding.nanoseconds) }
             state.isFetched = frame == nil
-            let replaced = state.content
-            state.content = Content(frame: frame, jpeg: jpeg, arrival: now)
+            let replaced = Held(frame: state.content.frame, jpeg: state.jpeg)
+            state.content = Content(frame: frame, isJPEG: jpeg != nil, arrival: now)
+            state.jpeg = jpeg
             return replaced
         }
         _ = consume replaced
@@ -105,8 +113,9 @@ package final class FrameSlot: Sendable {
     /// Gives the JPEG back; the frame stays.
     func releaseJPEG() {
         let released = state.withLock { state in
-            let released = state.content.jpeg
-            state.content.jpeg = nil
+            let released = state.jpeg
+            state.jpeg = nil
+            state.content.isJPEG = false
             return released
         }
         _ = consume released
@@ -123,9 +132,10 @@ package final class FrameSlot: Sendable {
     /// Forgets the frame: what was seen before the camera closed is nobody's business after.
     package func clear() {
         let replaced = state.withLock { state in
-            let replaced = state.content
+            let replaced = Held(frame: state.content.frame, jpeg: state.jpeg)
             state.content.frame = nil
-            state.content.jpeg = nil
+            state.content.isJPEG = false
+            state.jpeg = nil
             state.isFetched = true
             return replaced
         }
@@ -134,6 +144,10 @@ package final class FrameSlot: Sendable {
 
     /// The newest frame; it stays. It may be smaller than the camera's picture, or missing: see `Content`.
     package var latest: Frame? { state.withLock { $0.content.frame } }
+
+    /// The newest picture as the camera gave it, where that is open and gives JPEGs. It stays; not for
+    /// the frame thread, which is not to be the last to hold a device's memory.
+    package var latestJPEG: JPEGFrame? { state.withLock { $0.jpeg } }
 
     /// The newest frame, to be shown; it stays.
     package func fetch() -> Content {

@@ -78,17 +78,16 @@ package final class FrameThread: Sendable {
     /// Shows `state` from the next output frame on.
     package func show(_ state: SceneState) {
         scene.show(state)
-        aim(at: MonotonicClock.now)
+        let now = MonotonicClock.now
+        aiming.withLock { _ in aim(at: now) }
     }
 
-    /// Tells the cameras how large their pictures are shown. Under the lock that this thread and who
-    /// has another scene shown exchange it by, so that the newest has the last word.
+    /// Tells the cameras how large their pictures are shown. With `aiming` locked, so that the newest
+    /// scene has the last word.
     private func aim(at now: Timestamp) {
-        aiming.withLock { _ in
-            let extents = scene.current.state.extents(at: now)
-            for role in Role.allCases {
-                for bay in Bay.allCases { slots[role][bay].show(at: extents[role][bay]) }
-            }
+        let extents = scene.current.state.extents(at: now)
+        for role in Role.allCases {
+            for bay in Bay.allCases { slots[role][bay].show(at: extents[role][bay]) }
         }
     }
 
@@ -275,7 +274,8 @@ package final class FrameThread: Sendable {
         private func tick() {
             guard let node, node.isStreaming else { return }
             let now = MonotonicClock.now
-            shared.aim(at: now)
+            // Where another one does it just now, it is for a newer scene.
+            _ = shared.aiming.withLockIfAvailable { _ in shared.aim(at: now) }
             let shown = shared.scene.current
             let labels = shown.labels
             let slots = shared.slots
@@ -285,7 +285,10 @@ package final class FrameThread: Sendable {
             )
             var state = shown.state
             if let before, now < before.until, !state.scene(at: now).isSharp(contents) {
+                // What was answered for is shown all the same.
+                let grades = state.grades
                 state = before.state
+                state.grades = grades
             } else {
                 before = (state, now + Self.decodingPatience)
             }
@@ -373,7 +376,7 @@ extension Scene {
 
 extension Layer {
     fileprivate func isSharp(_ shot: Shot, _ content: FrameSlot.Content) -> Bool {
-        guard content.jpeg != nil else { return true }
+        guard content.isJPEG else { return true }
         guard let frame = content.frame else { return false }
         let drawn = extent(of: shot).drawn(frame.pictureSize).width
         return frame.reduction == 1 || drawn < 1.5 * frame.picture.width

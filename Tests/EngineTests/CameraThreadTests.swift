@@ -114,7 +114,7 @@ struct CameraThreadTests {
         slot.show(at: .hidden)
         camera.give()
         try told.wait(for: "one for nobody") { _ in slot.counts.captured == 2 }
-        #expect(slot.latest == nil && slot.fetch().jpeg != nil)
+        #expect(slot.latest == nil && slot.latestJPEG?.sequence == 1)
         #expect(slot.counts.decode.count == 1 && slot.counts.replaced == 1)
         slot.show(at: ShownExtent(Size(width: 32, height: 24)))
         try told.wait(for: "the newest") { _ in slot.latest?.reduction == 2 }
@@ -135,7 +135,7 @@ struct CameraThreadTests {
         thread.close(keepingPicture: true)
         try told.wait(for: "its end") { $0.last == .closed }
         #expect(slot.latest?.sequence == 1)
-        #expect(slot.fetch().jpeg == nil, "the device has its memory back")
+        #expect(slot.latestJPEG == nil, "the device has its memory back")
     }
 
     @Test("is not waited for longer than wanted when its device hangs")
