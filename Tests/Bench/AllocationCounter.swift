@@ -22,16 +22,26 @@ struct AllocationCounter {
 
     /// Allocations so far by the name of their thread.
     func counts(_ process: Watched) -> [String: Int] {
-        let bytes = (try? Data(contentsOf: URL(fileURLWithPath: file))) ?? Data()
         let names = process.threadNames
         var counts: [String: Int] = [:]
-        bytes.withUnsafeBytes { bytes in
-            for offset in stride(from: 0, to: bytes.count - 15, by: 16) {
-                let thread = bytes.loadUnaligned(fromByteOffset: offset, as: Int.self)
-                let count = bytes.loadUnaligned(fromByteOffset: offset + 8, as: Int.self)
-                if let name = names[thread] { counts[name, default: 0] += count }
-            }
+        for (thread, count) in entries {
+            if let name = names[thread] { counts[name, default: 0] += count }
         }
         return counts
+    }
+
+    /// Allocations so far of all threads.
+    var total: Int { entries.reduce(0) { $0 + $1.count } }
+
+    private var entries: [(thread: Int, count: Int)] {
+        let bytes = (try? Data(contentsOf: URL(fileURLWithPath: file))) ?? Data()
+        return bytes.withUnsafeBytes { bytes in
+            stride(from: 0, to: bytes.count - 15, by: 16).map { offset in
+                (
+                    bytes.loadUnaligned(fromByteOffset: offset, as: Int.self),
+                    bytes.loadUnaligned(fromByteOffset: offset + 8, as: Int.self)
+                )
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 import Frames
 
-/// Programs that can do what DualCam does, told to do it in the cheapest way that we found.
+/// Programs that can do what DualCam does, told to do it as people write it, and in the cheapest way that
+/// we found.
 ///
 /// They may leave JPEG's full range as it is, which is less than DualCam does: its stream is in limited
 /// range, as consumers expect of a camera.
@@ -12,10 +13,10 @@ enum Peer: String, CaseIterable {
     enum Task: Equatable {
         /// Reads both cameras' clips, and does nothing with them.
         case read
-        /// Composes, and throws the output away.
+        /// Composes, and throws the output away; told nothing but what to do.
         case compose
-        /// The same as people write it at first; told nothing but what to do.
-        case composePlainly
+        /// The same, told how it is cheapest.
+        case composeCheaply
         /// Composes one frame, and writes it to this file.
         case picture(String)
     }
@@ -37,13 +38,14 @@ enum Peer: String, CaseIterable {
         }
     }
 
-    /// GStreamer's arguments for the same as a node of PipeWire called "gstreamer", in real time.
-    func live(_ input: Input, _ clips: Clips) -> [String] {
+    /// GStreamer's arguments for the same as a node of PipeWire called "gstreamer", in real time; told
+    /// how it is cheapest, or not.
+    func live(_ input: Input, _ clips: Clips, cheaply: Bool) -> [String] {
         let source = gstreamerSource(input, clips, frames: Clips.movieFrames)
         let camera =
             "\(source)\(input.isMotion ? " ! jpegdec" : "") ! queue max-size-buffers=3 ! mix."
         return words(
-            "-q \(Self.gstreamerMix(input)) ! pipewiresink mode=provide"
+            "-q \(Self.gstreamerMix(input, cheaply: cheaply)) ! pipewiresink mode=provide"
                 + " stream-properties=p,media.class=Video/Source,node.name=gstreamer,media.role=Camera"
                 + " \(camera) \(camera)"
         )
@@ -51,30 +53,31 @@ enum Peer: String, CaseIterable {
 
     private func gstreamer(_ input: Input, _ clips: Clips, _ task: Task, _ count: Int) -> String {
         let source = gstreamerSource(input, clips, frames: count)
-        if task == .read { return "\(source) ! fakesink \(source) ! fakesink" }
+        // The clip goes on for longer.
+        let end = "identity eos-after=\(count)"
+        if task == .read { return "\(source) ! \(end) ! fakesink \(source) ! \(end) ! fakesink" }
         let sink =
             if case .picture(let path) = task {
                 "identity eos-after=2 ! filesink location=\(path)"
-            } else { "fakesink" }
+            } else { "\(end) ! fakesink" }
         let camera =
             "\(source)\(input.isMotion ? " ! jpegdec" : "") ! queue max-size-buffers=3 ! mix."
-        return Self.gstreamerMix(input, isPlain: task == .composePlainly) + " ! " + sink + " "
-            + camera + " " + camera
+        return Self.gstreamerMix(input, cheaply: task != .compose) + " ! " + sink + " " + camera
+            + " " + camera
     }
 
     /// What makes one stream of two pictures, called "mix": up to the packed form, in the range that the
     /// cameras deliver.
     ///
-    /// Of JPEGs it composes planes, and the packed form is made of its output: asked for the packed form
-    /// itself, as `isPlain` does, it takes twice the time.
-    static func gstreamerMix(_ input: Input, isPlain: Bool = false) -> String {
+    /// Where cameras do not deliver the packed form, it is cheapest to compose what they do, and to pack
+    /// the output: asked for the packed form itself, `compositor` packs all that it is given.
+    static func gstreamerMix(_ input: Input, cheaply: Bool) -> String {
         let inset = Side.inset
         return
             "compositor name=mix background=black sink_1::xpos=\(inset.x) sink_1::ypos=\(inset.y)"
             + " sink_1::width=\(inset.width) sink_1::height=\(inset.height) ! "
-            + (input.isMotion
-                ? isPlain ? "video/x-raw,format=YUY2" : "videoconvert ! video/x-raw,format=YUY2"
-                : "video/x-raw,format=YUY2,colorimetry=bt601")
+            + (cheaply && input != .raw(.yuyv) ? "videoconvert ! " : "")
+            + "video/x-raw,format=YUY2" + (input.isMotion ? "" : ",colorimetry=bt601")
     }
 
     private func gstreamerSource(_ input: Input, _ clips: Clips, frames count: Int) -> String {
@@ -112,7 +115,7 @@ enum Peer: String, CaseIterable {
         switch task {
         case .read:
             return source + words("-map 0:v -map 1:v -c copy -frames:v \(count) -f null -")
-        case .compose, .composePlainly: output = words("-frames:v \(count) -f null -")
+        case .compose, .composeCheaply: output = words("-frames:v \(count) -f null -")
         case .picture(let path): output = ["-frames:v", "1", "-f", "rawvideo", path]
         }
         let inset = Side.inset
@@ -124,7 +127,7 @@ enum Peer: String, CaseIterable {
             + (input.isMotion ? ",scale=in_range=pc:out_range=pc:flags=fast_bilinear" : "")
             + ",format=yuyv422"
         return words("-filter_threads 1 -filter_complex_threads 1") + source
-            + ["-filter_complex", task == .composePlainly ? "\(plain),format=yuyv422" : best]
+            + ["-filter_complex", task == .compose ? "\(plain),format=yuyv422" : best]
             + output
     }
 }

@@ -10,9 +10,14 @@ struct Usage {
     /// What it wrote to its standard output.
     var output: String
 
-    /// Runs `program` to its end. Throws when it fails, with what it said.
-    static func of(_ program: String, _ arguments: [String]) throws -> Usage {
-        let child = try Child(program, arguments)
+    /// Runs `program` to its end, with `environment` beside ours. Throws when it fails, with what it said.
+    static func of(
+        _ program: String,
+        _ arguments: [String],
+        adding environment: [String: String] = [:]
+    ) throws -> Usage {
+        let ours = ProcessInfo.processInfo.environment
+        let child = try Child(program, arguments, environment: ours.merging(environment) { $1 })
         let exit = try child.wait(within: 120)
         guard exit == .status(0) else {
             throw BenchError(

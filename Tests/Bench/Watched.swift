@@ -34,7 +34,10 @@ struct Watched {
 
     /// Resident memory in megabytes by the file that is mapped there.
     var files: [String: Double] {
-        let text = (try? String(contentsOfFile: "/proc/\(id)/smaps", encoding: .utf8)) ?? ""
+        // A file without a length, and longer than what is read of such at once.
+        let handle = FileHandle(forReadingAtPath: "/proc/\(id)/smaps")
+        let bytes = (try? handle?.readToEnd()) ?? Data()
+        let text = String(decoding: bytes, as: UTF8.self)
         var sizes: [String: Double] = [:]
         var file = ""
         for line in text.split(separator: "\n") {
