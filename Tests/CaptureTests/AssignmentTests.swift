@@ -138,7 +138,7 @@ import Testing
         #expect(try identity(.v4l2("usb-2")) == "v4l2:usb-2")
         #expect(try identity(.test(nil)) == "test:front")
         #expect(try identity(.test("bars")) == "test:bars")
-        #expect(throws: CaptureError.self) { try identity(.pipewire("node")) }
+        #expect(try identity(.pipewire("node")) == "pipewire:node")
         #expect(throws: CaptureError.self) { try identity(.test("bear")) }
     }
 
