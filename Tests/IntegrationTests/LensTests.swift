@@ -117,7 +117,7 @@ extension DaemonTests {
                     ["ramp-ms": .uint32(0), "at": .structure([.double(0.9), .double(0.5)])]
                 )
                 expectRamp(try reader.picture(), 0.5, 1)
-                try zoom(daemon, 1, ["ramp-ms": .uint32(600)])
+                try zoom(daemon, 1, ["ramp-ms": .uint32(4000)])
                 _ = try reader.picture("a picture on the way") { (30...110).contains($0[4, 600].y) }
                 _ = try reader.picture("the whole") { $0[4, 600].y < 20 }
                 #expect(try daemon.get("Zoom", of: .camera, at: DualCam.backPath) == .double(1))
