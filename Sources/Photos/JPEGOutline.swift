@@ -65,6 +65,10 @@ package struct JPEGOutline: Hashable, Sendable {
         isProgressive = frame.marker == 0xC2 || frame.marker == 0xCA
         self.hasTables = hasTables || frame.marker > 0xC8
         end = try Self.end(of: bytes, from: position)
+        // Each block of 64 pixels takes a bit at the least; who claims more wants our memory.
+        guard size.area / 512 <= bytes.count else {
+            throw PhotoError(.damaged, "it has too few bytes for \(size) pixels")
+        }
     }
 
     /// The segments called `marker` whose payload begins with `name`.

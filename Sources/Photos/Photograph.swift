@@ -115,7 +115,9 @@ extension Metadata {
         }
         for tag in ["Exif.Photo.SubjectArea", "Exif.Photo.SubjectLocation"] {
             guard var numbers = self[tag]?.split(separator: " ").compactMap({ Int($0) }),
-                (2...4).contains(numbers.count)
+                (2...4).contains(numbers.count),
+                // What the tag can hold; others may have written more.
+                numbers.allSatisfy({ (0...65535).contains($0) })
             else { continue }
             (numbers[0], numbers[1]) = transform.apply(toX: numbers[0], y: numbers[1], in: size)
             // A rectangle has a width and a height, a circle only its diameter.
@@ -128,11 +130,18 @@ extension Metadata {
         }
     }
 
+    /// More pixels than a thumbnail of 64 KiB needs.
+    private static let largestThumbnail = 1 << 20
+
     /// Throws what `JPEGCodec` does, for a thumbnail that is none.
     private func turned(
         thumbnail: [UInt8],
         by transform: Transform
     ) throws(PhotoError) -> [UInt8] {
+        let area = try JPEGOutline(of: thumbnail).size.area
+        guard area <= Self.largestThumbnail else {
+            throw PhotoError(.tooLarge, "its thumbnail claims \(area) pixels")
+        }
         switch try JPEGCodec.turn(thumbnail, by: transform, progressive: false) {
         case .done(let result): return result
         case .impossible:

@@ -85,8 +85,14 @@ struct Orient: ParsableCommand {
             guard stat(path, &status) == 0 else { throw .last("stat", file) }
             guard access(path, W_OK) == 0 else { throw .last("write", file) }
             let new = try NewFile(for: path, mode: status.st_mode & 0o7777)
-            // Only root can give it to another owner, and only root meets one.
-            _ = fchown(new.descriptor, status.st_uid, status.st_gid)
+            var own = stat()
+            guard fstat(new.descriptor, &own) == 0 else { throw .last("fstat", file) }
+            // A file that would be another's afterwards stays as it is.
+            if own.st_uid != status.st_uid || own.st_gid != status.st_gid {
+                guard fchown(new.descriptor, status.st_uid, status.st_gid) == 0 else {
+                    throw .last("chown", file)
+                }
+            }
             try new.write(bytes)
             try new.replace()
         case nil: break

@@ -180,6 +180,39 @@ struct HostileTests {
         #expect(code(file) == .damaged)
     }
 
+    @Test func aClaimOfPixelsThatItHasNoBytesFor() throws {
+        var file = try Self.file()
+        let frame = try #require(
+            try JPEGOutline(of: file).segments.first { $0.marker == 0xC0 }
+        ).payload.lowerBound
+        file.replaceSubrange(frame + 1..<frame + 5, with: [0x40, 0, 0x40, 0])
+        #expect(code(file) == .damaged)
+        // In a thumbnail, which goes then.
+        let bare = try JPEGCodec.encode(
+            sample(Size(width: 48, height: 32)),
+            sampling: 2,
+            quality: 90
+        )
+        var thumbnail = try JPEGCodec.encode(
+            sample(Size(width: 16, height: 8)),
+            sampling: 2,
+            quality: 9
+        )
+        let inner = try #require(
+            try JPEGOutline(of: thumbnail).segments.first { $0.marker == 0xC0 }
+        ).payload.lowerBound
+        thumbnail.replaceSubrange(inner + 1..<inner + 5, with: [0x4E, 0x20, 0x4E, 0x20])
+        let metadata = try Metadata(of: bare)
+        metadata.orientation = .bottomRight
+        metadata.thumbnail = thumbnail
+        guard case .turned(let result) = try Photograph(metadata.written()).upright(lossy: false)
+        else {
+            Issue.record("not turned")
+            return
+        }
+        #expect(try Metadata(of: result).thumbnail == nil)
+    }
+
     /// None of them is worth an expectation but that we are still there, and say so in our own words.
     @Test func bytesThatNobodyWrote() throws {
         let file = try Self.file()
