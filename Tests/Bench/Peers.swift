@@ -38,14 +38,15 @@ enum Peer: String, CaseIterable {
         }
     }
 
-    /// GStreamer's arguments for the same as a node of PipeWire called "gstreamer", in real time; told
-    /// how it is cheapest, or not.
-    func live(_ input: Input, _ clips: Clips, cheaply: Bool) -> [String] {
+    /// GStreamer's arguments for the same as a node of PipeWire called "gstreamer", in real time; at its
+    /// cheapest, since `compositor` and `pipewiresink` do not come to terms on buffers without
+    /// `videoconvert` between them.
+    func live(_ input: Input, _ clips: Clips) -> [String] {
         let source = gstreamerSource(input, clips, frames: Clips.movieFrames)
         let camera =
             "\(source)\(input.isMotion ? " ! jpegdec" : "") ! queue max-size-buffers=3 ! mix."
         return words(
-            "-q \(Self.gstreamerMix(input, cheaply: cheaply)) ! pipewiresink mode=provide"
+            "-q \(Self.gstreamerMix(input, cheaply: true)) ! pipewiresink mode=provide"
                 + " stream-properties=p,media.class=Video/Source,node.name=gstreamer,media.role=Camera"
                 + " \(camera) \(camera)"
         )
