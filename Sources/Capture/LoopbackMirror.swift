@@ -199,7 +199,10 @@ package final class LoopbackMirror: Sendable {
                             until: MonotonicClock.now + Self.retry,
                             bell: shared.bell
                         )
-                    } catch { return }
+                    } catch {
+                        // Not at once again, should it go on failing.
+                        return pause(for: Self.patience)
+                    }
                     switch event {
                     case .frame(let frame): try device.write(frame)
                     case .woken: return
