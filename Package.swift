@@ -90,7 +90,7 @@ let package = Package(
         ),
         .target(
             name: "Recording",
-            dependencies: ["Frames", "Imaging", "Platform", "CAV"],
+            dependencies: ["Frames", "Imaging", "Platform", "CAV", "CPipeWire"],
             swiftSettings: pixelSettings
         ),
         .target(name: "DBusKit", dependencies: ["CDBus", "Platform"], swiftSettings: settings),
@@ -117,8 +117,8 @@ let package = Package(
         .executableTarget(
             name: "dualcamd",
             dependencies: [
-                "Frames", "DualCamCore", "Capture", "Publish", "Engine", "Control", "DBusKit",
-                "Desktop", "Platform",
+                "Frames", "DualCamCore", "Capture", "Publish", "Recording", "Engine", "Control",
+                "DBusKit", "Desktop", "Platform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -191,7 +191,7 @@ let package = Package(
         ),
         .testTarget(
             name: "RecordingTests",
-            dependencies: ["Frames", "Platform", "Recording", "TestSupport"],
+            dependencies: ["Frames", "Platform", "Recording", "TestSupport", "CPipeWire"],
             swiftSettings: pixelSettings
         ),
         .testTarget(

@@ -3,6 +3,7 @@
 // In PipeWire 0.3 every method of a loop, core or registry is a macro; in 1.4 the same names are
 // inline functions. Under names of our own the same Swift code is built against both.
 #include <pipewire/pipewire.h>
+#include <spa/param/audio/format-utils.h>
 #include <spa/param/props.h>
 #include <spa/param/video/format-utils.h>
 
@@ -51,4 +52,15 @@ static inline uint32_t cpw_busy_take(struct spa_meta_busy *busy) {
 /// Adds `count` readers, or takes some away when it is negative.
 static inline void cpw_busy_add(struct spa_meta_busy *busy, int64_t count) {
     __atomic_fetch_add(&busy->count, (uint32_t)count, __ATOMIC_SEQ_CST);
+}
+
+/// Builds in `memory` the format that a stream of `channels` interleaved floats, `rate` times a second, takes;
+/// NULL where that has no room. The builder is a macro.
+static inline const struct spa_pod *cpw_build_sound_format(void *memory, uint32_t size, uint32_t rate,
+                                                           uint32_t channels) {
+    struct spa_pod_builder builder = SPA_POD_BUILDER_INIT(memory, size);
+    struct spa_audio_info_raw info = {.format = SPA_AUDIO_FORMAT_F32, .rate = rate, .channels = channels};
+    info.position[0] = channels == 1 ? SPA_AUDIO_CHANNEL_MONO : SPA_AUDIO_CHANNEL_FL;
+    info.position[1] = SPA_AUDIO_CHANNEL_FR;
+    return spa_format_audio_raw_build(&builder, SPA_PARAM_EnumFormat, &info);
 }

@@ -37,6 +37,19 @@ extension DBusError {
         own("PipeWireUnavailable", message)
     }
 
+    /// There is a recording already.
+    package static func alreadyRecording(_ message: String) -> DBusError {
+        own("AlreadyRecording", message)
+    }
+    /// There is no recording.
+    package static func notRecording(_ message: String) -> DBusError {
+        own("NotRecording", message)
+    }
+    /// The disk is full.
+    package static func noSpace(_ message: String) -> DBusError { own("NoSpace", message) }
+    /// The configuration does not allow it now.
+    package static func locked(_ message: String) -> DBusError { own("Locked", message) }
+
     private static func own(_ name: String, _ message: String) -> DBusError {
         DBusError("\(DualCam.busName).Error.\(name)", message)
     }

@@ -28,7 +28,7 @@ extension Configuration {
     /// The keys that are read and checked, and that nothing acts on yet; "*" is either camera, a
     /// table is all that is in it. Whoever makes one act takes it out, and out of the README.
     private static let idleKeys: Set<[String]> = [
-        ["capture"]
+        ["capture", "photo-directory"], ["capture", "live-photo"],
     ]
 
     /// Whether nothing acts on the key at `path` yet.

@@ -11,6 +11,8 @@ package struct HudContent: Hashable, Sendable {
         package var room: Int
         /// The dial that it is set by; `nil` for the aperture.
         package var dial: Dial?
+        /// Whether it says that it is being recorded.
+        package var isRecording = false
     }
 
     /// A mark of a dial's scale.
@@ -52,8 +54,15 @@ package struct HudContent: Hashable, Sendable {
     /// `nil` where there is only the line.
     package var scale: Scale?
 
-    /// What there is to say of `controls`, with the dial in use where there is one, at its end or not.
-    package init(_ controls: CameraControls, aperture: Double, dial: Dial?, limit: Bound?) {
+    /// What there is to say of `controls`, with the dial in use where there is one, at its end or not; and that it has
+    /// been recorded for so many seconds.
+    package init(
+        _ controls: CameraControls,
+        aperture: Double,
+        dial: Dial?,
+        limit: Bound?,
+        recording seconds: Int? = nil
+    ) {
         let digits = max(4, controls.isoStops.last.map { "\($0)".count } ?? 0)
         let longest = controls.shutterStops.first.map { Stops.shutterText(microseconds: $0).count }
         fields = [
@@ -73,6 +82,14 @@ package struct HudContent: Hashable, Sendable {
         ]
         if aperture <= 0 { fields[2].room = 3 }
         if (controls.kelvin ?? 0) >= 10000 { fields[3].room = 6 }
+        if let seconds {
+            let rest = seconds % 60
+            let text = "● \(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
+            fields.insert(
+                Field(text: text, room: max(7, text.count), dial: nil, isRecording: true),
+                at: 0
+            )
+        }
         scale = dial.map { Scale($0, controls, limit) }
     }
 

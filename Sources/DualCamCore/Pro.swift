@@ -56,7 +56,8 @@ extension State {
             camera.controls,
             aperture: camera.aperture,
             dial: pro.isEnabled ? pro.dial : nil,
-            limit: pro.limit
+            limit: pro.limit,
+            recording: recording.seconds(at: time)
         )
         content.show(camera.lens)
         scene.setHud(content, at: time)

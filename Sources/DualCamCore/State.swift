@@ -164,6 +164,8 @@ package struct State: Hashable, Sendable {
     package var neededSince = Timestamp.zero
     /// How the device is held.
     package var holding = Holding()
+    /// What is being recorded.
+    package var recording = RecordingState()
     /// Why cameras are kept closed even when they are needed.
     package var suspensions: Set<Suspension> = []
 
@@ -262,11 +264,24 @@ package enum Event: Hashable, Sendable {
     /// The stream has another size or rate: there is a new node to publish.
     case setOutput(Size)
 
+    /// Record these pictures, with sound or without.
+    case startRecording(Set<RecordedPicture>, sound: Bool)
+    /// Record no longer.
+    case stopRecording
+
     // Happened.
     /// There is a sensor for how the device is held, or there is none.
     case sensorFound(Bool)
     /// It tells which edge is up.
     case postureSensed(Posture)
+    /// There is a microphone for the recording, or none.
+    case microphone(Bool)
+    /// A recording that waits for cameras or sound has waited long enough.
+    case recordingPatienceOver
+    /// Another second was recorded.
+    case recordingTick
+    /// All files of the recording are done.
+    case recordingEnded
     /// A camera was found for the role (its name), or there is none.
     case cameraAssigned(Role, name: String?)
     /// The role's camera is the one of this identity from now on.
@@ -347,6 +362,12 @@ package enum Effect: Hashable, Sendable {
     case startGrace
     /// Do not.
     case endGrace
+    /// Open the microphone, where sound is wanted, and send `recordingPatienceOver` in time.
+    case prepareRecording(sound: Bool)
+    /// Record from now on.
+    case beginRecording
+    /// End all files up to now, and send `recordingEnded`.
+    case endRecording
     /// Signal on D-Bus.
     case announce(Announcement)
 }
@@ -427,6 +448,29 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.consumers = 0
         if state.isStarted { effects.append(.publishNode) }
         effects += Role.allCases.filter { state.cameras[$0].isAsked }.map { .adaptCamera($0) }
+
+    case .startRecording(let pictures, let sound):
+        precondition(state.recording.phase == .off && !pictures.isEmpty)
+        if !state.needsCameras { state.neededSince = time }
+        state.recording = RecordingState()
+        state.recording.phase = .starting
+        state.recording.pictures = pictures
+        state.recording.hasSound = sound ? nil : false
+        effects.append(.prepareRecording(sound: sound))
+    case .stopRecording:
+        guard state.recording.phase == .starting || state.recording.phase == .running else { break }
+        state.recording.phase = .ending
+        effects.append(.endRecording)
+    case .microphone(let isThere):
+        if state.recording.phase == .starting { state.recording.hasSound = isThere }
+    case .recordingPatienceOver:
+        if state.recording.phase == .starting {
+            state.recording.isPatienceOver = true
+            state.recording.hasSound = state.recording.hasSound ?? false
+        }
+    case .recordingTick: break  // What is shown follows below.
+    case .recordingEnded:
+        state.recording = RecordingState()
 
     case .cameraAssigned(let role, let name):
         state.cameras[role].name = name ?? ""
@@ -536,13 +580,19 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     }
     effects += keepCameras(&state)
     effects += state.followLenses(at: time, duration: zoomDuration)
+    if state.recording.phase == .starting, state.canRecord {
+        state.recording.phase = .running
+        state.recording.since = time
+        effects.append(.beginRecording)
+    }
     effects += useRoom(&state, before)
     showCameras(&state, before, at: time)
     state.showControls(at: time)
-    if state.isStopping, !state.isWithdrawing, !state.cameras.back.isOpen,
-        !state.cameras.front.isOpen, !state.cameras.back.lens.isOtherOpen,
-        !state.cameras.front.lens.isOtherOpen
-    {
+    let isClosed = Role.allCases.allSatisfy {
+        let camera = state.cameras[$0]
+        return !camera.isOpen && !camera.lens.isOtherOpen || state.recording.needs($0)
+    }
+    if state.isStopping, !state.isWithdrawing, isClosed {
         state.isStopping = false
         effects.append(.announce(.didStop))
         if state.startsAgain { effects += start(&state) }
@@ -607,7 +657,7 @@ private func keepCameras(_ state: inout State) -> [Effect] {
     var effects: [Effect] = []
     for role in Role.allCases {
         let camera = state.cameras[role]
-        let isNeeded = state.needsCameras && camera.isAssigned
+        let isNeeded = (state.needsCameras || state.recording.needs(role)) && camera.isAssigned
         state.cameras[role].suspension = isNeeded ? suspension : nil
         let isWanted = isNeeded && suspension == nil
         state.cameras[role].isAsked = isWanted

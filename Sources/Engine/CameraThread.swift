@@ -157,6 +157,7 @@ package final class CameraThread: Sendable {
             let start = MonotonicClock.now
             do throws(CaptureError) {
                 let stream = try source.open(wanted.request)
+                defer { slot.cut() }
                 try deliver(stream, openedAt: start, &seen)
                 continue
             } catch {

@@ -48,6 +48,7 @@ package final class FrameSlot: Sendable {
         var extent = ShownExtent.whole
         /// Rung when the picture is to be larger.
         var camera: Bell?
+        var tap: (any FrameTap)?
     }
     private let state = Mutex(State())
     /// Rung at each new frame.
@@ -74,6 +75,12 @@ package final class FrameSlot: Sendable {
         camera?.ring()
     }
 
+    /// Has `tap` given every picture from now on; `nil`: nobody.
+    package func tap(_ tap: (any FrameTap)?) { state.withLock { $0.tap = tap } }
+
+    /// The camera was closed, or is lost.
+    func cut() { state.withLock { $0.tap }?.cut(at: MonotonicClock.now) }
+
     /// Leaves `frame`, which took `decoding` to decode, and counts `lost` frames between it and the
     /// one before. It was made of `jpeg`; or was not, since nobody looks.
     package func put(
@@ -84,7 +91,7 @@ package final class FrameSlot: Sendable {
     ) {
         let now = MonotonicClock.now
         // What is replaced is released after the lock.
-        let replaced = state.withLock { state in
+        let (replaced, tap) = state.withLock { state in
             state.counts.captured += 1
             state.counts.missing += lost
             state.counts.replaced += state.isFetched ? 0 : 1
@@ -93,10 +100,15 @@ package final class FrameSlot: Sendable {
             let replaced = Held(frame: state.content.frame, jpeg: state.jpeg)
             state.content = Content(frame: frame, isJPEG: jpeg != nil, arrival: now)
             state.jpeg = jpeg
-            return replaced
+            return (replaced, state.tap)
         }
         _ = consume replaced
         bell.ring()
+        if let jpeg {
+            tap?.take(jpeg: jpeg.bytes, at: jpeg.timestamp)
+        } else if let frame {
+            tap?.take(copying: frame)
+        }
     }
 
     /// Leaves the newest picture once more, larger: it is no other one, and is not counted.

@@ -35,6 +35,7 @@ package final class FrameThread: Sendable {
         case publishNode
         case show([NodeProperty])
         case withdrawNode(@Sendable () -> Void)
+        case record((any FrameTap)?)
         case ping(@Sendable () -> Void)
         case end
     }
@@ -104,6 +105,9 @@ package final class FrameThread: Sendable {
     /// Takes the node away, and calls `done` on the thread when it is gone.
     package func withdrawNode(done: @escaping @Sendable () -> Void) { order(.withdrawNode(done)) }
 
+    /// Has `tap` given every output frame, which are then made whether anybody looks or not; `nil`: nobody.
+    package func record(_ tap: (any FrameTap)?) { order(.record(tap)) }
+
     /// Calls `answer` on the thread, to show that it goes round.
     package func ping(_ answer: @escaping @Sendable () -> Void) { order(.ping(answer)) }
 
@@ -163,6 +167,13 @@ package final class FrameThread: Sendable {
         private var before: (state: SceneState, until: Timestamp)?
 
         private static let decodingPatience = Timestamp(seconds: 0.2)
+        /// Who records the stream.
+        private var tap: (any FrameTap)?
+        /// Where recorded frames are.
+        private var recorded = FramePool([])
+
+        /// How many recorded frames may be held at once.
+        private static let recordedCount = 20
 
         /// Tells one frame of a camera from another, without holding it.
         private struct FrameName: Equatable {
@@ -212,9 +223,11 @@ package final class FrameThread: Sendable {
                 case .withdrawNode(let done):
                     withdrawNode()
                     done()
+                case .record(let tap): record(tap)
                 case .ping(let answer): answer()
                 case .end:
                     withdrawNode()
+                    tap = nil
                     timer = nil
                     retry = nil
                     loop.stop()
@@ -244,12 +257,32 @@ package final class FrameThread: Sendable {
             delay = Self.shortestDelay
             node?.close()
             node = nil
-            timer?.disarm()
+            if tap == nil { timer?.disarm() }
+        }
+
+        /// Whether output frames are needed.
+        private var isDrawing: Bool { tap != nil || node?.isStreaming ?? false }
+
+        private func record(_ tap: (any FrameTap)?) {
+            let wasDrawing = isDrawing
+            self.tap = tap
+            let layout = FrameLayout(recording: settings.size)
+            let count = tap == nil ? 0 : Self.recordedCount
+            recorded = FramePool(count: count, byteCount: layout.byteCount)
+            if isDrawing, !wasDrawing { begin() }
+            if !isDrawing { timer?.disarm() }
         }
 
         private func turn(streaming: Bool) {
+            isContinuous = false
+            // Who records goes on as before.
+            guard tap == nil else { return }
             timer?.disarm()
-            guard streaming else { return }
+            if streaming { begin() }
+        }
+
+        /// Begins to make output frames.
+        private func begin() {
             let now = MonotonicClock.now
             clock = OutputClock(rate: settings.rate, now: now)
             isContinuous = false
@@ -263,7 +296,7 @@ package final class FrameThread: Sendable {
 
         /// A bell rang: has the main camera a new frame, and is it to be shown now?
         private func look() {
-            guard node?.isStreaming ?? false else { return }
+            guard isDrawing else { return }
             let newest = FrameName(shared.slots[mainRole][mainBay].latest)
             guard newest != heard, newest != nil else { return }
             heard = newest
@@ -272,7 +305,7 @@ package final class FrameThread: Sendable {
 
         /// Makes one output frame.
         private func tick() {
-            guard let node, node.isStreaming else { return }
+            guard isDrawing else { return }
             let now = MonotonicClock.now
             // Where another one does it just now, it is for a newer scene.
             _ = shared.aiming.withLockIfAvailable { _ in shared.aim(at: now) }
@@ -314,11 +347,7 @@ package final class FrameThread: Sendable {
                 hud.state.pose(at: now).map { (pose: $0, picture: hud.picture) }
             }
             var drawn = (start: now, end: now)
-            let isPublished = node.publish(
-                pts: stamp,
-                sequence: sequence,
-                discontinuity: !isContinuous
-            ) { base, stride in
+            func draw(_ base: UnsafeMutablePointer<UInt8>, _ stride: Int) {
                 drawn.start = MonotonicClock.now
                 compositor.composite(
                     scene,
@@ -335,11 +364,38 @@ package final class FrameThread: Sendable {
                 )
                 drawn.end = MonotonicClock.now
             }
+            let isAsked = node?.isStreaming ?? false
+            let copy = tap == nil ? nil : recorded.draw()
+            let layout = FrameLayout(recording: settings.size)
+            let isPublished =
+                node?.publish(pts: stamp, sequence: sequence, discontinuity: !isContinuous) {
+                    base,
+                    stride in
+                    draw(base, stride)
+                    copy?.plane(0, of: layout).copyRows(from: base, stride: stride)
+                } ?? false
+            if let tap {
+                if let copy {
+                    let plane = copy.plane(0, of: layout)
+                    if !isPublished { draw(plane.base, plane.stride) }
+                    tap.take(
+                        Frame(
+                            buffer: copy,
+                            layout: layout,
+                            color: .video,
+                            timestamp: stamp,
+                            sequence: sequence
+                        )
+                    )
+                } else {
+                    tap.drop()
+                }
+            }
             let end = MonotonicClock.now
             let arrival = contents[mainRole][mainBay].arrival
             shared.counts.withLock { counts in
                 guard isPublished else {
-                    counts.unbuffered += 1
+                    counts.unbuffered += isAsked ? 1 : 0
                     return
                 }
                 counts.published += 1
@@ -350,9 +406,9 @@ package final class FrameThread: Sendable {
                 counts.wait.add((now - arrival).nanoseconds)
                 counts.latency.add((end - main.timestamp).nanoseconds)
             }
-            guard isPublished else { return }
+            guard isPublished || tap != nil else { return }
             sequence += 1
-            isContinuous = true
+            isContinuous = isContinuous || isPublished
             self.shown = name
         }
     }
@@ -380,5 +436,19 @@ extension Layer {
         guard let frame = content.frame else { return false }
         let drawn = extent(of: shot).drawn(frame.pictureSize).width
         return frame.reduction == 1 || drawn < 1.5 * frame.picture.width
+    }
+}
+
+extension FrameLayout {
+    /// How recorded output frames of `size` lie in memory: as PipeWire's do.
+    fileprivate init(recording size: Size) {
+        self.init(size: size, format: .yuyv, stride: 2 * size.width)
+    }
+}
+
+extension Plane {
+    /// Fills it from rows that are `stride` bytes apart.
+    fileprivate func copyRows(from other: UnsafePointer<UInt8>, stride: Int) {
+        for y in 0..<rows { row(y).update(from: other + y * stride, count: rowBytes) }
     }
 }

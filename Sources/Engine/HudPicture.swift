@@ -88,7 +88,8 @@ package struct HudPicture: Sendable {
             if let dial = content.scale?.dial, field.dial == dial {
                 used = (field.text, left)
             } else {
-                drawing.write(field.text, font, x: left, y: baseline, .white())
+                let color = field.isRecording ? Self.red : .white()
+                drawing.write(field.text, font, x: left, y: baseline, color)
             }
             left += width + gap
         }

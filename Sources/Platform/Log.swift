@@ -22,6 +22,8 @@ package enum Log {
     package static let composite = logger("composite")
     /// The PipeWire node.
     package static let publish = logger("publish")
+    /// Movies.
+    package static let record = logger("record")
     /// Everything that is asked for or set: D-Bus, configuration, state, the service itself.
     package static let control = logger("control")
 

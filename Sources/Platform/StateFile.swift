@@ -1,19 +1,18 @@
 import Glibc
 
-/// The file in which we keep what is to survive a restart: dualcam/state.toml in $XDG_STATE_HOME
-/// (~/.local/state).
+/// A file in which we keep what is to survive a restart: in dualcam of $XDG_STATE_HOME (~/.local/state).
 package struct StateFile: Sendable {
     /// Its path.
     package let path: String
 
-    /// `nil` where there is no home. The XDG Base Directory Specification has us pass over paths that are
+    /// The file called `name`; `nil` where there is no home. The XDG Base Directory Specification has us pass over paths that are
     /// not absolute.
-    package init?() {
+    package init?(_ name: String = "state.toml") {
         let state = getenv("XDG_STATE_HOME").map { String(cString: $0) }
         if let state, state.hasPrefix("/") {
-            path = "\(state)/dualcam/state.toml"
+            path = "\(state)/dualcam/\(name)"
         } else if let home = getenv("HOME").map({ String(cString: $0) }), home.hasPrefix("/") {
-            path = "\(home)/.local/state/dualcam/state.toml"
+            path = "\(home)/.local/state/dualcam/\(name)"
         } else {
             return nil
         }

@@ -47,6 +47,8 @@ package final class Recorder: Sendable {
         case saved(Movie)
         /// It cannot go on; what can be played of the file is this, where there is any.
         case failed(RecordingError, Movie?)
+        /// All files are done; the thread ends.
+        case ended
     }
 
     private enum Sample: Sendable {
@@ -64,6 +66,8 @@ package final class Recorder: Sendable {
         var dropped = 0
         var pool = FramePool([])
         var poolSize = 0
+        var copies = FramePool([])
+        var copySize = 0
         /// When to end, once it is to.
         var end: Timestamp?
 
@@ -79,8 +83,8 @@ package final class Recorder: Sendable {
     /// How many samples of all kinds there is room for, some of it for what must not be lost.
     private static let capacity = 512
     private static let reserve = 32
-    /// How many raw pictures may wait; cameras want their memory back.
-    private static let mostRaw = 8
+    /// How many raw pictures may wait.
+    private static let mostRaw = 16
     /// For how many seconds JPEGs may wait.
     private static let patience = 4.0
 
@@ -114,6 +118,35 @@ package final class Recorder: Sendable {
         }
         if isTaken { bell.ring() }
     }
+
+    /// Takes a copy of a raw picture.
+    ///
+    /// Does not wait. Allocates for the first, and for one that is larger than those before.
+    package func take(copying frame: Frame) {
+        guard frame.timestamp >= plan.start else { return }
+        let size = frame.layout.byteCount
+        let copy = state.withLock { state -> FrameBuffer? in
+            if state.copySize < size {
+                state.copySize = size
+                state.copies = FramePool(count: Self.mostRaw + 1, byteCount: size)
+            }
+            return state.copies.draw()
+        }
+        guard let copy else { return drop() }
+        copy.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: frame.buffer.bytes[..<size]))
+        take(
+            Frame(
+                buffer: copy,
+                layout: frame.layout,
+                color: frame.color,
+                timestamp: frame.timestamp,
+                sequence: frame.sequence
+            )
+        )
+    }
+
+    /// Counts a picture that there was no room for.
+    package func drop() { state.withLock { $0.dropped += 1 } }
 
     /// Takes a copy of a JPEG that was taken at `time`.
     ///
@@ -250,6 +283,7 @@ package final class Recorder: Sendable {
         func end(at time: Timestamp) {
             attempt { () throws(RecordingError) in try close(at: time) }
             for file in ending { _ = file.wait(until: Timestamp(nanoseconds: .max)) }
+            shared.report(.ended)
         }
 
         private func attempt(_ body: () throws(RecordingError) -> Void) {
@@ -314,7 +348,7 @@ package final class Recorder: Sendable {
             guard let file, file.put(packet, track: 0) else { return drop() }
         }
 
-        private func drop() { shared.state.withLock { $0.dropped += 1 } }
+        private func drop() { shared.drop() }
 
         private func open(
             _ track: Track,

@@ -25,18 +25,24 @@ final class Client {
     }
 
     /// Calls a method of ours that acts, which starts the daemon where it is not running; what it
-    /// gives.
+    /// gives within `timeout` seconds.
     @discardableResult
     func call(
         _ member: String,
         of interface: Interface,
         at path: ObjectPath = DualCam.path,
         _ arguments: [Value] = [],
-        options: [String: Value] = [:]
+        options: [String: Value] = [:],
+        within timeout: Double = patience
     ) throws(Failure) -> [Value] {
-        try send(
-            MethodCall(member, of: interface.name, at: path, arguments + [.named(options)])
+        var call = MethodCall(
+            member,
+            of: interface.name,
+            at: path,
+            arguments + [.named(options)]
         )
+        call.timeout = timeout
+        return try send(call)
     }
 
     /// The value of a property.

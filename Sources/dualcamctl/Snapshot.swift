@@ -124,6 +124,7 @@ struct Snapshot {
             ("pro", main("Pro", "Enabled")),
             ("orientation", main("Orientation", "Current")),
             ("recording", main("Capture", "Recording")),
+            ("recordingSeconds", main("Capture", "RecordingSeconds")),
             ("privacy", main("Privacy", "Enabled")),
             ("consumers", main("Stream", "Consumers")),
             (

@@ -9,6 +9,7 @@ struct StatusText {
         guard let snapshot else { return [Colour.grey("○ off         dualcamd is not running")] }
         let text = StatusText(snapshot: snapshot)
         return [text.streamLine, ""] + text.cameraLines + ["", text.layoutLine] + text.proLine
+            + text.recordingLine
             + text.problemLines
     }
 
@@ -169,6 +170,25 @@ struct StatusText {
             texts.append("\(stops > 0 ? "+" : "")\(stops) EV")
         }
         return texts.map { $0.hasPrefix(" ") ? String($0.dropFirst()) : $0 }.filter { !$0.isEmpty }
+    }
+
+    // MARK: - Recording
+
+    private var recordingLine: [String] {
+        guard let text = StatusText.recordingText(snapshot.main["Capture"]) else { return [] }
+        let files = snapshot.main["Capture"]?["RecordingFiles"]?.array ?? []
+        let pictures = files.compactMap { $0.named?["picture"]?.string?.printable }.sorted()
+        return ["  " + Colour.red(text) + " · " + pictures.joined(separator: ", ")]
+    }
+
+    /// "● REC 1:05" of the properties of Capture; nil where nothing is being recorded.
+    static func recordingText(_ capture: [String: Value]?) -> String? {
+        guard capture?["Recording"] == .boolean(true) else { return nil }
+        let seconds = capture?["RecordingSeconds"]?.integer ?? 0
+        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
+        func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let start = hours > 0 ? "\(hours):\(padded(minutes))" : "\(minutes)"
+        return "● REC \(start):\(padded(seconds % 60))"
     }
 
     // MARK: - Problems

@@ -45,6 +45,7 @@ struct Tool: ParsableCommand {
                 name: "Scene",
                 subcommands: [SwapPictures.self, SetLayout.self, Inset.self]
             ),
+            CommandGroup(name: "Keep", subcommands: [Record.self]),
             CommandGroup(
                 name: "Camera",
                 subcommands: [

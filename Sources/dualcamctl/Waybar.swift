@@ -15,8 +15,10 @@ enum Waybar {
         if snapshot.main["Pro"]?["Enabled"] == .boolean(true) { classes.append("pro") }
         if snapshot.main["Privacy"]?["Enabled"] == .boolean(true) { classes.append("privacy") }
         if snapshot.main["Scene"]?["Swapped"] == .boolean(true) { classes.append("swapped") }
+        let recording = StatusText.recordingText(snapshot.main["Capture"])
+        if recording != nil { classes.append("recording") }
         let values = classes.contains("pro") ? StatusText.proValues(snapshot) : []
-        let text = [isLive ? "●" : "○"] + values
+        let text = [recording ?? (isLive ? "●" : "○")] + values
         return JSON.object([
             ("text", .string(text.joined(separator: "  ").escapedForMarkup)),
             ("alt", .string(state)),

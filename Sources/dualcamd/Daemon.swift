@@ -20,6 +20,8 @@ final class Daemon {
     var observers: [() -> Void] = []
     /// Called for each signal of the Stream interface, in order.
     var onAnnouncement: (Effect.Announcement) -> Void = { _ in }
+    /// Called for each effect that is a recording's.
+    var onRecording: (Effect) -> Void = { _ in }
 
     private let loop: EventLoop
     /// The cameras that are attached, as far as is known.
@@ -38,6 +40,10 @@ final class Daemon {
     private var frames: FrameThread?
     /// How many frame threads there have been; the last one is `frames`.
     private var frameThreads = 0
+    /// Who records the cameras.
+    private var taps: [Role: any FrameTap] = [:]
+    /// Who records the stream.
+    private var streamTap: (any FrameTap)?
     private var grace: EventLoop.Timer?
     private var watch: CameraWatch?
     /// What the devices of lenses were known by, by their sources.
@@ -216,6 +222,12 @@ final class Daemon {
         let before = state
         let effects = reduce(&state, event, at: MonotonicClock.now)
         if state.scene != before.scene { frames?.show(state.scene) }
+        for role in Role.allCases
+        where state.cameras[role].lens.bay != before.cameras[role].lens.bay {
+            // What is recorded is what is shown.
+            slots[role][before.cameras[role].lens.bay].tap(nil)
+            slots[role][state.cameras[role].lens.bay].tap(taps[role])
+        }
         for role in Role.allCases where state.controlUse(role) != before.controlUse(role) {
             useControls(role)
         }
@@ -233,7 +245,7 @@ final class Daemon {
         // What has happened is told after the properties that show it, the rest is told before.
         for effect in effects where !effect.isDone { carryOut(effect) }
         // A camera that went while it was looked at has lost its role now.
-        if before.needsCameras && !state.needsCameras { assignCameras() }
+        if before.isInUse && !state.isInUse { assignCameras() }
         if state.streamPhase != before.streamPhase {
             Log.control.notice("stream", metadata: ["state": "\(state.streamPhase.rawValue)"])
         }
@@ -273,8 +285,20 @@ final class Daemon {
         case .startLensRetry(let role): lensTimers?[role].retry.arm(after: LensState.retryDelay)
         case .startGrace: grace?.arm(after: Self.graceDuration)
         case .endGrace: grace?.disarm()
+        case .prepareRecording, .beginRecording, .endRecording: onRecording(effect)
         case .announce(let announcement): onAnnouncement(announcement)
         }
+    }
+
+    /// Has `tap` given every frame of `picture` from now on; `nil`: nobody.
+    func record(_ picture: RecordedPicture, _ tap: (any FrameTap)?) {
+        guard let role = picture.role else {
+            streamTap = tap
+            frames?.record(tap)
+            return
+        }
+        taps[role] = tap
+        slots[role][state.cameras[role].lens.bay].tap(tap)
     }
 
     /// What `role`'s camera is opened for. Either may become the main picture at any time.
@@ -391,7 +415,7 @@ final class Daemon {
         do throws(CaptureError) {
             var source = try cameraSource(specification, role: role, device: device)
             // A camera that was pulled out while it is looked at keeps its role: it may come back.
-            if source == nil, state.needsCameras, let before {
+            if source == nil, state.isInUse, let before {
                 source = V4L2Source(missing: before.identity, name: before.name)
             }
             if source?.identity != sources[role]?.identity {
@@ -727,6 +751,7 @@ final class Daemon {
         frames = nil
         do throws(SystemError) {
             frames = try frameThread()
+            if let streamTap { frames?.record(streamTap) }
             send(.setOutput(configuration.output.size))
         } catch {
             Log.publish.error("no thread for the stream", metadata: ["reason": "\(error)"])

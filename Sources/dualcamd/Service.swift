@@ -13,6 +13,7 @@ final class Service {
     private let server: ObjectServer
     private let pro: ProService
     private let orientation: OrientationService
+    private let capture: CaptureService
     /// Calls of Start and Stop that are answered when it is done.
     private var starting: [Invocation] = []
     private var stopping: [Invocation] = []
@@ -25,13 +26,19 @@ final class Service {
 
     /// Exports the objects on `connection`; they show the state of `daemon` from then on.
     /// `configurationFile` is the one that the command line names, where it does.
-    init(_ daemon: Daemon, on connection: Connection, configurationFile: String?) {
+    init(
+        _ daemon: Daemon,
+        _ recording: RecordingSession,
+        on connection: Connection,
+        configurationFile: String?
+    ) {
         self.daemon = daemon
         // Whoever asks works elsewhere.
         self.configurationFile = configurationFile.map(absolutePath) ?? ""
         server = ObjectServer(on: connection, managing: DualCam.path)
         pro = ProService(daemon, on: server)
         orientation = OrientationService(daemon, on: server)
+        capture = CaptureService(daemon, recording, on: server)
         server.export(.stream, at: DualCam.path, properties: streamProperties) {
             [unowned self] in callStream($0)
         }
@@ -61,6 +68,7 @@ final class Service {
         server.onRead = { [unowned self] in refresh() }
         daemon.observers.append { [unowned self] in refresh() }
         daemon.onAnnouncement = { [unowned self] in announce($0) }
+        recording.onChange = { [unowned self] in refresh() }
     }
 
     private func path(_ role: Role) -> ObjectPath {
@@ -91,7 +99,7 @@ final class Service {
         if Role.allCases.allSatisfy({ daemon.state.cameras[$0].phase == .unavailable }) {
             problems.append("There is no camera.")
         }
-        return problems
+        return problems + capture.problems
     }
 
     private var streamProperties: [String: Value] {
@@ -183,6 +191,7 @@ final class Service {
         }
         pro.refresh()
         orientation.refresh()
+        capture.refresh()
         answerWaiting()
         if status != reported {
             reported = status
@@ -260,6 +269,12 @@ final class Service {
         for (_, call) in done { call.reply() }
     }
 
+    /// Whether the pictures may trade places now.
+    private func mayChange(from isSwapped: Bool, to isToBe: Bool) -> Bool {
+        isSwapped == isToBe || daemon.state.recording.phase == .off
+            || daemon.configuration.capture.allowsSwapWhileRecording
+    }
+
     private func callScene(_ call: Invocation) {
         let instantly = call.options["instant"]?.boolean ?? false
         switch call.member {
@@ -268,9 +283,18 @@ final class Service {
                 call.fail(.noCamera("There is no second camera to swap with."))
                 return
             }
+            guard mayChange(from: daemon.state.scene.isSwapped, to: !daemon.state.scene.isSwapped)
+            else {
+                call.fail(.swapLocked)
+                return
+            }
             daemon.send(.swap(instantly: instantly))
             call.reply(.boolean(daemon.state.scene.isSwapped))
         case "Reset":
+            guard mayChange(from: daemon.state.scene.isSwapped, to: false) else {
+                call.fail(.swapLocked)
+                return
+            }
             daemon.send(.resetScene(daemon.configuration.scene.style, instantly: instantly))
             call.reply()
         default: preconditionFailure("\(call.member) is declared and not answered")
@@ -342,6 +366,12 @@ final class Service {
         do throws(DBusError) {
             switch write.property {
             case "Swapped":
+                guard
+                    mayChange(
+                        from: daemon.state.scene.isSwapped,
+                        to: write.value.boolean ?? false
+                    )
+                else { throw .swapLocked }
                 daemon.send(.setSwapped(write.value.boolean ?? false, instantly: false))
             case "Layout": style.layout = try choice(write)
             case "InsetVisible": style.insetVisible = write.value.boolean ?? true
@@ -434,6 +464,13 @@ final class Service {
         }
         server.set(logProperties, of: .logControl, at: DualCam.logPath)
         write.accept()
+    }
+}
+
+extension DBusError {
+    /// The user does not want it.
+    fileprivate static var swapLocked: DBusError {
+        .locked("allow-swap-while-recording is off, and a recording is being made.")
     }
 }
 

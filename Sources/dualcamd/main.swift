@@ -32,7 +32,13 @@ func run(_ options: Options) throws {
     let daemon = try Daemon(configuration ?? Configuration(), loop: loop)
     let recollection = try Recollection(daemon, loop: loop)
     let connection = try Connection(loop: loop)
-    let service = Service(daemon, on: connection, configurationFile: options.config)
+    let recording = try RecordingSession(daemon, loop: loop)
+    let service = Service(
+        daemon,
+        recording,
+        on: connection,
+        configurationFile: options.config
+    )
     service.configurationProblems = problems
     connection.onDisconnect = {
         Log.control.notice("the session bus is gone")
@@ -66,7 +72,8 @@ func run(_ options: Options) throws {
     Supervisor.stopping(status: "Ending")
     heart.stop()
     recollection.store()
-    let hasEnded = daemon.end()
+    let isRecorded = recording.end()
+    let hasEnded = daemon.end() && isRecorded
     if connection.isConnected { connection.flush() }
     guard hasEnded else {
         // Not `exit`, which undoes what the thread may still use.

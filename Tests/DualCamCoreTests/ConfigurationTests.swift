@@ -371,7 +371,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("[capture]\naudio = false", "2: capture.audio has no effect yet"),
+        ("[capture]\nlive-photo = true", "2: capture.live-photo has no effect yet"),
         (
             "[scene]\nlayout = \"pip\"\n[capture]\nlive-photo = true",
             "4: capture.live-photo has no effect yet"

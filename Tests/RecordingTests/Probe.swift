@@ -19,68 +19,6 @@ final class Folder {
     }
 }
 
-/// What ffprobe says of a file.
-struct Probe: Decodable {
-    struct Stream: Decodable {
-        var codecName: String
-        var width: Int?
-        var height: Int?
-        var tags: [String: String]?
-        var sideDataList: [SideData]?
-    }
-    struct SideData: Decodable { var rotation: Int? }
-    struct Packet: Decodable {
-        var streamIndex: Int
-        var ptsTime: String?
-        var flags: String
-    }
-    struct Format: Decodable {
-        var duration: String?
-        var tags: [String: String]?
-    }
-    var streams: [Stream]
-    var packets: [Packet]
-    var format: Format
-
-    /// Throws when it cannot read the file at `path`, or complains of it, unless it `isCut`.
-    init(_ path: String, isCut: Bool = false) throws {
-        let child = try Child(
-            "ffprobe",
-            [
-                "-v", "error", "-show_streams", "-show_packets", "-show_format", "-of", "json",
-                path,
-            ]
-        )
-        try #require(try child.wait(within: 60) == .status(0), "\(child.errors)")
-        if !isCut { #expect(child.errors == "") }
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        self = try decoder.decode(Probe.self, from: Data(child.output.utf8))
-    }
-
-    /// The file's length in seconds; `nil` where it does not say.
-    var duration: Double? { format.duration.flatMap(Double.init) }
-
-    /// When the pictures of its first track are shown, in seconds.
-    var times: [Double] {
-        packets.filter { $0.streamIndex == 0 }.compactMap { $0.ptsTime.flatMap(Double.init) }
-    }
-}
-
-/// How many pictures of the file at `path` can be decoded; throws when one cannot.
-func decodedCount(_ path: String) throws -> Int {
-    let child = try Child(
-        "ffmpeg",
-        [
-            "-v", "error", "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framecrc",
-            "-",
-        ]
-    )
-    try #require(try child.wait(within: 60) == .status(0), "\(child.errors)")
-    #expect(child.errors == "")
-    return child.output.split(separator: "\n").count { !$0.hasPrefix("#") }
-}
-
 /// The sound of the file at `path` as one channel of `rate` samples a second, from its first on.
 func decodedSound(_ path: String, rate: Int) throws -> [Int16] {
     let child = try Child(

@@ -11,7 +11,7 @@ struct CommandTests {
         ["restore"],
         ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["privacy"], ["config"],
         ["pro"], ["dial"], ["iso"], ["shutter"], ["focus"], ["wb"], ["ev"], ["controls"],
-        ["lens"], ["zoom"], ["torch"], ["orient"], ["orientation"], ["config", "show"],
+        ["lens"], ["zoom"], ["torch"], ["record"], ["orient"], ["orientation"], ["config", "show"],
         ["config", "check"],
     ])
     func helpIsAsItWas(_ command: [String]) throws {
@@ -60,6 +60,8 @@ struct CommandTests {
         (["torch", "toggle"], ["back Torch=true"]),
         (["torch", "off", "--camera", "front"], ["front Torch=false"]),
         (["zoom", "1.5x"], ["back SetZoom 1.5"]),
+        (["record", "start", "--no-audio"], ["StartRecording audio=false"]),
+        (["record", "toggle", "--mp4"], ["StartRecording mp4=true"]),
         (["zoom", "2", "--at", "0.2,1", "--camera", "front"], ["front SetZoom 2.0 at=?"]),
         (
             ["controls", "--set", "gain=12,auto_exposure=manual mode"],
@@ -256,10 +258,10 @@ struct CommandTests {
             #expect(wrong.exit == .status(1))
             #expect(wrong.output == "" && wrong.errors.contains("\(file):2: "))
         }
-        try "[capture]\naudio = false\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try "[capture]\nlive-photo = true\n".write(toFile: file, atomically: true, encoding: .utf8)
         let idle = try desk.run("config", "check", file)
         #expect(idle.exit == .status(0))
-        #expect(idle.errors == "warning: \(file):2: capture.audio has no effect yet\n")
+        #expect(idle.errors == "warning: \(file):2: capture.live-photo has no effect yet\n")
 
         // Without a name, the one that the daemon was told to read.
         try desk.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])

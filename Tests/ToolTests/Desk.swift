@@ -52,6 +52,7 @@ final class Desk {
                 "SensorAvailable": .boolean(false),
             ]
         )
+        export(.capture, DualCam.path, Desk.capture)
         export(.privacy, DualCam.path, ["Enabled": .boolean(false)])
         export(.camera, DualCam.backPath, Desk.camera("back", "Desk Cam", mirror: false))
         export(.camera, DualCam.frontPath, Desk.camera("front", "Face Cam", mirror: true))
@@ -124,6 +125,13 @@ final class Desk {
                 )
             }
             call.reply(.named(control))
+        case "StopRecording":
+            let file: [String: Value] = [
+                "path": .string("/home/me/Videos/DualCam/a.mkv"), "dropped": .uint32(2),
+            ]
+            call.reply(
+                .array([.named(file)], of: .dictionary(key: .string, value: .variant))
+            )
         default: call.reply()
         }
     }
@@ -165,6 +173,11 @@ final class Desk {
         "Width": .uint32(1280), "Height": .uint32(720), "FrameRate": .uint32(30),
         "PixelFormat": .string("YUY2"), "Version": .string("1.2.3"),
         "ConfigurationFile": .string(""),
+    ]
+
+    private static let capture: [String: Value] = [
+        "Recording": .boolean(false), "RecordingSeconds": .uint32(0),
+        "RecordingFiles": .array([], of: .dictionary(key: .string, value: .variant)),
     ]
 
     private static let scene: [String: Value] = [

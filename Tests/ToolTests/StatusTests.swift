@@ -10,6 +10,21 @@ struct StatusTests {
     static let cases: [(String, [Interface: [String: Value]])] = [
         ("streaming", [:]),
         (
+            "recording",
+            [
+                .capture: [
+                    "Recording": .boolean(true), "RecordingSeconds": .uint32(3725),
+                    "RecordingFiles": .array(
+                        [
+                            .named(["picture": .string("stream")]),
+                            .named(["picture": .string("back")]),
+                        ],
+                        of: .dictionary(key: .string, value: .variant)
+                    ),
+                ]
+            ]
+        ),
+        (
             "idle",
             [
                 .stream: ["State": .string("idle"), "Consumers": .uint32(0)],

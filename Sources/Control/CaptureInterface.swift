@@ -1,0 +1,21 @@
+package import DBusKit
+
+extension Interface {
+    /// `org.dualcam.DualCam1.Capture`, at `DualCam.path`: what is kept of the pictures.
+    package static let capture = Interface(
+        "org.dualcam.DualCam1.Capture",
+        methods: [
+            Method("StartRecording", takes: ["options": "a{sv}"]),
+            Method("StopRecording", takes: ["options": "a{sv}"], gives: ["files": "aa{sv}"]),
+        ],
+        signals: [
+            Signal("RecordingSaved", ["file": "a{sv}"]),
+            Signal("RecordingFailed", ["reason": "s"]),
+        ],
+        properties: [
+            Property("Recording", "b"),
+            Property("RecordingSeconds", "u"),
+            Property("RecordingFiles", "aa{sv}"),
+        ]
+    )
+}

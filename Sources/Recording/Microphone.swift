@@ -1,0 +1,142 @@
+package import Frames
+import Glibc
+package import Platform
+import Synchronization
+
+/// The sound of a recording: PipeWire's default source, coded by a thread of its own, called `sound`.
+package final class Microphone: Sendable {
+    /// What the thread tells.
+    package enum Report: Sendable {
+        /// There is sound, which is coded as this track.
+        case ready(Track)
+        /// There is none, and why.
+        case silent(String)
+        /// Coded sound.
+        case packet(Packet)
+        /// All up to the end has been told; the thread ends.
+        case ended
+    }
+
+    private struct Wish {
+        var start: Timestamp?
+        var end: Timestamp?
+    }
+
+    private let wish = Mutex(Wish())
+    private let remote: String?
+    private let report: @Sendable (Report) -> Void
+    private let thread = Mutex<Thread?>(nil)
+
+    /// How long a microphone may take to be heard.
+    private static let patience = Timestamp(seconds: 1.5)
+    /// How long the end waits for sound that is on its way.
+    private static let endPatience = Timestamp(seconds: 0.3)
+
+    /// Starts to listen, at the PipeWire called `remote` or the user's, and tells `report`, on the thread, what
+    /// comes of it. Throws when the system has no thread to give.
+    package init(
+        remote: String? = nil,
+        report: @escaping @Sendable (Report) -> Void
+    ) throws(SystemError) {
+        self.remote = remote
+        self.report = report
+        let started = try Thread(name: "sound") { [self] in run() }
+        thread.withLock { $0 = started }
+    }
+
+    /// Has sound coded from `time` on.
+    package func begin(at time: Timestamp) { wish.withLock { $0.start = time } }
+
+    /// Codes what there is up to `time`, and ends. Does not wait.
+    package func end(at time: Timestamp) { wish.withLock { $0.end = $0.end ?? time } }
+
+    /// Waits for the end of the thread, at most until `deadline`; whether it has ended. After `end(at:)`.
+    package func wait(until deadline: Timestamp) -> Bool {
+        thread.withLock { thread in
+            guard thread?.join(until: deadline) ?? true else { return false }
+            thread = nil
+            return true
+        }
+    }
+
+    /// Lets the thread end by itself. After `end(at:)`.
+    package func leave() {
+        thread.withLock { thread in
+            thread?.detach()
+            thread = nil
+        }
+    }
+
+    // MARK: The thread's own
+
+    private func run() {
+        var encoder: SoundEncoder?
+        do throws(SystemError) {
+            let source = try SoundSource(remote: remote)
+            try listen(to: source, with: &encoder)
+        } catch {
+            report(.silent("\(error)"))
+        }
+        report(.ended)
+    }
+
+    private func listen(
+        to source: SoundSource,
+        with encoder: inout SoundEncoder?
+    ) throws(SystemError) {
+        let deadline = MonotonicClock.now + Self.patience
+        var isHeard = false
+        var isSilent = false
+        var heardUntil = Timestamp.zero
+        while true {
+            source.iterate(20)
+            let wish = wish.withLock { $0 }
+            if let end = wish.end,
+                encoder == nil || heardUntil >= end || MonotonicClock.now > end + Self.endPatience
+            {
+                send { () throws(RecordingError) in try encoder?.finish() ?? [] }
+                return
+            }
+            while let block = source.next() {
+                if !isHeard, !isSilent {
+                    isHeard = true
+                    isSilent = !announce()
+                }
+                guard let start = wish.start, !isSilent else { continue }
+                if encoder == nil { encoder = try? makeEncoder(start) }
+                let length = Timestamp(seconds: Double(block.count) / Double(SoundSource.rate))
+                heardUntil = block.time + length
+                guard heardUntil > start else { continue }
+                let current = encoder
+                send { () throws(RecordingError) in
+                    try current?.encode(block.samples, at: block.time) ?? []
+                }
+            }
+            if !isHeard, !isSilent, MonotonicClock.now > deadline {
+                isSilent = true
+                report(.silent("PipeWire has no microphone"))
+            }
+        }
+    }
+
+    private func makeEncoder(_ start: Timestamp) throws(RecordingError) -> SoundEncoder {
+        try SoundEncoder(rate: SoundSource.rate, channels: SoundSource.channels, start: start)
+    }
+
+    /// Tells of the track that there will be; whether there is an encoder for it.
+    private func announce() -> Bool {
+        do throws(RecordingError) {
+            report(.ready(try makeEncoder(MonotonicClock.now).track))
+            return true
+        } catch {
+            report(.silent("\(error)"))
+            return false
+        }
+    }
+
+    private func send(_ code: () throws(RecordingError) -> [Packet]) {
+        // What does not code now may do so later; the resampler fills the gap.
+        guard let packets = try? code() else { return }
+        for packet in packets { report(.packet(packet)) }
+    }
+}

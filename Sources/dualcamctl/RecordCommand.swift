@@ -1,0 +1,104 @@
+import ArgumentParser
+import Control
+import DBusKit
+
+struct Record: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Record both cameras and the stream.",
+        discussion: """
+            Each picture becomes a file of its own, with sound in each, in the configured directory. \
+            Stopping prints where the files are.
+            """
+    )
+
+    enum Verb: String, CaseIterable, ExpressibleByArgument {
+        case start
+        case stop
+        case toggle
+        case status
+    }
+
+    enum Picture: String, CaseIterable, ExpressibleByArgument {
+        case back
+        case front
+        case stream
+    }
+
+    enum Encoder: String, CaseIterable, ExpressibleByArgument {
+        case vaapi
+        case x264
+        case mjpeg
+    }
+
+    @Argument(help: "What to do.")
+    var verb: Verb
+    @Option(help: "A picture to record; all without it. May be given more than once.")
+    var of: [Picture] = []
+    @Flag(help: "Without sound.")
+    var noAudio = false
+    @Option(help: "What codes pictures that are no JPEGs already; the first there is without it.")
+    var encoder: Encoder?
+    @Flag(help: "Make the files MP4 when they are done.")
+    var mp4 = false
+    @OptionGroup var options: CommonOptions
+
+    /// Files may take a while to be done.
+    private static let patience = 120.0
+
+    func run() throws {
+        let client = try Client()
+        switch verb {
+        case .start: try start(client)
+        case .stop: try stop(client)
+        case .toggle:
+            let isRecording = try client.get("Recording", of: .capture) == .boolean(true)
+            if isRecording { try stop(client) } else { try start(client) }
+        case .status: try show(client)
+        }
+    }
+
+    private func start(_ client: Client) throws {
+        var with: [String: Value] = [:]
+        if !of.isEmpty { with["of"] = .strings(of.map(\.rawValue)) }
+        if noAudio { with["audio"] = .boolean(false) }
+        if let encoder { with["encoder"] = .string(encoder.rawValue) }
+        if mp4 { with["mp4"] = .boolean(true) }
+        try client.call("StartRecording", of: .capture, options: with, within: 10)
+        if options.json { Output.write(JSON.document([("recording", .boolean(true))])) }
+    }
+
+    private func stop(_ client: Client) throws {
+        let files = try client.call("StopRecording", of: .capture, within: Self.patience).first
+        guard !options.json else {
+            let members = [("recording", JSON.boolean(false)), ("files", JSON(files))]
+            return Output.write(JSON.document(members))
+        }
+        for file in files?.array ?? [] {
+            let file = file.named ?? [:]
+            var line = file["path"]?.string?.printable ?? ""
+            if let dropped = file["dropped"]?.integer, dropped > 0 {
+                line += " (\(dropped) pictures are missing)"
+            }
+            Output.write(line + "\n")
+        }
+    }
+
+    private func show(_ client: Client) throws {
+        let values = try client.getAll(of: .capture, startsService: false)
+        guard !options.json else {
+            return Output.write(
+                JSON.document([
+                    ("recording", JSON(values["Recording"])),
+                    ("recordingSeconds", JSON(values["RecordingSeconds"])),
+                    ("recordingFiles", JSON(values["RecordingFiles"])),
+                ])
+            )
+        }
+        Output.write((StatusText.recordingText(values) ?? "not recording") + "\n")
+        for file in values["RecordingFiles"]?.array ?? [] {
+            let file = file.named ?? [:]
+            let encoder = file["encoder"]?.string?.printable ?? ""
+            Output.write("  \(file["path"]?.string?.printable ?? "") (\(encoder))\n")
+        }
+    }
+}

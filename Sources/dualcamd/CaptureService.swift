@@ -1,0 +1,145 @@
+import Control
+import DBusKit
+import DualCamCore
+import Recording
+
+/// What is kept of the pictures, on the session bus.
+@MainActor
+final class CaptureService {
+    private let daemon: Daemon
+    private let server: ObjectServer
+    private let session: RecordingSession
+
+    /// Exports the interface on `server`; it shows the state of `session` at each `refresh`.
+    init(_ daemon: Daemon, _ session: RecordingSession, on server: ObjectServer) {
+        self.daemon = daemon
+        self.session = session
+        self.server = server
+        server.export(.capture, at: DualCam.path, properties: properties) { [unowned self] in
+            call($0)
+        }
+        session.onSaved = { [unowned self] file in
+            server.emit("RecordingSaved", of: .capture, at: DualCam.path, .named(described(file)))
+        }
+        session.onRepaired = { path, seconds in
+            server.emit(
+                "RecordingSaved",
+                of: .capture,
+                at: DualCam.path,
+                .named([
+                    "path": .string(path), "seconds": .double(seconds), "repaired": .boolean(true),
+                ])
+            )
+        }
+        session.onFailed = { reason in
+            server.emit("RecordingFailed", of: .capture, at: DualCam.path, .string(reason))
+        }
+    }
+
+    /// Shows the state as it is now.
+    func refresh() { server.set(properties, of: .capture, at: DualCam.path) }
+
+    /// What is not as it should be, a sentence each.
+    var problems: [String] { session.problems }
+
+    private var properties: [String: Value] {
+        [
+            "Recording": .boolean(daemon.state.recording.phase == .running),
+            "RecordingSeconds": .uint32(UInt32(clamping: session.seconds)),
+            "RecordingFiles": .array(
+                session.writing.map {
+                    .named([
+                        "path": .string($0.path), "picture": .string($0.picture.rawValue),
+                        "encoder": .string($0.encoder),
+                    ])
+                },
+                of: .dictionary(key: .string, value: .variant)
+            ),
+        ]
+    }
+
+    private func described(_ file: RecordingSession.Saved) -> [String: Value] {
+        [
+            "path": .string(file.movie.path),
+            "picture": .string(file.picture.rawValue),
+            "seconds": .double(file.movie.seconds),
+            "frames": .uint32(UInt32(clamping: file.movie.frames)),
+            "dropped": .uint32(UInt32(clamping: file.movie.dropped)),
+            "encoder": .string(file.movie.encoder),
+            "sound": .boolean(file.movie.hasSound),
+            "size": .uint64(UInt64(clamping: file.movie.byteCount)),
+        ]
+    }
+
+    private func call(_ call: Invocation) {
+        switch call.member {
+        case "StartRecording":
+            do throws(DBusError) {
+                session.start(try wish(call.options)) { [unowned self] result in
+                    switch result {
+                    case .success: call.reply()
+                    case .failure(let refusal): call.fail(error(refusal))
+                    }
+                }
+            } catch {
+                call.fail(error)
+            }
+        case "StopRecording":
+            session.stop { [unowned self] result in
+                switch result {
+                case .success(let files):
+                    call.reply(
+                        .array(
+                            files.map { .named(described($0)) },
+                            of: .dictionary(key: .string, value: .variant)
+                        )
+                    )
+                case .failure(let refusal): call.fail(error(refusal))
+                }
+            }
+        default: preconditionFailure("\(call.member) is declared and not answered")
+        }
+    }
+
+    private func wish(_ options: [String: Value]) throws(DBusError) -> RecordingSession.Wish {
+        var wish = RecordingSession.Wish()
+        wish.hasSound = options["audio"]?.boolean ?? daemon.configuration.capture.recordsAudio
+        wish.isMP4 = options["mp4"]?.boolean ?? false
+        if let words = options["of"]?.array?.map({ $0.string ?? "" }), !words.isEmpty {
+            wish.pictures = []
+            for word in words {
+                wish.pictures.insert(try choice(word, RecordedPicture.self, "of"))
+            }
+        }
+        if let word = options["encoder"]?.string {
+            wish.encoder = try choice(word, VideoEncoder.Kind.self, "encoder")
+        }
+        return wish
+    }
+
+    private func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ word: String,
+        _ type: Choice.Type,
+        _ option: String
+    ) throws(DBusError) -> Choice {
+        guard let choice = Choice(rawValue: word) else {
+            let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw .outOfRange("\(option) is \"\(word.prefix(64))\", expected one of \(words)")
+        }
+        return choice
+    }
+
+    private func error(_ refusal: RecordingSession.Refusal) -> DBusError {
+        switch refusal {
+        case .alreadyRecording: .alreadyRecording("A recording is being made already.")
+        case .notRecording: .notRecording("Nothing is being recorded.")
+        case .noCamera: .noCamera("There is no camera to record.")
+        case .failed(let error):
+            switch error.code {
+            case .noSpace: .noSpace("There is no room for a recording: \(error)")
+            case .denied: .denied("\(error)")
+            default: .failed("\(error)")
+            }
+        }
+    }
+}

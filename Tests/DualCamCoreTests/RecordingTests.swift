@@ -1,0 +1,97 @@
+import Frames
+import Testing
+
+@testable import DualCamCore
+
+@Suite struct RecordingStateTests {
+    private func ready() -> State {
+        var state = State(
+            canvas: Size(width: 1280, height: 720),
+            style: SceneStyle(),
+            cameras: PerRole(
+                back: CameraState(source: .auto, mirror: false, rotation: 0),
+                front: CameraState(source: .auto, mirror: true, rotation: 0)
+            )
+        )
+        for role in Role.allCases {
+            _ = reduce(&state, .cameraAssigned(role, name: "A camera"), at: .zero)
+        }
+        return state
+    }
+
+    private func streaming(_ role: Role) -> Event {
+        let mode = CaptureMode(size: Size(width: 640, height: 480), rate: 30, format: .mjpg)
+        return .cameraStreaming(role, mode, insteadOf: nil)
+    }
+
+    @Test(
+        "a recording opens the cameras that it needs, and begins when pictures and sound are there"
+    )
+    func beginning() {
+        var state = ready()
+        var effects = reduce(&state, .startRecording([.back], sound: true), at: .zero)
+        #expect(effects == [.prepareRecording(sound: true), .openCamera(.back)])
+        effects = reduce(&state, streaming(.back), at: .zero)
+        #expect(!effects.contains(.beginRecording))
+        effects = reduce(&state, .microphone(false), at: Timestamp(seconds: 3))
+        #expect(effects == [.beginRecording])
+        #expect(state.recording.phase == .running)
+        #expect(state.recording.seconds(at: Timestamp(seconds: 5.5)) == 2)
+        // Nobody looks; the camera stays.
+        effects = reduce(&state, .graceOver, at: Timestamp(seconds: 6))
+        #expect(state.cameras.back.isOpen && effects.isEmpty)
+        effects = reduce(&state, .stopRecording, at: Timestamp(seconds: 7))
+        #expect(effects == [.endRecording, .closeCamera(.back, keepsPicture: false)])
+        _ = reduce(&state, .recordingEnded, at: Timestamp(seconds: 8))
+        #expect(state.recording == RecordingState())
+    }
+
+    @Test("a camera that does not come is not waited for without end")
+    func patience() {
+        var state = ready()
+        _ = reduce(&state, .startRecording([.stream], sound: false), at: .zero)
+        #expect(state.recording.needs(.back) && state.recording.needs(.front))
+        _ = reduce(&state, streaming(.back), at: .zero)
+        #expect(state.recording.phase == .starting)
+        #expect(reduce(&state, .recordingPatienceOver, at: .zero) == [.beginRecording])
+    }
+
+    @Test("privacy closes cameras that are recorded, and opens them again for it")
+    func privacy() {
+        var state = ready()
+        _ = reduce(&state, .startRecording([.back], sound: false), at: .zero)
+        _ = reduce(&state, streaming(.back), at: .zero)
+        let closed = reduce(&state, .suspend(.privacy, true), at: .zero)
+        #expect(closed == [.closeCamera(.back, keepsPicture: true)])
+        _ = reduce(&state, .cameraClosed(.back), at: .zero)
+        let opened = reduce(&state, .suspend(.privacy, false), at: .zero)
+        #expect(opened == [.openCamera(.back)])
+        #expect(state.recording.phase == .running)
+    }
+
+    @Test("the stream can be stopped while a camera is recorded")
+    func stopping() {
+        var state = ready()
+        _ = reduce(&state, .start, at: .zero)
+        _ = reduce(&state, .nodePublished(id: 7), at: .zero)
+        _ = reduce(&state, .startRecording([.back], sound: false), at: .zero)
+        _ = reduce(&state, streaming(.back), at: .zero)
+        _ = reduce(&state, .stop, at: .zero)
+        let effects = reduce(&state, .nodeWithdrawn, at: .zero)
+        #expect(effects.contains(.announce(.didStop)))
+        #expect(state.cameras.back.isOpen)
+    }
+
+    @Test("the HUD says for how long it has been recorded")
+    func hud() {
+        let content = HudContent(
+            CameraControls(),
+            aperture: 0,
+            dial: nil,
+            limit: nil,
+            recording: 65
+        )
+        #expect(content.fields.first?.text == "● 1:05")
+        #expect(content.fields.first?.isRecording == true)
+    }
+}

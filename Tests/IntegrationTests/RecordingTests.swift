@@ -1,0 +1,329 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    @Suite("Recordings", .timeLimit(.minutes(3)))
+    struct RecordingTests {
+        /// Where recordings go in `session`.
+        private func folder(_ session: PrivateSession) -> String { "\(session.directory)/videos" }
+
+        /// Two cameras that send JPEGs: one in which the brightness counts, one that is light.
+        private func cameras(_ session: PrivateSession, capture: String = "") throws -> String {
+            let (back, front) = ("\(session.directory)/back.avi", "\(session.directory)/front.avi")
+            for (path, luma, count) in [(back, "40+4*N", 34), (front, "235", 2)] {
+                try ffmpeg([
+                    "-f", "lavfi", "-i", "color=s=640x360:r=30,format=yuvj420p,geq=\(luma):128:128",
+                    "-frames:v", "\(count)", "-c:v", "mjpeg", "-q:v", "2", path,
+                ])
+            }
+            return """
+                [output]
+                width = 640
+                height = 360
+                [cameras.back]
+                source = "file:\(back)"
+                [cameras.front]
+                source = "file:\(front)"
+                [scene]
+                inset-size = 0.25
+                swap-icon = false
+                [capture]
+                video-directory = "\(folder(session))"
+                \(capture)
+                """
+        }
+
+        private func start(_ daemon: Daemon, _ options: [String: Value] = [:]) throws {
+            let call = MethodCall(
+                "StartRecording",
+                of: Interface.capture.name,
+                at: DualCam.path,
+                on: DualCam.busName,
+                [.named(options)],
+                startsService: false,
+                timeout: 30
+            )
+            _ = try daemon.bus.call(call)
+        }
+
+        private func stop(_ daemon: Daemon) throws -> [[String: Value]] {
+            let call = MethodCall(
+                "StopRecording",
+                of: Interface.capture.name,
+                at: DualCam.path,
+                on: DualCam.busName,
+                [.named([:])],
+                startsService: false,
+                timeout: 60
+            )
+            return try daemon.bus.call(call).first?.array?.compactMap(\.named) ?? []
+        }
+
+        private func seconds(_ daemon: Daemon) throws -> Int {
+            try daemon.get("RecordingSeconds", of: .capture).integer ?? 0
+        }
+
+        /// The error that `body` fails with, its last part.
+        private func refusal(_ body: () throws -> Void) -> String? {
+            do {
+                try body()
+                return nil
+            } catch let error as DBusError {
+                return error.name.split(separator: ".").last.map(String.init)
+            } catch { return "\(error)" }
+        }
+
+        @Test("three pictures, without a consumer; a swap is in the stream's alone")
+        func threePictures() throws {
+            try PrivateSession.with { session in
+                let daemon = try Daemon(try cameras(session), in: session)
+                #expect(try daemon.state(of: DualCam.backPath) == "closed")
+                #expect(refusal { _ = try stop(daemon) } == "NotRecording")
+                #expect(refusal { try start(daemon, ["of": .strings(["left"])]) } == "OutOfRange")
+                try start(daemon)
+                #expect(try daemon.state(of: DualCam.backPath) == "streaming")
+                #expect(refusal { try start(daemon) } == "AlreadyRecording")
+                #expect(try daemon.complains(of: "The recording has no sound"))
+                try eventually("two seconds", within: 20) { try seconds(daemon) >= 2 }
+                try daemon.call("Swap", of: .scene, options: ["instant": .boolean(true)])
+                try eventually("four seconds", within: 20) { try seconds(daemon) >= 4 }
+                let files = try stop(daemon)
+                try eventually("closed cameras") {
+                    try daemon.state(of: DualCam.backPath) == "closed"
+                }
+                #expect(try daemon.get("Recording", of: .capture) == .boolean(false))
+                try daemon.settle()
+                #expect(daemon.signals(of: .capture).count { $0 == "RecordingSaved" } == 3)
+
+                try #require(
+                    files.compactMap { $0["picture"]?.string } == ["back", "front", "stream"]
+                )
+                let paths = files.compactMap { $0["path"]?.string }
+                let probes = try paths.map { try Probe($0) }
+                let durations = probes.compactMap(\.duration)
+                print("recorded: \(durations) s, \(probes.map(\.times.count)) frames")
+                try #require(durations.count == 3)
+                #expect((durations.max() ?? 0) - (durations.min() ?? 0) < 0.1)
+                for (file, probe) in zip(files, probes) {
+                    #expect(file["frames"]?.integer == probe.times.count)
+                    #expect(zip(probe.times, probe.times.dropFirst()).allSatisfy { $0 < $1 })
+                }
+                // The cameras' own pictures, as they came, one after the other.
+                #expect(files[0]["encoder"]?.string == "camera")
+                #expect(probes[0].streams.map(\.codecName) == ["mjpeg"])
+                let movie = "\(session.directory)/back.avi"
+                let order = try brightness(movie, crop: "600:300:20:20")
+                let count = try brightness(paths[0], crop: "600:300:20:20").map {
+                    try #require(order.firstIndex(of: $0))
+                }
+                let gaps = zip(count, count.dropFirst()).count {
+                    ($0 + 1) % order.count != $1
+                }
+                let dropped = (files[0]["dropped"]?.integer ?? 0)
+                let missed =
+                    try daemon.get("FramesDropped", of: .camera, at: DualCam.backPath).integer ?? 0
+                #expect(gaps <= dropped + missed)
+                #expect(try brightness(paths[1], crop: "600:300:20:20").allSatisfy { $0 > 220 })
+                // The stream: the back camera's picture first, the front one's after.
+                let stream = try brightness(paths[2], crop: "100:100:20:200")
+                let swapped = try #require(stream.firstIndex { $0 > 190 })
+                #expect(swapped > 10 && swapped < stream.count - 10)
+                #expect(stream[(swapped + 2)...].allSatisfy { $0 > 190 })
+                #expect(["x264", "vaapi"].contains(files[2]["encoder"]?.string))
+            }
+        }
+
+        @Test(
+            "a camera that goes ends its file, one that comes begins another; a swap may be locked"
+        )
+        func lost() throws {
+            try PrivateSession.with { session in
+                let lock = "allow-swap-while-recording = false"
+                let daemon = try Daemon(try cameras(session, capture: lock), in: session)
+                try start(
+                    daemon,
+                    ["of": .strings(["back"]), "audio": .boolean(false), "mp4": .boolean(true)]
+                )
+                #expect(refusal { try daemon.call("Swap", of: .scene) } == "Locked")
+                #expect(
+                    refusal { try daemon.set("Swapped", of: .scene, to: .boolean(true)) }
+                        == "Locked"
+                )
+                #expect(try daemon.state(of: DualCam.frontPath) == "closed")
+                try eventually("a second", within: 20) { try seconds(daemon) >= 1 }
+                try daemon.set("Enabled", of: .privacy, to: .boolean(true))
+                try eventually("the file's end", within: 20) {
+                    try daemon.get("RecordingFiles", of: .capture).array?.isEmpty ?? false
+                }
+                try daemon.set("Enabled", of: .privacy, to: .boolean(false))
+                try eventually("another file", within: 20) {
+                    try daemon.get("RecordingFiles", of: .capture).array?.count == 1
+                }
+                let now = try seconds(daemon)
+                try eventually("a second", within: 20) { try seconds(daemon) >= now + 2 }
+                let paths = try stop(daemon).compactMap { $0["path"]?.string }
+                try #require(paths.count == 2)
+                #expect(paths.allSatisfy { $0.hasSuffix(".mp4") })
+                #expect(paths.contains { $0.hasSuffix("_back-2.mp4") })
+                for path in paths { #expect(try decodedCount(path) > 10) }
+                #expect(
+                    try FileManager.default.contentsOfDirectory(atPath: folder(session)).count == 2
+                )
+                try daemon.call("Swap", of: .scene)
+            }
+        }
+
+        @Test("a killed daemon loses a second at most, and the next one repairs what there is")
+        func killed() throws {
+            try PrivateSession.with { session in
+                let configuration = try cameras(session)
+                var paths: [String] = []
+                do {
+                    let daemon = try Daemon(configuration, in: session)
+                    try start(daemon, ["audio": .boolean(false)])
+                    try eventually("six seconds", within: 60) { try seconds(daemon) >= 6 }
+                    daemon.program.signal(SIGKILL)
+                    try daemon.program.wait()
+                    paths = try FileManager.default.contentsOfDirectory(atPath: folder(session))
+                        .filter { $0.hasSuffix(".mkv") }.map { "\(folder(session))/\($0)" }.sorted()
+                    try #require(paths.count == 3)
+                    for path in paths {
+                        let probe = try Probe(path, isCut: true)
+                        #expect(try #require(probe.times.last) >= 5)
+                        #expect(probe.duration == nil)
+                    }
+                }
+                let daemon = try Daemon(configuration, in: session)
+                try eventually("the repair", within: 60) {
+                    try daemon.problems.count { $0.contains("was repaired") } == 3
+                }
+                for path in paths {
+                    let probe = try Probe(path)
+                    #expect(try #require(probe.duration) >= 5)
+                    #expect(try decodedCount(path) == probe.times.count)
+                }
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        @Test("the end of the daemon ends its files well")
+        func ended() throws {
+            try PrivateSession.with { session in
+                let daemon = try Daemon(try cameras(session), in: session)
+                try start(daemon, ["of": .strings(["stream"]), "audio": .boolean(false)])
+                try eventually("two seconds", within: 20) { try seconds(daemon) >= 2 }
+                #expect(try daemon.end().exit == .status(0))
+                let files = try FileManager.default.contentsOfDirectory(atPath: folder(session))
+                let path = "\(folder(session))/\(try #require(files.first))"
+                #expect(try #require(try Probe(path).duration) >= 1.9)
+            }
+        }
+
+        @Test("a full disk ends the recording, and all that was recorded is played")
+        func fullDisk() throws {
+            try PrivateSession.with { session in
+                let disk = folder(session)
+                mkdir(disk, 0o700)
+                // A file system of its own, as a full one is not to be had otherwise.
+                let mounted = try Child("mount", ["-t", "tmpfs", "-o", "size=64m", "tmpfs", disk])
+                try #require(try mounted.wait() == .status(0), "\(mounted.errors)")
+                defer { _ = try? Child("umount", ["-l", disk]).wait() }
+                try Data(count: 52 << 20).write(to: URL(filePath: "\(disk)/other"))
+                let daemon = try Daemon(try cameras(session), in: session)
+                try start(daemon, ["encoder": .string("mjpeg"), "audio": .boolean(false)])
+                // Somebody else fills the disk, too.
+                let filler = open("\(disk)/filler", O_WRONLY | O_CREAT, 0o600)
+                defer { close(filler) }
+                let block = [UInt8](repeating: 0, count: 256 << 10)
+                try eventually("the end", within: 60) {
+                    _ = block.withUnsafeBytes { write(filler, $0.baseAddress, $0.count) }
+                    usleep(100_000)
+                    try daemon.settle()
+                    return daemon.signals(of: .capture).contains("RecordingFailed")
+                }
+                let reason = daemon.signals.first { $0.member == "RecordingFailed" }?.arguments
+                #expect(reason == [.string("NoSpace")])
+                try eventually("the files", within: 30) {
+                    try daemon.settle()
+                    return try daemon.get("Recording", of: .capture) == .boolean(false)
+                        && daemon.signals(of: .capture).count { $0 == "RecordingSaved" } == 3
+                }
+                let files = try FileManager.default.contentsOfDirectory(atPath: disk)
+                    .filter { $0.hasSuffix(".mkv") }
+                #expect(files.count == 3)
+                for file in files {
+                    let probe = try Probe("\(disk)/\(file)")
+                    #expect(try #require(probe.duration) > 0.5)
+                    #expect(try decodedCount("\(disk)/\(file)") == probe.times.count)
+                }
+                #expect(refusal { try start(daemon) } == "NoSpace")
+                #expect(try daemon.complains(of: "the disk is full"))
+                #expect(try daemon.get("Active", of: .stream) == .boolean(true))
+            }
+        }
+
+        @Test("three pictures at 1280x720 and 30 a second, and what that costs beside ffmpeg")
+        func cost() throws {
+            try PrivateSession.with { session in
+                let movies = try ["back", "front"].map { name in
+                    let path = "\(session.directory)/\(name).avi"
+                    try ffmpeg([
+                        "-f", "lavfi", "-i", "testsrc2=s=1280x720:r=30", "-frames:v", "60",
+                        "-pix_fmt", "yuvj422p", "-c:v", "mjpeg", "-q:v", "5", path,
+                    ])
+                    return path
+                }
+                let configuration = """
+                    [cameras.back]
+                    source = "file:\(movies[0])"
+                    [cameras.front]
+                    source = "file:\(movies[1])"
+                    [capture]
+                    video-directory = "\(folder(session))"
+                    """
+                let daemon = try Daemon(configuration, in: session)
+                func processorTime() throws -> Double {
+                    let stat = try String(
+                        contentsOfFile: "/proc/\(daemon.program.id)/stat",
+                        encoding: .utf8
+                    )
+                    let fields = stat.split(separator: ")").last?.split(separator: " ") ?? []
+                    let ticks = [11, 12].compactMap { Double(fields[$0]) }.reduce(0, +)
+                    return ticks / Double(sysconf(CInt(_SC_CLK_TCK)))
+                }
+                try start(daemon, ["audio": .boolean(false)])
+                let before = try processorTime()
+                try eventually("five seconds", within: 60) { try seconds(daemon) >= 5 }
+                let ours = try processorTime() - before
+                let files = try stop(daemon)
+                func sum(_ key: String) -> Int {
+                    files.reduce(0) { $0 + ($1[key]?.integer ?? 0) }
+                }
+                let inputs = movies.flatMap { ["-stream_loop", "-1", "-re", "-t", "5", "-i", $0] }
+                let picture = "[1]scale=320:180[i];[0][i]overlay=W-w-26:26,format=yuv420p[o]"
+                let theirs = try Child(
+                    "ffmpeg",
+                    ["-v", "error", "-nostdin", "-y"] + inputs + ["-filter_complex", picture]
+                        + ["-map", "[o]", "-c:v", "libx264", "-preset", "superfast", "-crf", "22"]
+                        + ["-g", "30", "-bf", "0", "\(session.directory)/stream.mkv"]
+                        + ["-map", "0:v", "-c", "copy", "\(session.directory)/b.mkv"]
+                        + ["-map", "1:v", "-c", "copy", "\(session.directory)/f.mkv"]
+                )
+                try #require(try theirs.wait(within: 120) == .status(0), "\(theirs.errors)")
+                let percent = { (time: Double) in "\(Int((time / 5 * 100).rounded())) %" }
+                print(
+                    "recording three pictures: \(sum("frames")) frames, \(sum("dropped")) dropped, "
+                        + "\(percent(ours)) of a core; ffmpeg \(percent(theirs.processorTime))"
+                )
+                // None on two cores that have nothing else to do.
+                #expect(sum("dropped") * 10 <= sum("frames"))
+            }
+        }
+    }
+}
