@@ -47,6 +47,17 @@ struct Turning: Hashable, Sendable {
     /// How long it takes, in seconds.
     static let duration = 0.3
 
+    /// From `before` to `transform`, begun at `time`; where that is back to where `running` came from, from where it
+    /// is now.
+    init(before: Transform, start time: Timestamp, after running: Turning?, to transform: Transform)
+    {
+        self.before = before
+        start = time
+        guard let running, running.before == transform else { return }
+        let left = Self.duration - (time - running.start).seconds
+        if left > 0 { start = time - Timestamp(seconds: left) }
+    }
+
     /// How much of it is seen as it lies now, 0 … 1.
     func share(at time: Timestamp) -> Double {
         Easing.inOut(min(1, max(0, (time - start).seconds) / Self.duration))

@@ -375,7 +375,10 @@ package struct SceneState: Hashable, Sendable {
         eased: Bool
     ) {
         guard transform != transforms[role] else { return }
-        turnings[role] = eased ? Turning(before: transforms[role], start: time) : nil
+        turnings[role] =
+            eased
+            ? Turning(before: transforms[role], start: time, after: turnings[role], to: transform)
+            : nil
         transforms[role] = transform
     }
 

@@ -79,8 +79,14 @@ struct PostureTests {
         let after = state.scene.scene(at: start + Timestamp(seconds: 0.31))
         #expect(after.count == 2 && after[0].opacity == 1)
         #expect(after[0].shot == before[0].shot)
+        // Turned back on the way, it goes on from where it is.
+        _ = reduce(&state, .postureSensed(.normal), at: start + Timestamp(seconds: 1))
+        _ = reduce(&state, .postureSensed(.leftUp), at: start + Timestamp(seconds: 1.1))
+        let back = state.scene.scene(at: start + Timestamp(seconds: 1.1))
+        #expect(back.count == 4 && abs(back[1].opacity - (1 - shares[10])) < 0.001)
+        _ = reduce(&state, .setPosture(.leftUp), at: start + Timestamp(seconds: 2))
         // How a camera is mounted, and mirroring, are set at once.
-        _ = reduce(&state, .setMirror(.back, true), at: start + Timestamp(seconds: 1))
-        #expect(state.scene.scene(at: start + Timestamp(seconds: 1)).count == 2)
+        _ = reduce(&state, .setMirror(.back, true), at: start + Timestamp(seconds: 3))
+        #expect(state.scene.scene(at: start + Timestamp(seconds: 3)).count == 2)
     }
 }

@@ -213,6 +213,21 @@ struct HostileTests {
         #expect(try Metadata(of: result).thumbnail == nil)
     }
 
+    @Test(arguments: ["-9223372036854775808 5", "9223372036854775807 5 1 1", "-1 -1", "1 2 3 4 5"])
+    func placesThatCannotBe(_ place: String) throws {
+        let bare = try JPEGCodec.encode(
+            sample(Size(width: 48, height: 32)),
+            sampling: 2,
+            quality: 90
+        )
+        let metadata = try Metadata(of: bare)
+        metadata.orientation = .bottomRight
+        metadata["Xmp.tiff.Orientation"] = "3"
+        metadata["Exif.Photo.SubjectArea"] = place
+        let file = try metadata.written()
+        #expect(code(file) == nil)
+    }
+
     /// None of them is worth an expectation but that we are still there, and say so in our own words.
     @Test func bytesThatNobodyWrote() throws {
         let file = try Self.file()
