@@ -14,7 +14,7 @@ struct FormatTests {
         ("{{ cameras.main.name }}|{{ cameras.inset.mirror }}", "Face <Cam> & 'co'|true"),
         ("{{ uc(main) }} {{ lc(\"ÄB\") }}", "BACK äb"),
         ("{{ trunc(cameras.main.name, 5) }}", "Face…"), ("{{ trunc(main, 9) }}", "back"),
-        ("{{ default(recording, \"none\") }}", "none"), ("{{ default(main, 1) }}", "back"),
+        ("{{ default(statistics.none, \"none\") }}", "none"), ("{{ default(main, 1) }}", "back"),
         ("{{ choose(privacy, \"x\", \"y\") }}{{ choose(pro, \"P\", \"\") }}", "yP"),
         ("{{ emoji(state) }}{{ emoji(\"idle\") }}", "●○"),
         ("{{ markup_escape(cameras.main.name) }}", "Face &lt;Cam&gt; &amp; 'co'"),
