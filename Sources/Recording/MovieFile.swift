@@ -188,7 +188,8 @@ final class MovieFile: Sendable {
             }
             guard MonotonicClock.now >= due else { continue }
             try writer.flush(durably: isSecond)
-            if isSecond { report(.space(try DiskSpace(at: path))) }
+            // Somebody may have moved the file, which ends nothing.
+            if isSecond, let space = try? DiskSpace(at: path) { report(.space(space)) }
             isSecond.toggle()
             due = MonotonicClock.now + Self.interval
         }

@@ -71,6 +71,7 @@ package enum Remux {
         var input: UnsafeMutablePointer<AVFormatContext>?
         var options: OpaquePointer?
         av_dict_set(&options, "protocol_whitelist", "file", 0)
+        av_dict_set(&options, "format_whitelist", "matroska,webm", 0)
         let opened = avformat_open_input(&input, path, nil, &options)
         av_dict_free(&options)
         if opened == cav_end_of_file { return nil }
@@ -138,6 +139,10 @@ package enum Remux {
             }
         }
         file.isHeader = isMatroska
+        // What could not be read is not to be lost with the original.
+        if let failure = input.pointee.pb?.pointee.error, failure < 0, failure != cav_end_of_file {
+            throw .libav("av_read_frame", file.path, failure, .unreadable)
+        }
         let ended = av_write_trailer(output)
         guard ended >= 0, file.failure == 0 else { throw file.error("av_write_trailer", ended) }
         return end

@@ -53,7 +53,7 @@ import Testing
     ) rethrows {
         for number in numbers {
             try picture(number, plan.start + Timestamp(seconds: Double(number) / 30))
-            usleep(2000)
+            usleep(20_000)
         }
     }
 
