@@ -141,8 +141,8 @@ package final class VideoEncoder {
             switch kind {
             case .vaapi: try useGraphics(context, size)
             case .x264:
-                // Fast enough for three pictures on two cores, and nothing is held back: what is not coded when
-                // the power goes is lost.
+                // Fast enough for three pictures on two cores. Little is held back, a picture for each thread:
+                // what is not coded when the power goes is lost.
                 av_opt_set(context.pointee.priv_data, "preset", "superfast", 0)
                 av_opt_set(context.pointee.priv_data, "crf", "22", 0)
                 av_opt_set(context.pointee.priv_data, "x264-params", "sync-lookahead=0", 0)
