@@ -6,6 +6,7 @@ extension Configuration {
             let camera = cameras[role]
             let name = "cameras.\(role.rawValue)"
             sections.append(section(name, camera, Camera.keys))
+            if camera.lenses.isEmpty, role == .back { sections.append(Self.lensExample) }
             for lens in camera.lenses {
                 sections.append(section("[\(name).lenses]", lens, Lens.keys))
             }
@@ -17,6 +18,16 @@ extension Configuration {
         return "# DualCam's configuration. Every value may be left out.\n\n"
             + sections.joined(separator: "\n")
     }
+
+    /// What a lens looks like; the rest of a document says nothing of it where there is none.
+    private static let lensExample = """
+        # A lens is another device, or a step of zoom of the same one; the camera itself is "wide", 1.
+        # [[cameras.back.lenses]]
+        # name = "telephoto"        # ultra-wide | wide | telephoto, or any word
+        # factor = 3                # magnification, wide = 1
+        # source = "v4l2:…"         # another device; without it, a zoom step of the same one
+
+        """
 
     private func section<Owner>(
         _ name: String,

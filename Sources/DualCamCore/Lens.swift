@@ -41,7 +41,7 @@ package struct IncomingLens: Hashable, Sendable {
     /// Its controls, as they were told of last.
     package internal(set) var controls: CameraControls
     /// The one that is shown was closed for it, since the bus has no room for both: its last picture holds.
-    var holds = false
+    package internal(set) var holds = false
     /// The pictures are crossing over.
     package internal(set) var isCrossing = false
     /// It failed while they did.
@@ -209,6 +209,21 @@ extension State {
         }
         cameras[role].lens.failed.insert(incoming.device)
         return [.startLensRetry(role)]
+    }
+
+    /// The device that gets ready delivers, in `mode`. It is set as the one that is shown is by now.
+    mutating func incomingStreams(
+        _ role: Role,
+        _ mode: CaptureMode,
+        _ unreduced: CaptureMode?
+    ) {
+        guard let incoming = cameras[role].lens.incoming else { return }
+        if incoming.mode == nil {
+            let controls = carried(cameras[role].controls)
+            cameras[role].lens.incoming?.controls = controls
+        }
+        cameras[role].lens.incoming?.mode = mode
+        cameras[role].lens.incoming?.unreducedMode = unreduced
     }
 
     /// The device that gets ready delivers pictures that can be shown.

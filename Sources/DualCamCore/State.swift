@@ -85,6 +85,9 @@ package struct CameraState: Hashable, Sendable {
         }
     }
 
+    /// Whether any device of it is open, or may be.
+    package var mayBeOpen: Bool { isOpen || lens.isOtherOpen }
+
     /// Why it does not deliver, while it should.
     package var interruption: Interruption {
         if let suspension { return suspension }
@@ -494,8 +497,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .lensesFound(let role, let lenses):
         state.findLenses(role, lenses)
     case .lensStreaming(let role, let mode, let unreduced):
-        state.cameras[role].lens.incoming?.mode = mode
-        state.cameras[role].lens.incoming?.unreducedMode = unreduced
+        state.incomingStreams(role, mode, unreduced)
     case .lensReady(let role):
         effects += state.incomingReady(role, at: time)
     case .lensCrossed(let role):
@@ -589,8 +591,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     showCameras(&state, before, at: time)
     state.showControls(at: time)
     let isClosed = Role.allCases.allSatisfy {
-        let camera = state.cameras[$0]
-        return !camera.isOpen && !camera.lens.isOtherOpen || state.recording.needs($0)
+        !state.cameras[$0].mayBeOpen || state.recording.needs($0)
     }
     if state.isStopping, !state.isWithdrawing, isClosed {
         state.isStopping = false

@@ -43,7 +43,7 @@ package final class CameraThread: Sendable {
     private let wish: Mutex<Wish>
     private let bell: Bell
     private let slot: FrameSlot
-    private let report: @Sendable (Report) -> Void
+    private let report: @Sendable (Report, String) -> Void
     private let thread = Mutex<Thread?>(nil)
 
     /// Seconds after which a camera that failed is tried again, at first and at most.
@@ -59,12 +59,13 @@ package final class CameraThread: Sendable {
     /// Seconds that a camera may take to its first frame, and give nothing but damaged ones.
     private static let startTime = 3.0
 
-    /// Starts the thread, with no camera wanted. Throws when the system has no thread to give.
+    /// Starts the thread, with no camera wanted. `report` is told on it what becomes of a camera, and of which, by
+    /// its identity; of none when all are closed. Throws when the system has no thread to give.
     package init(
         role: Role,
         bay: Bay = .first,
         slot: FrameSlot,
-        report: @escaping @Sendable (Report) -> Void
+        report: @escaping @Sendable (Report, String) -> Void
     ) throws(SystemError) {
         bell = try Bell()
         wish = Mutex(
@@ -148,20 +149,23 @@ package final class CameraThread: Sendable {
             seen = wanted.number
             if wanted.forgetsPicture { slot.clear() }
             guard let source = wanted.source else {
-                if isNew { report(.closed) }
+                if isNew { report(.closed, "") }
                 if wanted.isOver { return }
                 bell.wait(until: nil)
                 continue
             }
-            report(.opening)
+            report(.opening, source.identity)
             let start = MonotonicClock.now
             do throws(CaptureError) {
                 let stream = try source.open(wanted.request)
                 defer { slot.cut() }
-                try deliver(stream, openedAt: start, &seen)
+                try deliver(stream, of: source.identity, openedAt: start, &seen)
                 continue
             } catch {
-                report(.interrupted(error.interruption, reason: "\(error)"))
+                report(
+                    .interrupted(error.interruption, reason: "\(error)"),
+                    source.identity
+                )
             }
             // A camera that had worked for a while gets the short delay again.
             if (MonotonicClock.now - start).seconds > 5 { delay = Self.retryDelay.lowerBound }
@@ -174,6 +178,7 @@ package final class CameraThread: Sendable {
     /// a wish that it does not fulfil; `seen` is the number of the last one that it does.
     private func deliver(
         _ stream: any CameraStream,
+        of identity: String,
         openedAt start: Timestamp,
         _ seen: inout Int
     ) throws(CaptureError) {
@@ -216,7 +221,7 @@ package final class CameraThread: Sendable {
                     // A node of PipeWire tells only with its first frame.
                     mode.rate = stream.mode.rate
                     mode.format = stream.mode.format
-                    report(.streaming(mode, insteadOf: stream.unreducedMode))
+                    report(.streaming(mode, insteadOf: stream.unreducedMode), identity)
                 }
             case .dropped:
                 slot.countDropped()
@@ -231,7 +236,7 @@ package final class CameraThread: Sendable {
                 guard isDelivering else { throw error }
                 isDelivering = false
                 limit = max(Self.reopeningTime, 2 * patience)
-                report(.interrupted(error.interruption, reason: "\(error)"))
+                report(.interrupted(error.interruption, reason: "\(error)"), identity)
             case .woken:
                 break
             }

@@ -83,7 +83,7 @@ package final class ControlThread: Sendable {
         body { done($0.perform(command)) }
     }
 
-    /// Looks after nothing any more; what was set by hand of the camera is automatic again.
+    /// Looks after nothing any more; what was set by hand of the camera is automatic again, and its light out.
     package func leave() { body { $0.leave() } }
 
     /// Has the thread close the device and end; does not wait for it. Once.
@@ -125,6 +125,7 @@ package final class ControlThread: Sendable {
 
         func take(_ use: Use) {
             if use.source?.identity != source?.identity {
+                darken()
                 close()
                 controls = use.controls
                 told = controls
@@ -134,7 +135,12 @@ package final class ControlThread: Sendable {
             isShown = use.isShown
             if use.isStreaming != isStreaming {
                 isStreaming = use.isStreaming
-                if isStreaming { start() } else { close() }
+                if isStreaming {
+                    start()
+                } else {
+                    darken()
+                    close()
+                }
             }
             tell()
             wait()
@@ -178,6 +184,7 @@ package final class ControlThread: Sendable {
 
         func leave() {
             if !controls.wish.isAutomatic { _ = perform(.reset) }
+            darken()
             take(
                 Use(
                     source: nil,
@@ -192,7 +199,14 @@ package final class ControlThread: Sendable {
             Outcome(identity: source?.identity ?? "", controls: controls, limit: limit)
         }
 
+        /// The light of a camera that is not used any more does not shine.
+        private func darken() {
+            guard controls.torch == true, (try? open()) != nil else { return }
+            _ = try? carryOut(.torch(false))
+        }
+
         func end() {
+            darken()
             close()
             timer = nil
             loop.stop()

@@ -48,6 +48,8 @@ final class Daemon {
     private var watch: CameraWatch?
     /// What the devices of lenses were known by, by their sources.
     private var lensNames: [String: String] = [:]
+    /// Devices and sources of lenses whose trouble was logged.
+    private var lensTroubles: Set<String> = []
     private var mirror: LoopbackMirror?
 
     /// How long cameras stay open after the last consumer left, since some come back at once.
@@ -107,6 +109,7 @@ final class Daemon {
     func end() -> Bool {
         let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
         for role in Role.allCases {
+            darken(role)
             for bay in Bay.allCases {
                 cameras?[role][bay].end()
                 controls?[role][bay].end()
@@ -174,8 +177,8 @@ final class Daemon {
 
     private func cameraThread(_ role: Role, _ bay: Bay) throws(SystemError) -> CameraThread {
         let mailbox = loop.mailbox
-        return try CameraThread(role: role, bay: bay, slot: slots[role][bay]) { report in
-            mailbox.post { MainActor.assumeIsolated { self.heard(role, bay, report) } }
+        return try CameraThread(role: role, bay: bay, slot: slots[role][bay]) { report, device in
+            mailbox.post { MainActor.assumeIsolated { self.heard(role, bay, report, device) } }
         }
     }
 
@@ -221,6 +224,7 @@ final class Daemon {
         if event == .consumed(true) { watch?.look() }
         let before = state
         let effects = reduce(&state, event, at: MonotonicClock.now)
+        for role in Role.allCases { leaveLens(role, before) }
         if state.scene != before.scene { frames?.show(state.scene) }
         for role in Role.allCases
         where state.cameras[role].lens.bay != before.cameras[role].lens.bay {
@@ -233,7 +237,11 @@ final class Daemon {
         }
         for role in Role.allCases {
             let (lens, old) = (state.cameras[role].lens, before.cameras[role].lens)
-            if lens.incoming?.mode != old.incoming?.mode { useIncomingControls(role) }
+            if lens.incoming?.mode != old.incoming?.mode
+                || lens.incoming?.device != old.incoming?.device
+            {
+                useIncomingControls(role)
+            }
             let watchesLight = lens.isLightWatched && state.cameras[role].mode != nil
             if let timers = lensTimers?[role], timers.watchesLight != watchesLight {
                 timers.watchLight(watchesLight)
@@ -269,6 +277,7 @@ final class Daemon {
         case .adaptCamera(let role):
             cameras?[role][state.cameras[role].lens.bay].adapt(to: request(for: role))
         case .closeCamera(let role, let keepsPicture):
+            if !(state.cameras[role].lens.incoming?.holds ?? false) { darken(role) }
             cameras?[role][state.cameras[role].lens.bay].close(keepingPicture: keepsPicture)
         case .openLens(let role):
             let lens = state.cameras[role].lens
@@ -316,8 +325,15 @@ final class Daemon {
 
     // MARK: What the threads tell
 
-    private func heard(_ role: Role, _ bay: Bay, _ report: CameraThread.Report) {
-        guard bay == state.cameras[role].lens.bay else { return heardOfOther(role, report) }
+    private func heard(
+        _ role: Role,
+        _ bay: Bay,
+        _ report: CameraThread.Report,
+        _ device: String
+    ) {
+        guard bay == state.cameras[role].lens.bay else {
+            return heardOfOther(role, report, device)
+        }
         func camera(_ more: Logger.Metadata) -> Logger.Metadata {
             more.merging(["camera": "\(role.rawValue)"]) { $1 }
         }
@@ -339,17 +355,25 @@ final class Daemon {
     }
 
     /// What the device of a role tells that is not the one that is shown.
-    private func heardOfOther(_ role: Role, _ report: CameraThread.Report) {
+    private func heardOfOther(_ role: Role, _ report: CameraThread.Report, _ device: String) {
+        // One that had the bay before says nothing of this one.
+        guard report == .closed || device == state.cameras[role].lens.incoming?.device else {
+            return
+        }
         switch report {
         case .opening: break
         case .streaming(let mode, let unreduced):
+            lensTroubles.remove(device)
             send(.lensStreaming(role, mode, insteadOf: unreduced))
             if state.cameras[role].lens.incoming?.mode != nil { lensTimers?[role].beginLooking() }
         case .interrupted(let why, let reason):
-            Log.capture.warning(
-                "lens interrupted",
-                metadata: ["camera": "\(role.rawValue)", "reason": "\(reason)"]
-            )
+            // It is tried again and again.
+            if lensTroubles.insert(device).inserted {
+                Log.capture.warning(
+                    "lens interrupted",
+                    metadata: ["camera": "\(role.rawValue)", "reason": "\(reason)"]
+                )
+            }
             send(.lensInterrupted(role, why))
         case .closed: send(.lensClosed(role))
         }
@@ -386,7 +410,8 @@ final class Daemon {
     /// Gives each role its own of the cameras that there are.
     private func assignCameras() {
         let cameras = configuration.cameras
-        let lenses = Role.allCases.flatMap { cameras[$0].lenses.compactMap(\.source) }
+        let lenses = Role.allCases.flatMap { cameras[$0].claimedLenses }
+
         let found = assign(
             // A device that is a lens is nobody's to find.
             devices.filter { device in
@@ -519,7 +544,9 @@ final class Daemon {
         do throws(CaptureError) {
             return try cameraSource(specification, role: role, device: device)
         } catch {
-            Log.capture.error("a lens of the \(role.rawValue) camera: \(error)")
+            if lensTroubles.insert(specification.description).inserted {
+                Log.capture.error("a lens of the \(role.rawValue) camera: \(error)")
+            }
             return nil
         }
     }
@@ -527,6 +554,19 @@ final class Daemon {
     /// The device of a role that is known by this.
     private func source(_ role: Role, _ device: String) -> (any CameraSource)? {
         lensSources[role][device] ?? (sources[role]?.identity == device ? sources[role] : nil)
+    }
+
+    /// Leaves a device automatic that another one takes the place of without crossing over.
+    private func leaveLens(_ role: Role, _ before: State) {
+        let (camera, old) = (state.cameras[role], before.cameras[role])
+        if let was = old.lens.incoming, let now = camera.lens.incoming, was.device != now.device {
+            controls?[role][camera.lens.bay.other].leave()
+        }
+        if camera.identity == old.identity, camera.lens.bay == old.lens.bay,
+            camera.lens.device != old.lens.device
+        {
+            controls?[role][camera.lens.bay].leave()
+        }
     }
 
     /// Closes the device of a role that is not shown, and leaves it automatic.
@@ -590,14 +630,15 @@ final class Daemon {
     /// Has the device that gets ready be set as the one that is shown.
     private func useIncomingControls(_ role: Role) {
         let lens = state.cameras[role].lens
-        guard let incoming = lens.incoming, let mode = incoming.mode else { return }
+        guard let incoming = lens.incoming else { return }
         var use = ControlThread.Use(
             source: source(role, incoming.device),
             controls: incoming.controls,
-            isStreaming: true,
+            isStreaming: incoming.mode != nil,
             isShown: state.showsControls
         )
-        use.controls.settings.frameRate = mode.rate
+        use.controls.settings.frameRate =
+            incoming.mode?.rate ?? Double(configuration.output.frameRate)
         controls?[role][lens.bay.other].use(use)
     }
 
@@ -626,8 +667,17 @@ final class Daemon {
         let mailbox = loop.mailbox
         let lens = state.cameras[role].lens
         // What is on its way to be shown does the same, but that each lens has a focus of its own.
-        if lens.incoming?.mode != nil, command.dial != .focus {
-            controls[role][lens.bay.other].perform(command) { _ in }
+        if lens.incoming?.mode != nil, command.isForAllLenses {
+            controls[role][lens.bay.other].perform(command) { result in
+                guard case .success(let outcome) = result else { return }
+                mailbox.post {
+                    MainActor.assumeIsolated {
+                        self.send(
+                            .controlsRead(role, identity: outcome.identity, outcome.controls)
+                        )
+                    }
+                }
+            }
         }
         controls[role][lens.bay].perform(command) { result in
             mailbox.post {
@@ -650,6 +700,16 @@ final class Daemon {
     func torch(of role: Role) -> Bool? {
         if let name = configuration.cameras[role].torch { return LED(name).isOn }
         return state.cameras[role].controls.torch
+    }
+
+    /// Puts out the LED that is a camera's light, since the camera closes.
+    private func darken(_ role: Role) {
+        guard let name = configuration.cameras[role].torch, LED(name).isOn == true else { return }
+        do throws(SystemError) {
+            try LED(name).turn(on: false)
+        } catch {
+            Log.control.warning("the torch stays lit", metadata: ["reason": "\(error)"])
+        }
     }
 
     /// Has a camera's light shine, or not; `done` is called with what came of it.
@@ -776,6 +836,25 @@ extension State {
             style: configuration.scene.style,
             cameras: PerRole(back: camera(.back), front: camera(.front))
         )
+    }
+}
+
+extension ControlCommand {
+    /// Whether it is done to a lens that gets ready, too: each focuses by itself, and has a light and a driver of
+    /// its own.
+    fileprivate var isForAllLenses: Bool {
+        switch self {
+        case .compensation, .reset, .automatic: true
+        default: dial != nil && dial != .focus
+        }
+    }
+}
+
+extension Configuration.Camera {
+    /// The sources of its lenses that no role may find by itself; of a camera that finds its own, not the one that
+    /// it is itself.
+    fileprivate var claimedLenses: [SourceSpecification] {
+        lenses.filter { source != .auto || $0.factor != 1 }.compactMap(\.source)
     }
 }
 

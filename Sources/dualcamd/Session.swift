@@ -47,15 +47,15 @@ final class Session {
         daemon.observers.append { [unowned self] in
             letSleep()
             let cameras = daemon.state.cameras
-            sensor?.isClaimed = cameras.back.isOpen || cameras.front.isOpen
+            sensor?.isClaimed = cameras.back.mayBeOpen || cameras.front.mayBeOpen
         }
     }
 
     /// Lets the machine sleep once the cameras are closed for it.
     private func letSleep() {
         let state = daemon.state
-        guard state.suspensions.contains(.asleep), !state.cameras.back.isOpen,
-            !state.cameras.front.isOpen
+        guard state.suspensions.contains(.asleep), !state.cameras.back.mayBeOpen,
+            !state.cameras.front.mayBeOpen
         else { return }
         login?.releaseSleep()
     }

@@ -211,6 +211,11 @@ struct LensTests {
         _ = zoom(to: 3, at: 4)
         let wish = try #require(lens.incoming?.controls.wish)
         #expect(wish.iso == 800 && wish.shutter == 8000 && wish.focus == nil)
+        // What is set until it delivers goes along, too.
+        try device.give(.iso(400), &controls)
+        send(.controlsRead(.back, identity: "own", controls), at: 4.5)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 4.6)
+        #expect(lens.incoming?.controls.wish.iso == 400)
         var other = CameraControls(wish: wish)
         other.read(ScriptedControls(ScriptedControls.gain(0...10)).controls)
         send(.controlsRead(.back, identity: "telephoto", other), at: 5)

@@ -17,7 +17,7 @@ struct CameraThreadTests {
     init() throws {
         let (slot, told) = (FrameSlot(bell: try Bell()), told)
         self.slot = slot
-        thread = try CameraThread(role: .back, slot: slot) { told.add($0) }
+        thread = try CameraThread(role: .back, slot: slot) { report, _ in told.add(report) }
     }
 
     private func end() {

@@ -95,6 +95,50 @@ extension DaemonTests {
             }
         }
 
+        @Test("a lens in the dark gives way to a wider one, cut")
+        func dark() throws {
+            try PrivateSession.with { session in
+                let size = Size(width: 320, height: 180)
+                let (wide, narrow) = ("\(session.directory)/a.y4m", "\(session.directory)/b.y4m")
+                try writeMovie([100], size: size, to: wide)
+                try writeMovie([18], size: size, to: narrow)
+                let daemon = try Daemon(
+                    """
+                    [scene]
+                    layout = "single"
+                    [cameras.back]
+                    source = "file:\(wide)"
+                    [[cameras.back.lenses]]
+                    name = "telephoto"
+                    factor = 2.0
+                    source = "file:\(narrow)"
+                    """,
+                    in: session
+                )
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                _ = try reader.picture("the wide one") { abs($0[640, 400].y - 100) <= 1 }
+                try daemon.send(
+                    "SelectLens",
+                    of: Interface.camera.name,
+                    at: DualCam.backPath,
+                    [.string("telephoto"), .named([:])]
+                )
+                _ = try reader.picture("the dark one", within: 20) { $0[640, 400].y < 20 }
+                _ = try reader.picture("the wide one again", within: 20) {
+                    abs($0[640, 400].y - 100) <= 1
+                }
+                try eventually("the word of it", within: 20) {
+                    try daemon.get("LensFallback", of: .camera, at: DualCam.backPath)
+                        == .boolean(true)
+                }
+                #expect(
+                    try daemon.get("Lens", of: .camera, at: DualCam.backPath)
+                        == .string("telephoto")
+                )
+            }
+        }
+
         @Test("a zoom shows the place that it is asked for, eased, in its range")
         func digital() throws {
             let configuration =
