@@ -285,7 +285,8 @@ final class PipeWireStream: CameraStream {
             let first = datas[0].chunk?.pointee, first.size > 0,
             first.flags & CInt(SPA_CHUNK_FLAG_CORRUPTED) == 0
         else { return false }
-        let tight = layout.plane(0).rowBytes
+        // The chroma of NV12 is a byte wider than its luma where the width is odd.
+        let tight = (0..<layout.planeCount).reduce(0) { max($0, layout.plane($1).rowBytes) }
         // Where planes lie in one block, the chroma's rows follow from the luma's.
         let lying = FrameLayout(
             size: layout.size,
