@@ -97,7 +97,9 @@ let package = Package(
         .target(name: "Control", dependencies: ["DBusKit"], swiftSettings: settings),
         .target(
             name: "Engine",
-            dependencies: ["Frames", "Imaging", "DualCamCore", "Capture", "Publish", "Platform"],
+            dependencies: [
+                "Frames", "Imaging", "DualCamCore", "Capture", "Photos", "Publish", "Platform",
+            ],
             swiftSettings: drawingSettings
         ),
 
@@ -118,7 +120,7 @@ let package = Package(
             name: "dualcamd",
             dependencies: [
                 "Frames", "DualCamCore", "Capture", "Publish", "Recording", "Engine", "Control",
-                "DBusKit", "Desktop", "Platform",
+                "DBusKit", "Desktop", "Photos", "Platform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -228,8 +230,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Capture", "Control", "DBusKit", "DualCamCore", "Frames", "Platform", "TestSupport",
-                "CTurboJPEG", "dualcamd", "dualcamctl",
+                "Capture", "Control", "DBusKit", "DualCamCore", "Frames", "Photos", "Platform",
+                "TestSupport", "CTurboJPEG", "dualcamd", "dualcamctl",
             ],
             swiftSettings: pixelSettings
         ),

@@ -28,7 +28,7 @@ extension Configuration {
     /// The keys that are read and checked, and that nothing acts on yet; "*" is either camera, a
     /// table is all that is in it. Whoever makes one act takes it out, and out of the README.
     private static let idleKeys: Set<[String]> = [
-        ["capture", "photo-directory"], ["capture", "live-photo"],
+        ["capture", "live-photo"]
     ]
 
     /// Whether nothing acts on the key at `path` yet.
@@ -159,6 +159,12 @@ extension Configuration.Capture {
             "empty: DualCam in the Videos directory",
             \.videoDirectory,
             .directory
+        ),
+        .init(
+            "mirror-photos",
+            "photographs are mirrored as the stream is",
+            \.mirrorsPhotos,
+            .boolean
         ),
         .init("live-photo", "a short movie beside each photograph", \.takesLivePhotos, .boolean),
         .init("audio", "recordings have sound", \.recordsAudio, .boolean),

@@ -86,6 +86,8 @@ package struct Configuration: Hashable, Sendable {
         package var photoDirectory: String?
         /// Where recordings go; `nil`: DualCam in the user's Videos directory. May begin with "~/".
         package var videoDirectory: String?
+        /// A photograph is mirrored where its camera is.
+        package var mirrorsPhotos = true
         /// A photograph has a short movie beside it.
         package var takesLivePhotos = false
         /// A recording has sound.

@@ -112,8 +112,13 @@ package struct CameraState: Hashable, Sendable {
     /// What makes its picture stand upright, and mirrored where that is wanted.
     package var transform: Transform {
         // The mounting is undone first, as it is in the camera; mirroring is how it is shown.
+        upright(mirrored: mirror)
+    }
+
+    /// What makes its picture stand upright, and mirrors it or not.
+    package func upright(mirrored: Bool) -> Transform {
         Transform(quarterTurns: rotation / 90 + postureTurns)
-            .followed(by: Transform(mirrored: mirror))
+            .followed(by: Transform(mirrored: mirrored))
     }
 }
 
@@ -165,6 +170,8 @@ package struct State: Hashable, Sendable {
     package var needsCameras = false
     /// When cameras began to be needed.
     package var neededSince = Timestamp.zero
+    /// Whose photographs are being taken.
+    package var photographed: Set<Role> = []
     /// How the device is held.
     package var holding = Holding()
     /// What is being recorded.
@@ -258,6 +265,8 @@ package enum Event: Hashable, Sendable {
     /// What the user has set of a camera's controls, and its f-number.
     case setControls(Role, ControlSettings, aperture: Double)
 
+    /// Have these cameras open, and no others, for photographs.
+    case photograph(Set<Role>)
     /// That edge of the device is up, whatever the sensor tells; nil: what it tells.
     case setPosture(Posture?)
     /// Keep cameras closed for a reason, or no longer.
@@ -434,6 +443,11 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.cameras[role].controls.settings = settings
         state.cameras[role].aperture = aperture
 
+    case .photograph(let roles):
+        if !roles.isEmpty, !state.needsCameras, state.photographed.isEmpty {
+            state.neededSince = time
+        }
+        state.photographed = roles
     case .setPosture(let mode): state.holding.mode = mode
     case .sensorFound(let isThere): state.holding.hasSensor = isThere
     case .postureSensed(let posture): state.holding.sensed = posture
@@ -658,7 +672,9 @@ private func keepCameras(_ state: inout State) -> [Effect] {
     var effects: [Effect] = []
     for role in Role.allCases {
         let camera = state.cameras[role]
-        let isNeeded = (state.needsCameras || state.recording.needs(role)) && camera.isAssigned
+        let isInUse =
+            state.needsCameras || state.recording.needs(role) || state.photographed.contains(role)
+        let isNeeded = isInUse && camera.isAssigned
         state.cameras[role].suspension = isNeeded ? suspension : nil
         let isWanted = isNeeded && suspension == nil
         state.cameras[role].isAsked = isWanted

@@ -161,6 +161,12 @@ package final class FrameSlot: Sendable {
     /// the frame thread, which is not to be the last to hold a device's memory.
     package var latestJPEG: JPEGFrame? { state.withLock { $0.jpeg } }
 
+    /// The newest picture as it is, and the JPEG that the camera gave it as; both stay, and do not count as
+    /// shown. Not for the frame thread.
+    package var newest: (content: Content, jpeg: JPEGFrame?) {
+        state.withLock { ($0.content, $0.jpeg) }
+    }
+
     /// The newest frame, to be shown; it stays.
     package func fetch() -> Content {
         state.withLock { state in

@@ -9,9 +9,16 @@ final class CaptureService {
     private let daemon: Daemon
     private let server: ObjectServer
     private let session: RecordingSession
+    private let photos: PhotoService
 
     /// Exports the interface on `server`; it shows the state of `session` at each `refresh`.
-    init(_ daemon: Daemon, _ session: RecordingSession, on server: ObjectServer) {
+    init(
+        _ daemon: Daemon,
+        _ session: RecordingSession,
+        _ photos: PhotoService,
+        on server: ObjectServer
+    ) {
+        self.photos = photos
         self.daemon = daemon
         self.session = session
         self.server = server
@@ -73,6 +80,7 @@ final class CaptureService {
 
     private func call(_ call: Invocation) {
         switch call.member {
+        case "TakePhoto", "TakePhotoTo": photos.answer(call)
         case "StartRecording":
             do throws(DBusError) {
                 session.start(try wish(call.options)) { [unowned self] result in

@@ -40,6 +40,7 @@ final class Daemon {
     private var frames: FrameThread?
     /// How many frame threads there have been; the last one is `frames`.
     private var frameThreads = 0
+    private var photos: PhotoThread?
     /// Who records the cameras.
     private var taps: [Role: any FrameTap] = [:]
     /// Who records the stream.
@@ -92,6 +93,7 @@ final class Daemon {
         cameras = PerRole(back: try cameraThreads(.back), front: try cameraThreads(.front))
         controls = PerRole(back: try controlThreads(.back), front: try controlThreads(.front))
         frames = try frameThread()
+        photos = try PhotoThread()
         setControls(before: nil)
         let mailbox = loop.mailbox
         let watch = try CameraWatch { cameras in
@@ -117,6 +119,7 @@ final class Daemon {
         }
         watch?.end()
         mirror?.end()
+        photos?.end()
         let hasEnded = frames?.end() ?? true
         var areClosed = true
         for role in Role.allCases {
@@ -128,6 +131,8 @@ final class Daemon {
         }
         if !areClosed { Log.capture.warning("a camera does not close") }
         let hasMirrorEnded = mirror?.wait(until: deadline) ?? true
+        let havePhotosEnded = photos?.wait(until: deadline) ?? true
+        guard havePhotosEnded else { return false }
         return (watch?.wait(until: deadline) ?? true) && hasEnded && areClosed && hasMirrorEnded
     }
 
@@ -610,6 +615,23 @@ final class Daemon {
             cameras?[role][state.cameras[role].lens.bay].retry()
         }
     }
+
+    // MARK: Photographs
+
+    /// Takes photographs on a thread of their own, on which `done` is called.
+    func takePhotos(
+        _ shots: [PhotoThread.Shot],
+        to destination: PhotoThread.Destination,
+        done: @escaping @Sendable (Result<[PhotoThread.Photo], PhotoThread.Failure>) -> Void
+    ) {
+        photos?.take(shots, to: destination, done: done)
+    }
+
+    /// Where the pictures of the role's camera are that is shown.
+    func shownSlot(of role: Role) -> FrameSlot { slots[role][state.cameras[role].lens.bay] }
+
+    /// The stream, to be photographed.
+    var streamSource: PhotoThread.Shot.Source { .stream(state.scene, slots) }
 
     // MARK: Controls
 

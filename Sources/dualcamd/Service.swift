@@ -14,6 +14,7 @@ final class Service {
     private let pro: ProService
     private let orientation: OrientationService
     private let capture: CaptureService
+    private let photos: PhotoService
     /// Calls of Start and Stop that are answered when it is done.
     private var starting: [Invocation] = []
     private var stopping: [Invocation] = []
@@ -30,6 +31,7 @@ final class Service {
         _ daemon: Daemon,
         _ recording: RecordingSession,
         on connection: Connection,
+        loop: EventLoop,
         configurationFile: String?
     ) {
         self.daemon = daemon
@@ -38,7 +40,8 @@ final class Service {
         server = ObjectServer(on: connection, managing: DualCam.path)
         pro = ProService(daemon, on: server)
         orientation = OrientationService(daemon, on: server)
-        capture = CaptureService(daemon, recording, on: server)
+        photos = PhotoService(daemon, on: server, loop: loop)
+        capture = CaptureService(daemon, recording, photos, on: server)
         server.export(.stream, at: DualCam.path, properties: streamProperties) {
             [unowned self] in callStream($0)
         }
@@ -192,6 +195,7 @@ final class Service {
         pro.refresh()
         orientation.refresh()
         capture.refresh()
+        photos.refresh()
         answerWaiting()
         if status != reported {
             reported = status

@@ -37,6 +37,7 @@ func run(_ options: Options) throws {
         daemon,
         recording,
         on: connection,
+        loop: loop,
         configurationFile: options.config
     )
     service.configurationProblems = problems

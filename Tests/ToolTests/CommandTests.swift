@@ -11,7 +11,8 @@ struct CommandTests {
         ["restore"],
         ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["privacy"], ["config"],
         ["pro"], ["dial"], ["iso"], ["shutter"], ["focus"], ["wb"], ["ev"], ["controls"],
-        ["lens"], ["zoom"], ["torch"], ["record"], ["orient"], ["orientation"], ["config", "show"],
+        ["lens"], ["zoom"], ["torch"], ["record"], ["photo"], ["orient"], ["orientation"],
+        ["config", "show"],
         ["config", "check"],
     ])
     func helpIsAsItWas(_ command: [String]) throws {

@@ -1,0 +1,381 @@
+package import DualCamCore
+package import Frames
+import Glibc
+import Imaging
+package import Photos
+package import Platform
+import Synchronization
+
+/// Takes photographs: waits for a picture of each camera, makes files of them and puts them where they belong.
+///
+/// One thread, `photos`, so that neither cameras, nor the stream, nor D-Bus wait for a disk.
+package final class PhotoThread: Sendable {
+    /// A picture to take.
+    package struct Shot: Sendable {
+        /// Where it comes from.
+        package enum Source: Sendable {
+            /// A camera that delivers, and what makes its picture upright, and mirrored where that is wanted.
+            case camera(FrameSlot, Transform)
+            /// What the stream shows of the cameras.
+            case stream(SceneState, PerRole<PerBay<FrameSlot>>)
+        }
+        /// "back", "front" or "stream".
+        package let name: String
+        /// Where it comes from.
+        package let source: Source
+        /// Whether the camera was opened only just, and has yet to find its exposure.
+        package let settles: Bool
+        /// What is known of it, by Exiv2's names.
+        package let tags: [String: String]
+
+        /// A picture to take.
+        package init(name: String, source: Source, settles: Bool, tags: [String: String]) {
+            self.name = name
+            self.source = source
+            self.settles = settles
+            self.tags = tags
+        }
+    }
+
+    /// Where photographs go.
+    package enum Destination: Sendable {
+        /// Into files of their own in this directory, which is made where it is missing.
+        case folder(String)
+        /// To this file or pipe, which is open.
+        case descriptor(@Sendable () -> CInt)
+    }
+
+    /// A photograph that was taken.
+    package struct Photo: Hashable, Sendable {
+        /// "back", "front" or "stream".
+        package let name: String
+        /// The file; nil where the caller has it.
+        package let path: String?
+        /// Extent in pixels, as it is looked at.
+        package let size: Size
+        /// When it was taken.
+        package let moment: Photograph.Moment
+    }
+
+    /// Why there is no photograph.
+    package enum Failure: Error, Hashable {
+        /// The camera, of this name, gives no picture that is whole.
+        case cameraLost(String)
+        /// The file cannot be written.
+        case file(SystemError)
+        /// The library refused.
+        case photo(PhotoError)
+    }
+
+    private struct Order {
+        let shots: [Shot]
+        let destination: Destination
+        let done: @Sendable (Result<[Photo], Failure>) -> Void
+    }
+
+    private struct Orders {
+        var waiting: [Order] = []
+        var isOver = false
+    }
+
+    private let orders = Mutex(Orders())
+    private let bell: Bell
+    private let thread = Mutex<Thread?>(nil)
+
+    /// For how many seconds a camera may give no picture.
+    private static let patience = 3.0
+    /// How long an exposure takes to settle at most, how often it is looked at, and by how much of 255 a picture's
+    /// brightness may differ from the one before.
+    private static let (settling, look, steady) = (2.0, 0.1, 2.0)
+    /// How long whoever reads from a pipe may keep us waiting, in milliseconds.
+    private static let readerPatience: CInt = 10_000
+
+    /// Starts the thread. Throws when the system has none to give.
+    package init() throws(SystemError) {
+        bell = try Bell()
+        let started = try Thread(name: "photos") { [self] in run() }
+        thread.withLock { $0 = started }
+    }
+
+    /// Takes `shots`; `done` is called on the thread with all of them, or with why there is none.
+    package func take(
+        _ shots: [Shot],
+        to destination: Destination,
+        done: @escaping @Sendable (Result<[Photo], Failure>) -> Void
+    ) {
+        orders.withLock {
+            $0.waiting.append(Order(shots: shots, destination: destination, done: done))
+        }
+        bell.ring()
+    }
+
+    /// Has the thread end after the photograph under way; does not wait for it.
+    package func end() {
+        orders.withLock { $0.isOver = true }
+        bell.ring()
+    }
+
+    /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end()`.
+    package func wait(until deadline: Timestamp) -> Bool {
+        thread.withLock { thread in
+            guard thread?.join(until: deadline) ?? true else { return false }
+            thread = nil
+            return true
+        }
+    }
+
+    // MARK: On the thread
+
+    private func run() {
+        while true {
+            let (order, isOver) = orders.withLock { orders in
+                (orders.waiting.isEmpty ? nil : orders.waiting.removeFirst(), orders.isOver)
+            }
+            if isOver { return }
+            guard let order else {
+                bell.wait(until: nil)
+                continue
+            }
+            do throws(Failure) {
+                order.done(.success(try fulfil(order)))
+            } catch {
+                order.done(.failure(error))
+            }
+        }
+    }
+
+    private func fulfil(_ order: Order) throws(Failure) -> [Photo] {
+        var taken: [(shot: Shot, photograph: Photograph, moment: Photograph.Moment)] = []
+        for shot in order.shots {
+            let (photograph, moment) = try photograph(shot)
+            taken.append((shot, photograph, moment))
+        }
+        do throws(SystemError) {
+            let paths: [String?]
+            switch order.destination {
+            case .folder(let folder):
+                paths = try save(
+                    taken.map {
+                        ("DualCam_\($0.moment.name)_\($0.shot.name)", $0.photograph.bytes)
+                    },
+                    in: folder
+                )
+            case .descriptor(let number):
+                for one in taken { try Self.write(one.photograph.bytes, to: number()) }
+                paths = taken.map { _ in nil }
+            }
+            return zip(taken, paths).map {
+                Photo(name: $0.shot.name, path: $1, size: $0.photograph.size, moment: $0.moment)
+            }
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private func photograph(
+        _ shot: Shot
+    ) throws(Failure) -> (Photograph, Photograph.Moment) {
+        let start = MonotonicClock.now
+        switch shot.source {
+        case .camera(let slot, let transform):
+            if shot.settles { settle(slot) }
+            var after = MonotonicClock.now
+            while true {
+                let content = try next(of: slot, after: after, shot.name, since: start)
+                after = content.arrival
+                do throws(PhotoError) {
+                    if let photo = try photograph(content, transform, shot.tags) { return photo }
+                } catch {
+                    // A damaged frame; the next may be whole.
+                    guard error.code == .damaged || error.code == .notJPEG else {
+                        throw .photo(error)
+                    }
+                }
+            }
+        case .stream(let scene, let slots):
+            if shot.settles {
+                for role in Role.allCases {
+                    settle(slots[role][scene.framings[role].bay(at: start)])
+                }
+            }
+            let moment = Photograph.Moment(MonotonicClock.now, now: MonotonicClock.now)
+            do throws(PhotoError) {
+                return (
+                    try .taken(
+                        compose(scene, slots),
+                        upright: .identity,
+                        at: moment,
+                        tags: shot.tags
+                    ),
+                    moment
+                )
+            } catch {
+                throw .photo(error)
+            }
+        }
+    }
+
+    /// The photograph of a picture; nil where there is none.
+    private func photograph(
+        _ content: Newest,
+        _ transform: Transform,
+        _ tags: [String: String]
+    ) throws(PhotoError) -> (Photograph, Photograph.Moment)? {
+        let now = MonotonicClock.now
+        if let jpeg = content.jpeg {
+            let moment = Photograph.Moment(jpeg.timestamp, now: now)
+            let bytes = Array(jpeg.bytes)
+            return (try .taken(jpeg: bytes, upright: transform, at: moment, tags: tags), moment)
+        }
+        guard let frame = content.frame else { return nil }
+        let moment = Photograph.Moment(frame.timestamp, now: now)
+        return (try .taken(Raster(frame), upright: transform, at: moment, tags: tags), moment)
+    }
+
+    /// The first picture that comes after `time`.
+    private func next(
+        of slot: FrameSlot,
+        after time: Timestamp,
+        _ name: String,
+        since start: Timestamp
+    ) throws(Failure) -> Newest {
+        while true {
+            let content = Newest(slot)
+            if content.arrival > time, content.frame != nil || content.jpeg != nil {
+                return content
+            }
+            guard (MonotonicClock.now - max(start, time)).seconds < Self.patience,
+                (MonotonicClock.now - start).seconds < 4 * Self.patience
+            else { throw .cameraLost(name) }
+            // The slot's bell is the composite thread's; a tenth of a frame more or less is nothing here.
+            usleep(3000)
+        }
+    }
+
+    /// Waits until pictures are as bright as those before, since a camera that was opened only just is still looking
+    /// for its exposure; not for long.
+    private func settle(_ slot: FrameSlot) {
+        let start = MonotonicClock.now
+        var last: Double?
+        var calm = 0
+        var arrival = Timestamp.zero
+        while (MonotonicClock.now - start).seconds < Self.settling {
+            usleep(useconds_t(Self.look * 1e6))
+            let content = Newest(slot)
+            guard content.arrival != arrival, let brightness = content.brightness else { continue }
+            arrival = content.arrival
+            calm = last.map { abs($0 - brightness) < Self.steady ? calm + 1 : 0 } ?? 0
+            if calm == 3 { return }
+            last = brightness
+        }
+    }
+
+    /// What the stream shows now, but for the values over it.
+    private func compose(_ state: SceneState, _ slots: PerRole<PerBay<FrameSlot>>) -> Raster {
+        let size = state.canvas
+        let layout = FrameLayout(size: size, format: .yuyv, stride: 2 * size.width)
+        let buffer = FrameBuffer(byteCount: layout.byteCount)
+        let now = MonotonicClock.now
+        Compositor(canvas: size).composite(
+            state.scene(at: now),
+            back: Newest(slots.back.first).whole,
+            front: Newest(slots.front.first).whole,
+            second: PerRole(
+                back: Newest(slots.back.second).whole,
+                front: Newest(slots.front.second).whole
+            ),
+            labels: PerRole(back: nil, front: nil),
+            into: buffer.plane(0, of: layout).base,
+            stride: layout.stride
+        )
+        return Raster(
+            Frame(buffer: buffer, layout: layout, color: .video, timestamp: now, sequence: 0)
+        )
+    }
+
+    // MARK: Files
+
+    /// Puts each into a file of its own that was not there before; all, or none. Returns their paths.
+    private func save(
+        _ files: [(name: String, bytes: [UInt8])],
+        in folder: String
+    ) throws(SystemError) -> [String] {
+        try makeDirectory(folder)
+        var placed: [String] = []
+        do throws(SystemError) {
+            for (name, bytes) in files {
+                placed.append(try save(bytes, named: name, in: folder))
+            }
+            return placed
+        } catch {
+            for path in placed { unlink(path) }
+            throw error
+        }
+    }
+
+    private func save(
+        _ bytes: [UInt8],
+        named name: String,
+        in folder: String
+    ) throws(SystemError) -> String {
+        // Two in a millisecond differ by a number.
+        var number = 1
+        while true {
+            let path = "\(folder)/\(name)\(number == 1 ? "" : "-\(number)").jpg"
+            let file = try NewFile(for: path, mode: 0o600)
+            try file.write(bytes)
+            do throws(SystemError) {
+                try file.place()
+                return path
+            } catch  where error.errno == EEXIST {
+                number += 1
+            }
+        }
+    }
+
+    /// Writes to what somebody else opened: a pipe that nobody reads does not keep us for ever.
+    private static func write(_ bytes: [UInt8], to number: CInt) throws(SystemError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+            guard retryingInterrupts({ poll(&entry, 1, readerPatience) }) > 0 else {
+                throw SystemError("write", "the caller's file", errno: ETIMEDOUT)
+            }
+            // As much as a pipe that is ready takes without waiting.
+            let piece = Array(rest.prefix(4096))
+            try Platform.write(piece, to: number, called: "the caller's file")
+            rest = rest.dropFirst(piece.count)
+        }
+    }
+}
+
+/// The newest picture of a slot.
+private struct Newest {
+    let frame: Frame?
+    let jpeg: JPEGFrame?
+    let arrival: Timestamp
+
+    init(_ slot: FrameSlot) {
+        let newest = slot.newest
+        frame = newest.content.frame
+        jpeg = newest.jpeg
+        arrival = newest.content.arrival
+    }
+
+    /// How bright it is, 0 … 255; nil where there is no picture.
+    var brightness: Double? {
+        if let frame { return frame.brightness }
+        return decoded(.glance)?.brightness
+    }
+
+    /// The whole picture.
+    var whole: Frame? { jpeg == nil ? frame : decoded(.whole) ?? frame }
+
+    private func decoded(_ extent: ShownExtent) -> Frame? {
+        guard let jpeg,
+            let decoder = try? FrameDecoder(expecting: Size(width: 8192, height: 8192)),
+            case .frame(let frame) = decoder.decode(jpeg, for: extent)
+        else { return nil }
+        return frame
+    }
+}

@@ -1,0 +1,121 @@
+package import Frames
+import Glibc
+
+extension Photograph {
+    /// When a photograph was taken, by the calendar.
+    package struct Moment: Hashable, Sendable {
+        /// Microseconds since 1970.
+        package let microseconds: Int64
+
+        /// That long after 1970.
+        package init(microseconds: Int64) { self.microseconds = microseconds }
+
+        /// When CLOCK_MONOTONIC showed `timestamp`, `now` being what it shows.
+        package init(_ timestamp: Timestamp, now: Timestamp) {
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            let wall = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+            microseconds = wall - (now.nanoseconds - timestamp.nanoseconds) / 1000
+        }
+
+        /// "2026-11-21_143005.123", local time: part of a file's name.
+        package var name: String { text("%Y-%m-%d_%H%M%S") + "." + milliseconds }
+
+        /// EXIF's tags for it.
+        var tags: [String: String] {
+            let date = text("%Y:%m:%d %H:%M:%S")
+            var zone = text("%z")
+            if zone.count == 5 { zone.insert(":", at: zone.index(zone.startIndex, offsetBy: 3)) }
+            return [
+                "Exif.Image.DateTime": date, "Exif.Photo.DateTimeOriginal": date,
+                "Exif.Photo.DateTimeDigitized": date,
+                "Exif.Photo.SubSecTimeOriginal": milliseconds,
+                "Exif.Photo.OffsetTimeOriginal": zone,
+            ]
+        }
+
+        private var milliseconds: String {
+            let text = "\(microseconds / 1000 % 1000)"
+            return String(repeating: "0", count: 3 - text.count) + text
+        }
+
+        private func text(_ format: String) -> String {
+            var seconds = time_t(microseconds / 1_000_000)
+            var parts = tm()
+            localtime_r(&seconds, &parts)
+            var result = [CChar](repeating: 0, count: 64)
+            let count = strftime(&result, result.count, format, &parts)
+            return String(
+                decoding: result.prefix(count).map(UInt8.init(bitPattern:)),
+                as: UTF8.self
+            )
+        }
+    }
+
+    /// Extent of the thumbnail in a photograph's metadata.
+    private static let thumbnailBounds = Size(width: 160, height: 120)
+
+    /// A photograph of a camera's own JPEG, which `transform` makes upright: turned without loss where that is
+    /// possible, else as it is with the tag that says so. Tables that the camera left out are put in.
+    ///
+    /// Throws `notJPEG` or `damaged` for a frame that is not whole: the next may be.
+    package static func taken(
+        jpeg: [UInt8],
+        upright transform: Transform,
+        at moment: Moment,
+        tags: [String: String]
+    ) throws(PhotoError) -> Photograph {
+        let end = try JPEGOutline(of: jpeg).end
+        let whole = try JPEGCodec.completed(Array(jpeg[..<end]))
+        let isProgressive = try JPEGOutline(of: whole).isProgressive
+        switch try JPEGCodec.turn(whole, by: transform, progressive: isProgressive) {
+        case .done(let turned):
+            // Turning by nothing shows that it is whole; then its own bytes are as good.
+            let bytes = transform == .identity ? whole : turned
+            return try described(bytes, .topLeft, moment, tags, of: nil)
+        case .impossible:
+            let orientation = Orientation(upright: transform)
+            return try described(whole, orientation, moment, tags, of: nil)
+        }
+    }
+
+    /// A photograph of pixels, which `transform` makes upright.
+    package static func taken(
+        _ picture: Raster,
+        upright transform: Transform,
+        at moment: Moment,
+        tags: [String: String]
+    ) throws(PhotoError) -> Photograph {
+        let upright = picture.turned(by: transform)
+        // 4:2:0: cameras that are not asked for JPEG give no more chroma than half.
+        let bytes = try JPEGCodec.encode(upright, sampling: 2, quality: quality)
+        return try described(bytes, .topLeft, moment, tags, of: upright)
+    }
+
+    /// `bytes` with metadata; `picture` are its pixels, where they are at hand.
+    private static func described(
+        _ bytes: [UInt8],
+        _ orientation: Orientation,
+        _ moment: Moment,
+        _ tags: [String: String],
+        of picture: Raster?
+    ) throws(PhotoError) -> Photograph {
+        let size = try JPEGOutline(of: bytes).size
+        let metadata = try Metadata(of: bytes)
+        var all = tags.merging(moment.tags) { $1 }
+        all["Exif.Photo.PixelXDimension"] = "\(size.width)"
+        all["Exif.Photo.PixelYDimension"] = "\(size.height)"
+        for (tag, value) in all { metadata[tag] = value }
+        metadata.orientation = orientation
+        let pixels: Raster = if let picture { picture } else { try JPEGCodec.decode(bytes).picture }
+        metadata.thumbnail = try JPEGCodec.encode(
+            pixels.reduced(into: thumbnailBounds),
+            sampling: 2,
+            quality: 80
+        )
+        return try Photograph(try metadata.written())
+    }
+
+    /// Its extent as it is looked at, in pixels.
+    package var size: Size { orientation.upright.apply(to: outline.size) }
+}

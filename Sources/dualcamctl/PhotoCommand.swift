@@ -1,0 +1,119 @@
+import ArgumentParser
+import Control
+import DBusKit
+import Glibc
+import Platform
+
+struct TakePhoto: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "photo",
+        abstract: "Take photographs, and print where they are.",
+        discussion: """
+            Of every camera there is, unless told otherwise, into the directory that the configuration names. Each \
+            is upright and, where its camera gives JPEGs, that JPEG, without loss.
+            """
+    )
+
+    enum Subject: String, CaseIterable, ExpressibleByArgument {
+        case back
+        case front
+        case both
+        case stream
+        case all
+    }
+
+    @Option(name: .customLong("of"), help: "What is photographed.")
+    var subject: Subject?
+    @Option(
+        name: .short,
+        help: .init(
+            "Write the one photograph there, the main camera's unless told otherwise, or to standard output for -.",
+            valueName: "file"
+        )
+    )
+    var output: String?
+    @OptionGroup var options: CommonOptions
+
+    /// Seconds that cameras may take to open, to find their exposure and to be photographed.
+    private static let patience = 30.0
+
+    func validate() throws {
+        guard output == nil || (subject != .both && subject != .all) else {
+            throw ValidationError("-o takes one photograph: back, front or stream.")
+        }
+        guard output != "-" || !options.json else {
+            throw ValidationError("Standard output is either for the photograph or for JSON.")
+        }
+    }
+
+    func run() throws {
+        let client = try Client()
+        let photos: [[String: Value]]
+        if let output {
+            do {
+                photos = [try take(to: output, client)]
+            } catch let error as SystemError {
+                throw Failure(status: .failed, message: "\(error)".printable)
+            }
+        } else {
+            let answer = try client.call(
+                "TakePhoto",
+                of: .capture,
+                options: subject.map { ["of": .string($0.rawValue)] } ?? [:],
+                within: Self.patience
+            )
+            photos = (answer.first?.array ?? []).compactMap(\.named)
+        }
+        if options.json {
+            let list = photos.map { photo in
+                JSON.object(
+                    ["path", "camera", "width", "height", "time"].map { ($0, JSON(photo[$0])) }
+                )
+            }
+            Output.write(JSON.document([("photos", .array(list))]))
+        } else if output == nil {
+            for photo in photos { Output.write((photo["path"]?.string ?? "").printable + "\n") }
+        }
+    }
+
+    private func take(to output: String, _ client: Client) throws -> [String: Value] {
+        var word = subject?.rawValue
+        if word == nil { word = Role(try client.get("Main", of: .scene).objectPath)?.rawValue }
+        // The daemon writes into a file of ours, so that whoever reads a pipe slowly is our matter.
+        guard let file = tmpfile() else { throw SystemError.last("tmpfile") }
+        defer { fclose(file) }
+        let answer = try client.call(
+            "TakePhotoTo",
+            of: .capture,
+            [.descriptor(SharedDescriptor(owning: dup(fileno(file)))), .string(word ?? "stream")],
+            within: Self.patience
+        )
+        let bytes = try content(of: file)
+        if output == "-" {
+            signal(SIGPIPE, SIG_IGN)
+            try Platform.write(bytes, to: STDOUT_FILENO, called: "standard output")
+        } else {
+            let mask = umask(0)
+            _ = umask(mask)
+            let new = try NewFile(for: output, mode: 0o666 & ~mask)
+            try new.write(bytes)
+            try new.replace()
+        }
+        var photo = answer.first?.named ?? [:]
+        photo["path"] = output == "-" ? nil : .string(output)
+        return photo
+    }
+
+    private func content(of file: UnsafeMutablePointer<FILE>) throws -> [UInt8] {
+        rewind(file)
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = fread(&piece, 1, piece.count, file)
+            guard count > 0 else { break }
+            bytes += piece[..<count]
+        }
+        guard ferror(file) == 0 else { throw SystemError.last("read") }
+        return bytes
+    }
+}

@@ -1,0 +1,272 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Photos
+import Platform
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    /// Photographs, as files and as what others read in them.
+    @Suite("Photographs", .timeLimit(.minutes(3)))
+    struct PhotoTests {
+        private static func configuration(_ session: PrivateSession, _ more: String = "") -> String
+        {
+            """
+            [cameras.back]
+            source = "test:bars"
+            capture = "640x360@30"
+            aperture = 2.8
+            [cameras.front]
+            source = "test:bars"
+            capture = "640x360@30"
+            [scene]
+            swap-duration-ms = 0
+            swap-icon = false
+            [capture]
+            photo-directory = "\(folder(session))"
+            \(more)
+            """
+        }
+
+        private static func folder(_ session: PrivateSession) -> String {
+            "\(session.directory)/photographs"
+        }
+
+        /// Runs `dualcamctl` by a shell in the session's directory.
+        private func run(_ daemon: Daemon, _ arguments: String) throws -> Child {
+            let tool = Programs.path(of: "dualcamctl")
+            let child = try daemon.session.run(
+                "sh",
+                ["-c", "cd '\(daemon.session.directory)' && '\(tool)' photo \(arguments)"]
+            )
+            try child.wait(within: 60)
+            return child
+        }
+
+        private func names(_ daemon: Daemon) -> [String] {
+            let path = Self.folder(daemon.session)
+            return ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+        }
+
+        private func with(
+            _ more: String = "",
+            _ body: (Daemon) throws -> Void
+        ) throws {
+            let session = try PrivateSession()
+            defer { session.close() }
+            do {
+                let daemon = try Daemon(Self.configuration(session, more), in: session)
+                try body(daemon)
+                #expect(try daemon.end().exit == .status(0))
+            } catch {
+                session.printLogs()
+                throw error
+            }
+        }
+
+        /// The luma of the picture at a place, 0 … 1 across and down.
+        private func luma(_ bytes: [UInt8], _ x: Double, _ y: Double) throws -> Int {
+            let picture = try JPEGCodec.decode(bytes).picture
+            let column = Int(x * Double(picture.size.width))
+            let row = Int(y * Double(picture.size.height))
+            let pixel = picture.pixels[row * picture.size.width + column]
+            return
+                (Int(pixel & 255) * 299 + Int(pixel >> 8 & 255) * 587 + Int(pixel >> 16 & 255) * 114)
+                / 1000
+        }
+
+        private func bytes(_ path: String) throws -> [UInt8] {
+            Array(try Data(contentsOf: URL(filePath: path)))
+        }
+
+        @Test func eachCameraHasItsOwnSwappedOrNotAndNobodyNeedsToLook() throws {
+            try with { daemon in
+                for isSwapped in [false, true] {
+                    try daemon.set("Swapped", of: .scene, to: .boolean(isSwapped))
+                    let child = try run(daemon, "--json")
+                    #expect(child.exit == .status(0), "\(child.errors)")
+                    let object = try JSONSerialization.jsonObject(with: Data(child.output.utf8))
+                    let photos = try #require(
+                        (object as? [String: Any])?["photos"] as? [[String: Any]]
+                    )
+                    #expect(photos.map { $0["camera"] as? String } == ["back", "front"])
+                    for photo in photos {
+                        let path = try #require(photo["path"] as? String)
+                        let camera = try #require(photo["camera"] as? String)
+                        #expect(
+                            path.wholeMatch(
+                                of:
+                                    /.*\/photographs\/DualCam_\d{4}-\d\d-\d\d_\d{6}\.\d{3}_(back|front)(-\d)?\.jpg/
+                            )?.output.1 == camera[...]
+                        )
+                        #expect(photo["width"] as? Int == 640 && photo["height"] as? Int == 360)
+                        var status = stat()
+                        #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+                        // The first bar is white; the front camera's picture is mirrored.
+                        let file = try bytes(path)
+                        let (left, right) = try (luma(file, 0.06, 0.4), luma(file, 0.94, 0.4))
+                        #expect(
+                            camera == "back" ? left > 200 && right < 60 : left < 60 && right > 200
+                        )
+                    }
+                    try eventually("closed cameras") {
+                        try daemon.state(of: DualCam.backPath) == "closed"
+                            && daemon.state(of: DualCam.frontPath) == "closed"
+                    }
+                }
+                #expect(names(daemon).count == 4)
+                try daemon.settle()
+                #expect(daemon.signals(of: .capture) == Array(repeating: "PhotoSaved", count: 4))
+            }
+        }
+
+        @Test func othersReadEveryTag() throws {
+            try with("mirror-photos = false") { daemon in
+                let child = try run(daemon, "--of all")
+                #expect(child.exit == .status(0), "\(child.errors)")
+                let paths = child.output.split(separator: "\n").map(String.init)
+                #expect(paths.count == 3)
+                let exif = try daemon.session.run(
+                    "exiftool",
+                    [
+                        "-j", "-n", "-Software", "-Model", "-Orientation", "-DateTimeOriginal",
+                        "-SubSecTimeOriginal", "-OffsetTimeOriginal", "-ExifImageWidth",
+                        "-ExifImageHeight", "-FNumber", "-ThumbnailImage", "-Make", "-ISO",
+                        "-SerialNumber", "-GPSPosition",
+                    ] + paths
+                )
+                try exif.wait(within: 60)
+                let object = try JSONSerialization.jsonObject(with: Data(exif.output.utf8))
+                let files = try #require(object as? [[String: Any]])
+                for (file, name) in zip(files, ["back", "front", "stream"]) {
+                    #expect(file["Software"] as? String == "DualCam \(DualCam.version)")
+                    #expect(file["Orientation"] as? Int == 1)
+                    let isStream = name == "stream"
+                    #expect(file["ExifImageWidth"] as? Int == (isStream ? 1280 : 640))
+                    #expect(file["ExifImageHeight"] as? Int == (isStream ? 720 : 360))
+                    #expect((file["Model"] != nil) == !isStream)
+                    #expect(file["FNumber"] as? Double == (name == "back" ? 2.8 : nil))
+                    let time = file["DateTimeOriginal"] as? String ?? ""
+                    #expect(
+                        time.wholeMatch(of: /2\d{3}:\d\d:\d\d \d\d:\d\d:\d\d/) != nil,
+                        "\(time)"
+                    )
+                    #expect(file["OffsetTimeOriginal"] != nil && file["SubSecTimeOriginal"] != nil)
+                    #expect("\(file["ThumbnailImage"] ?? "")".contains("Binary data"))
+                    for unknown in ["Make", "ISO", "SerialNumber", "GPSPosition"] {
+                        #expect(file[unknown] == nil)
+                    }
+                }
+                // Not mirrored.
+                #expect(try luma(bytes(paths[1]), 0.06, 0.4) > 200)
+                // The inset lies over the main picture.
+                #expect(try luma(bytes(paths[2]), 0.06, 0.4) > 200)
+                let check = try daemon.session.run("jpeginfo", ["-c"] + paths)
+                try check.wait(within: 60)
+                #expect(check.output.split(separator: "\n").count { $0.contains("OK") } == 3)
+            }
+        }
+
+        @Test func aCamerasOwnJPEGIsItsPhotographTurnedWithoutLoss() throws {
+            try with { daemon in
+                let path = "\(daemon.session.directory)/camera.mjpg"
+                try writeJPEG(size: Size(width: 640, height: 352), copies: 30, to: path) {
+                    UInt8($0 * 255 / 639)
+                }
+                let own = try bytes(path)
+                try daemon.reload(
+                    Self.configuration(daemon.session).replacing(
+                        "source = \"test:bars\"\ncapture = \"640x360@30\"",
+                        with: "source = \"file:\(path)\""
+                    )
+                )
+                for (mode, transform) in [
+                    ("normal", Transform.identity), ("left-up", .clockwise90),
+                    ("bottom-up", .rotate180),
+                ] {
+                    try daemon.set("Mode", of: .orientation, to: .string(mode))
+                    let child = try run(daemon, "--of back -o own.jpg")
+                    #expect(child.exit == .status(0) && child.output == "", "\(child.errors)")
+                    let photo = try bytes("\(daemon.session.directory)/own.jpg")
+                    #expect(try Photograph(photo).orientation == .topLeft)
+                    let turned = try JPEGCodec.turn(own, by: transform, progressive: false)
+                    guard case .done(let expected) = turned else {
+                        Issue.record("\(turned)")
+                        continue
+                    }
+                    #expect(
+                        try JPEGCodec.decode(photo).picture == JPEGCodec.decode(expected).picture
+                    )
+                }
+                // 352 rows fill their blocks, 350 do not: then the tag says it.
+                try writeJPEG(size: Size(width: 640, height: 350), copies: 30, to: path) {
+                    UInt8($0 * 255 / 639)
+                }
+                try daemon.reload(
+                    Self.configuration(daemon.session).replacing(
+                        "source = \"test:bars\"\ncapture = \"640x360@30\"",
+                        with: "source = \"file:\(path)\"\nrotation = 0"
+                    )
+                )
+                try daemon.set("Mode", of: .orientation, to: .string("bottom-up"))
+                let child = try run(daemon, "--of back -o - >kept.jpg")
+                #expect(child.exit == .status(0), "\(child.errors)")
+                let photo = try Photograph(bytes("\(daemon.session.directory)/kept.jpg"))
+                #expect(photo.orientation == .bottomRight)
+                #expect(names(daemon) == [])
+            }
+        }
+
+        @Test func whatCannotBeIsRefusedAndLeavesNothing() throws {
+            try with { daemon in
+                try daemon.set("Enabled", of: .privacy, to: .boolean(true))
+                let locked = try run(daemon, "")
+                #expect(locked.exit == .status(1))
+                #expect(locked.errors.contains("closed: privacy"), "\(locked.errors)")
+                try daemon.set("Enabled", of: .privacy, to: .boolean(false))
+                // A file where the directory should be.
+                try Data().write(to: URL(filePath: Self.folder(daemon.session)))
+                let denied = try run(daemon, "")
+                #expect(denied.exit == .status(1) && denied.errors.contains("photographs"))
+                try FileManager.default.removeItem(atPath: Self.folder(daemon.session))
+                let full = try daemon.session.run(
+                    "sh",
+                    [
+                        "-c",
+                        "'\(Programs.path(of: "dualcamctl"))' photo --of back -o - >/dev/full",
+                    ]
+                )
+                try full.wait(within: 60)
+                #expect(full.exit == .status(1) && full.errors.contains("No space"))
+                #expect(try run(daemon, "--of both -o x.jpg").exit == .status(2))
+                #expect(try run(daemon, "--of side").exit == .status(2))
+                // A disk on which one of two photographs has room.
+                let folder = Self.folder(daemon.session)
+                try FileManager.default.createDirectory(
+                    atPath: folder,
+                    withIntermediateDirectories: true
+                )
+                let mount = try Child("mount", ["-t", "tmpfs", "-o", "size=8k", "none", folder])
+                if try mount.wait(within: 20) == .status(0) {
+                    let noSpace = try run(daemon, "--of both")
+                    #expect(noSpace.exit == .status(1))
+                    #expect(noSpace.errors.contains("No space left"), "\(noSpace.errors)")
+                    #expect(names(daemon) == [])
+                    let unmount = try Child("umount", [folder])
+                    try unmount.wait(within: 20)
+                }
+                try daemon.reload(
+                    "[cameras.back]\nsource = \"test\"\n[cameras.front]\nsource = \"file:/none.mjpg\"\n"
+                )
+                let none = try run(daemon, "--of front -o x.jpg")
+                #expect(none.exit != .status(0) && none.errors != "")
+                let made = try FileManager.default.contentsOfDirectory(
+                    atPath: daemon.session.directory
+                )
+                #expect(!made.contains("x.jpg"))
+            }
+        }
+    }
+}
