@@ -112,6 +112,7 @@ package final class Reaper: Sendable {
     package static let shared = Reaper()
 
     private let socket: CInt
+    private let shell: pid_t
 
     /// A reaper that strikes when this process dies, or when it is released.
     package init() {
@@ -141,7 +142,7 @@ package final class Reaper: Sendable {
             [ -z "$directories" ] || rm -rf $directories
             """
         do {
-            _ = try spawn(
+            shell = try spawn(
                 "sh",
                 ["-c", script],
                 environment: inheritedEnvironment(),
@@ -153,7 +154,12 @@ package final class Reaper: Sendable {
         close(ends[1])
     }
 
-    deinit { close(socket) }
+    /// The shell must not stay as a zombie: Swift Testing waits for the children of exit tests with one
+    /// waitid(2) for all, which would give it this one again and again, and them never.
+    deinit {
+        close(socket)
+        while waitpid(shell, nil, 0) < 0, errno == EINTR {}
+    }
 
     /// Kills the group of `process` when this process dies.
     package func adopt(_ process: pid_t) { tell("adopt \(process)") }
