@@ -90,7 +90,7 @@ let package = Package(
         ),
         .target(
             name: "Recording",
-            dependencies: ["Frames", "Imaging", "Platform", "CAV", "CPipeWire"],
+            dependencies: ["Frames", "Imaging", "Platform", "CAV", "CLinux", "CPipeWire"],
             swiftSettings: pixelSettings
         ),
         .target(name: "DBusKit", dependencies: ["CDBus", "Platform"], swiftSettings: settings),

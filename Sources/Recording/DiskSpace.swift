@@ -17,9 +17,25 @@ package struct DiskSpace: Hashable, Sendable {
     package init(at path: String) throws(RecordingError) {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw .last("statvfs", path) }
-        let block = Int64(clamping: status.f_frsize)
-        free = Int64(clamping: status.f_bavail) * block
-        total = Int64(clamping: status.f_blocks) * block
+        self.init(status)
+    }
+
+    /// What there is where the open file `descriptor` is, wherever that was moved (fstatvfs(3)); `nil` where
+    /// the system does not say.
+    init?(of descriptor: CInt) {
+        var status = statvfs()
+        guard fstatvfs(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: statvfs) {
+        func bytes(_ blocks: fsblkcnt_t) -> Int64 {
+            let (count, isTooMuch) = UInt64(blocks)
+                .multipliedReportingOverflow(by: UInt64(status.f_frsize))
+            return isTooMuch ? .max : Int64(clamping: count)
+        }
+        free = bytes(status.f_bavail)
+        total = bytes(status.f_blocks)
     }
 
     /// Whether somebody should be warned: less than 500 MB, or than half of a small file system.

@@ -137,6 +137,13 @@ package final class MatroskaWriter {
         isOpen = false
     }
 
+    /// How much room there is where the file is now, should somebody have moved it; `nil` where the system does
+    /// not say.
+    var space: DiskSpace? { output.space }
+
+    /// The file's length in bytes; 0 where the system does not say.
+    var byteCount: Int64 { output.byteCount }
+
     private func check(_ operation: String, _ result: CInt) throws(RecordingError) {
         guard result < 0 || output.failure != 0 else { return }
         abandon()

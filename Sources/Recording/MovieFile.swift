@@ -32,8 +32,15 @@ final class MovieFile: Sendable {
         case began
         /// How much room there is; about once a second.
         case space(DiskSpace)
-        /// It is done, or could not go on, and what can be played of it is as long as this.
-        case ended(seconds: Double, frames: Int, byteCount: Int64, RecordingError?)
+        /// It is done, or could not go on, and what can be played of it is as long as this. `dropped` is as it
+        /// was told when it was to end.
+        case ended(
+            seconds: Double,
+            frames: Int,
+            dropped: Int?,
+            byteCount: Int64,
+            RecordingError?
+        )
     }
 
     private struct State {
@@ -41,6 +48,7 @@ final class MovieFile: Sendable {
         var byteCount = 0
         /// When to end, once it is to.
         var end: Timestamp?
+        var dropped: Int?
         /// It takes no more.
         var isOver = false
     }
@@ -106,9 +114,13 @@ final class MovieFile: Sendable {
         return isPut
     }
 
-    /// Ends the file; its last picture lasts until `time`. Does not wait.
-    func end(at time: Timestamp) {
-        state.withLock { $0.end = $0.end ?? time }
+    /// Ends the file; its last picture lasts until `time`, and `dropped` pictures are missing in it. Does not wait.
+    func end(at time: Timestamp, dropped: Int? = nil) {
+        state.withLock { state in
+            guard state.end == nil else { return }
+            state.end = time
+            state.dropped = dropped
+        }
         bell.ring()
     }
 
@@ -135,6 +147,8 @@ final class MovieFile: Sendable {
     private struct Progress {
         var frames = 0
         var end = Timestamp.zero
+        /// The same as of when the file was last flushed; what came after that, a failure cuts off.
+        var kept = (frames: 0, end: Timestamp.zero)
         /// The newest picture, which lasts until the next one.
         var held: (packet: Packet, track: Int)?
     }
@@ -142,26 +156,38 @@ final class MovieFile: Sendable {
     private func run() {
         var progress = Progress()
         var failure: RecordingError?
+        var writer: MatroskaWriter?
         do throws(RecordingError) {
-            let writer = try MatroskaWriter(
+            let made = try MatroskaWriter(
                 creating: path,
                 tracks: tracks,
                 start: start,
                 tags: tags
             )
+            writer = made
             report(.began)
-            try write(with: writer, &progress)
+            try write(with: made, &progress)
         } catch { failure = error }
         // Whatever waits is released.
-        state.withLock { state in
+        let dropped = state.withLock { state in
             state.isOver = true
             while state.packets.take() != nil {}
             state.byteCount = 0
+            return state.dropped
         }
-        let seconds = progress.frames == 0 ? 0 : (progress.end - start).seconds
-        var status = stat()
-        let size = stat(path, &status) == 0 ? Int64(status.st_size) : 0
-        report(.ended(seconds: seconds, frames: progress.frames, byteCount: size, failure))
+        let (frames, end) = progress.kept
+        let byteCount = writer?.byteCount ?? 0
+        // It is closed when it is said to be done.
+        writer = nil
+        report(
+            .ended(
+                seconds: frames == 0 ? 0 : (end - start).seconds,
+                frames: frames,
+                dropped: dropped,
+                byteCount: byteCount,
+                failure
+            )
+        )
     }
 
     private func write(
@@ -184,12 +210,13 @@ final class MovieFile: Sendable {
             if let end {
                 try writeHeld(until: end, with: writer, &progress)
                 try writer.finish()
+                progress.kept = (progress.frames, progress.end)
                 return
             }
             guard MonotonicClock.now >= due else { continue }
             try writer.flush(durably: isSecond)
-            // Somebody may have moved the file, which ends nothing.
-            if isSecond, let space = try? DiskSpace(at: path) { report(.space(space)) }
+            progress.kept = (progress.frames, progress.end)
+            if isSecond, let space = writer.space { report(.space(space)) }
             isSecond.toggle()
             due = MonotonicClock.now + Self.interval
         }

@@ -120,8 +120,19 @@ final class OutputFile {
         guard fdatasync(file.number) == 0 || errno == EINVAL else { throw .last("fdatasync", path) }
     }
 
-    /// After a failure: cuts off what came after the last `sync()`, of which the end is missing.
-    func cutBack() { _ = ftruncate(file.number, wholeLength) }
+    /// After a failure: cuts off what came after the last `flush()`, of which the end is missing.
+    ///
+    /// Where that fails, too, it ends in the middle as after a power cut: players stop there.
+    func cutBack() { _ = retryingInterrupts { Int(ftruncate(file.number, wholeLength)) } }
+
+    /// How much room there is where it is now; `nil` where the system does not say.
+    var space: DiskSpace? { DiskSpace(of: file.number) }
+
+    /// Its length in bytes; 0 where the system does not say.
+    var byteCount: Int64 {
+        var status = stat()
+        return fstat(file.number, &status) == 0 ? Int64(status.st_size) : 0
+    }
 
     /// What became of a call of libavformat's that writes here.
     func error(_ operation: String, _ result: CInt = 0) -> RecordingError {

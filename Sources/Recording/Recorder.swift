@@ -211,6 +211,9 @@ package final class Recorder: Sendable {
     /// Pictures that were dropped so far.
     package var dropped: Int { state.withLock { $0.dropped } }
 
+    /// Whether there is room for another picture.
+    var hasRoom: Bool { state.withLock { $0.raw < Self.mostRaw && $0.hasRoom } }
+
     private func put(_ sample: Sample) {
         // Where even the reserve is used up, the thread has been stuck for seconds.
         let isPut = state.withLock { $0.samples.put(sample) }
@@ -251,7 +254,7 @@ package final class Recorder: Sendable {
         private var ending: [MovieFile] = []
         /// Sound that came before the first picture.
         private var early: [Packet] = []
-        /// What had been dropped when the file began.
+        /// What had been dropped when the last file ended.
         private var droppedBefore = 0
         private var isBroken = false
 
@@ -360,7 +363,6 @@ package final class Recorder: Sendable {
             let start = count == 1 ? plan.start : time
             let report = shared.report
             let tracks = [track] + (plan.sound.map { [$0] } ?? [])
-            droppedBefore = shared.dropped
             var tags = plan.tags
             // For who lays the files of one recording side by side.
             tags["DUALCAM_OFFSET"] = "\((start - plan.start).nanoseconds / 1_000_000) ms"
@@ -376,12 +378,13 @@ package final class Recorder: Sendable {
                     switch told {
                     case .began: report(.began(path: path, encoder: encoder))
                     case .space(let space): report(.space(space))
-                    case .ended(let seconds, let frames, let byteCount, let error):
+                    case .ended(let seconds, let frames, let dropped, let byteCount, let error):
                         let movie = Movie(
                             path: path,
                             seconds: seconds,
                             frames: frames,
-                            dropped: shared.dropped - before,
+                            // One that fails has not been told.
+                            dropped: dropped ?? shared.dropped - before,
                             encoder: encoder,
                             hasSound: tracks.count > 1,
                             byteCount: byteCount
@@ -405,10 +408,16 @@ package final class Recorder: Sendable {
             defer {
                 encoder = nil
                 layout = nil
-                file?.end(at: time)
+                if let file {
+                    let dropped = shared.dropped
+                    file.end(at: time, dropped: dropped - droppedBefore)
+                    droppedBefore = dropped
+                }
                 file = nil
             }
             guard let file else { return }
+            // Those that are done are not kept for the end: there may be many, of a camera with a loose cable.
+            ending.removeAll { $0.wait(until: .zero) }
             ending.append(file)
             if let encoder { for packet in try encoder.finish() { put(packet) } }
         }

@@ -1,4 +1,5 @@
 import CAV
+import CLinux
 import Glibc
 
 /// Files written anew, packet by packet, without coding anything.
@@ -9,19 +10,33 @@ package enum Remux {
     /// Returns its length in seconds; 0 where it has no packet, and then it is gone. Throws `notFound`,
     /// `unreadable`, `noSpace` or `denied`. Reads and writes the whole file.
     package static func repair(_ path: String) throws(RecordingError) -> Double {
-        try rewrite(path, to: path, as: "matroska")
+        let seconds = try rewrite(path, to: path, as: "matroska") { rename($0, $1) }
+        if seconds == 0 { unlink(path) }
+        return seconds
     }
 
     /// Makes an MP4 file beside the Matroska file at `path`, and removes that.
     ///
-    /// Returns its path. Throws as `repair`, and `system` with EEXIST.
+    /// Returns its path. Throws as `repair`, `system` with EEXIST where there is such a file already, and
+    /// `unreadable` when it has no packet; the Matroska file then stays.
     package static func makeMP4(of path: String) throws(RecordingError) -> String {
         let stem = path.hasSuffix(".mkv") ? String(path.dropLast(4)) : path
         let new = "\(stem).mp4"
         guard access(new, F_OK) != 0 else {
             throw RecordingError(.system, "rename", new, errno: EEXIST)
         }
-        _ = try rewrite(path, to: new, as: "mp4")
+        let seconds = try rewrite(path, to: new, as: "mp4") { passing, new in
+            // Somebody may have put a file there meanwhile.
+            let result = clinux_rename_to_new(passing, new)
+            guard result != 0, errno == EINVAL || errno == ENOSYS else { return result }
+            // Not every file system has it, but those have links.
+            guard link(passing, new) == 0 else { return -1 }
+            unlink(passing)
+            return 0
+        }
+        guard seconds > 0 else {
+            throw RecordingError(.unreadable, "av_read_frame", path, detail: "nothing is in it")
+        }
         unlink(path)
         return new
     }
@@ -32,18 +47,18 @@ package enum Remux {
         return "\(path[..<slash]).\(path[slash...]).part"
     }
 
+    /// Writes the file at `path` anew, and has `place` rename that to `new`: 0, or -1 and errno. Returns its length in
+    /// seconds; 0 where it has no packet, and then nothing was done.
     private static func rewrite(
         _ path: String,
         to new: String,
-        as format: String
+        as format: String,
+        _ place: (String, String) -> CInt
     ) throws(RecordingError) -> Double {
         try loadLibraries()
         var input = try open(path)
         defer { avformat_close_input(&input) }
-        guard let input else {
-            unlink(path)
-            return 0
-        }
+        guard let input else { return 0 }
         let passing = passingPath(for: new)
         // One that a crash has left.
         unlink(passing)
@@ -52,11 +67,10 @@ package enum Remux {
             let seconds = try copy(input, to: output, as: format)
             guard seconds > 0 else {
                 unlink(passing)
-                unlink(path)
                 return 0
             }
             try output.sync()
-            guard rename(passing, new) == 0 else { throw RecordingError.last("rename", new) }
+            guard place(passing, new) == 0 else { throw RecordingError.last("rename", new) }
             return seconds
         } catch {
             unlink(passing)
@@ -123,7 +137,10 @@ package enum Remux {
         // Whatever ends the reading, as a last packet that is not whole, ends the copy.
         while let packet, av_read_frame(input, packet) >= 0 {
             let index = Int(packet.pointee.stream_index)
-            guard let from = input.pointee.streams[index], let to = output.pointee.streams[index]
+            // Whoever reads may find further streams in the middle.
+            let count = min(input.pointee.nb_streams, output.pointee.nb_streams)
+            guard index >= 0, index < Int(count), let from = input.pointee.streams[index],
+                let to = output.pointee.streams[index]
             else {
                 av_packet_unref(packet)
                 continue

@@ -156,10 +156,18 @@ package final class SoundEncoder {
         }
     }
 
-    /// What it still holds, up to `end`. It takes no more after that.
+    /// What it still holds. It takes no more after that. Throws as `encode`.
     package func finish() throws(RecordingError) -> [Packet] {
-        guard let codec else { return [] }
-        return try packets(after: avcodec_send_frame(codec, nil))
+        guard let codec, let frame, let resampler else { return [] }
+        var packets = try fill { swr_convert(resampler, $0, $1, nil, 0) }
+        if filled > 0 {
+            // Only the last frame may be a short one.
+            frame.pointee.nb_samples = CInt(filled)
+            frame.pointee.pts = count
+            filled = 0
+            packets += try self.packets(after: avcodec_send_frame(codec, frame))
+        }
+        return try packets + self.packets(after: avcodec_send_frame(codec, nil))
     }
 
     /// Codes what `convert` gives, until it gives less than there is room for.

@@ -290,9 +290,9 @@ package final class VideoEncoder {
             index < from.planeCount ? UnsafePointer(frame.plane(index).base) : nil
         }
         let strides = (0..<4).map { $0 < from.planeCount ? CInt(from.plane($0).stride) : 0 }
-        withUnsafeMutableBytes(of: &picture.pointee.data) { data in
+        let scaled = withUnsafeMutableBytes(of: &picture.pointee.data) { data in
             withUnsafeBytes(of: &picture.pointee.linesize) { lines in
-                _ = sws_scale(
+                sws_scale(
                     scaler,
                     planes,
                     strides,
@@ -303,6 +303,7 @@ package final class VideoEncoder {
                 )
             }
         }
+        guard scaled > 0 else { throw .libav("sws_scale", "\(from.format)", scaled) }
     }
 }
 

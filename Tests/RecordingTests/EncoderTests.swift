@@ -89,6 +89,21 @@ import Testing
         #expect(worst < 0.02)
     }
 
+    @Test("sound is there to its end, whatever part of a packet that is")
+    func soundEnd() throws {
+        let encoder = try SoundEncoder(rate: 48000, channels: 2, start: start)
+        let samples = [Float](repeating: 0.1, count: 2 * 480)
+        var packets: [Packet] = []
+        // 1.01 seconds: a packet lasts for 20 ms.
+        for block in 0..<101 {
+            let time = start + Timestamp(seconds: Double(block) * 0.01)
+            packets += try samples.withUnsafeBufferPointer { try encoder.encode($0, at: time) }
+        }
+        packets += try encoder.finish()
+        let last = try #require(packets.last)
+        #expect(abs((last.time + last.duration - start).seconds - 1.01) < 0.002)
+    }
+
     @Test("a gap in the sound is silence, and what comes after it is in its place")
     func gap() throws {
         let rate = 48000

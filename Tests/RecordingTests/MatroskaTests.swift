@@ -120,6 +120,11 @@ import Testing
         let empty = "\(folder.path)/a.mkv"
         _ = try MatroskaWriter(creating: empty, tracks: [.jpeg(size: size, rate: 30)], start: start)
         #expect(try Remux.repair(empty) == 0)
+        _ = try MatroskaWriter(creating: empty, tracks: [.jpeg(size: size, rate: 30)], start: start)
+        let nothing = #expect(throws: RecordingError.self) { try Remux.makeMP4(of: empty) }
+        #expect(nothing?.code == .unreadable)
+        #expect(folder.content == ["a.mkv"])
+        try FileManager.default.removeItem(atPath: empty)
         let other = "\(folder.path)/b.mkv"
         try Data("no movie".utf8).write(to: URL(filePath: other))
         let error = #expect(throws: RecordingError.self) { try Remux.repair(other) }
@@ -140,5 +145,24 @@ import Testing
         try Data("mine".utf8).write(to: URL(filePath: "\(folder.path)/a.mp4"))
         #expect(throws: RecordingError.self) { try Remux.makeMP4(of: path) }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+
+        // Found only when the file is put there: a link that leads nowhere.
+        let movie = "\(folder.path)/b.mkv"
+        let writer = try MatroskaWriter(
+            creating: movie,
+            tracks: [.jpeg(size: size, rate: 30)],
+            start: start
+        )
+        _ = try write(3, to: writer, folder)
+        try writer.finish()
+        let manager = FileManager.default
+        try manager.createSymbolicLink(
+            atPath: "\(folder.path)/b.mp4",
+            withDestinationPath: "\(folder.path)/none"
+        )
+        let late = #expect(throws: RecordingError.self) { try Remux.makeMP4(of: movie) }
+        #expect(late?.errno == EEXIST)
+        let names = folder.content.filter { !$0.hasSuffix(".jpg") }
+        #expect(names == ["a.mkv", "a.mp4", "b.mkv", "b.mp4"])
     }
 }

@@ -50,10 +50,10 @@ import Testing
         _ plan: Recorder.Plan,
         to recorder: Recorder,
         _ picture: (Int, Timestamp) throws -> Void
-    ) rethrows {
+    ) throws {
         for number in numbers {
+            try eventually("room", within: 60) { recorder.hasRoom }
             try picture(number, plan.start + Timestamp(seconds: Double(number) / 30))
-            usleep(20_000)
         }
     }
 
@@ -71,7 +71,7 @@ import Testing
             // One from before the start, one that is damaged.
             let early = plan.start + Timestamp(seconds: -0.1)
             picture.withUnsafeBytes { recorder.take(jpeg: $0, at: early) }
-            give(0..<60, plan, to: recorder) { number, time in
+            try give(0..<60, plan, to: recorder) { number, time in
                 let bytes = number == 30 ? Array(picture.prefix(20)) : picture
                 bytes.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
             }
@@ -99,15 +99,17 @@ import Testing
         )
         plan.encoder = .x264
         let told = try record(plan) { recorder in
-            give(0..<30, plan, to: recorder) { number, time in
+            try give(0..<30, plan, to: recorder) { number, time in
                 recorder.take(rawFrame(number, .yuyv, at: time, size))
             }
             recorder.cut(at: plan.start + Timestamp(seconds: 1))
-            give(90..<120, plan, to: recorder) { number, time in
+            try give(90..<120, plan, to: recorder) { number, time in
                 recorder.take(rawFrame(number, .yuyv, at: time, size))
             }
+            // All but the last 16 are taken: the second file has begun.
+            recorder.drop()
             // Another format, as of another camera.
-            give(120..<150, plan, to: recorder) { number, time in
+            try give(120..<150, plan, to: recorder) { number, time in
                 recorder.take(rawFrame(number, .i420, at: time, size))
             }
             return plan.start + Timestamp(seconds: 5)
@@ -118,8 +120,9 @@ import Testing
         }
         try #require(movies.count == 3)
         #expect(movies.map(\.path) == ["", "-2", "-3"].map { "\(folder.path)/a-front\($0).mkv" })
+        #expect(movies.map(\.dropped) == [0, 1, 0])
         for movie in movies {
-            #expect(movie.frames + movie.dropped == 30)
+            #expect(movie.frames == 30)
             #expect(abs(movie.seconds - 1) < 0.005)
             #expect(movie.encoder == "x264")
             #expect(try decodedCount(movie.path) == movie.frames)
@@ -150,6 +153,42 @@ import Testing
         #expect(ended.withLock { $0 })
     }
 
+    @Test("a file that somebody moves goes on, and the room where it is now is told")
+    func moved() throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/a.mkv"
+        let reports = Mutex<[MovieFile.Report]>([])
+        let file = try MovieFile(
+            path,
+            name: "write-test",
+            tracks: [.jpeg(size: Size(width: 320, height: 240), rate: 30)],
+            start: .zero,
+            tags: [:]
+        ) { report in reports.withLock { $0.append(report) } }
+        defer {
+            file.end(at: Timestamp(seconds: 1))
+            _ = file.wait(until: MonotonicClock.now + Timestamp(seconds: 60))
+        }
+        let picture = try jpeg(1, folder)
+        #expect(file.put(Packet(.bytes(picture), at: .zero), track: 0))
+        try eventually("the file", within: 60) { reports.withLock { !$0.isEmpty } }
+        try FileManager.default.moveItem(atPath: path, toPath: "\(folder.path)/b.mkv")
+        let before = reports.withLock { $0.count }
+        // One may have been on its way.
+        try eventually("how much room there is", within: 60) {
+            reports.withLock { $0.count >= before + 2 }
+        }
+        file.end(at: Timestamp(seconds: 1))
+        try #require(file.wait(until: MonotonicClock.now + Timestamp(seconds: 60)))
+        guard case .ended(let seconds, 1, nil, let size, nil) = reports.withLock({ $0.last }) else {
+            Issue.record("\(reports.withLock { $0 })")
+            return
+        }
+        #expect(seconds == 1)
+        #expect(size == Int64(try Data(contentsOf: URL(filePath: "\(folder.path)/b.mkv")).count))
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
     @Test("a directory that is not there is told, and no picture is waited for")
     func noDirectory() throws {
         let folder = try Folder()
@@ -161,7 +200,7 @@ import Testing
             rate: 30
         )
         let told = try record(plan) { recorder in
-            give(0..<3, plan, to: recorder) { _, time in
+            try give(0..<3, plan, to: recorder) { _, time in
                 picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
             }
             return plan.start + Timestamp(seconds: 1)
