@@ -20,6 +20,7 @@ package final class Microphone: Sendable {
     private struct Wish {
         var start: Timestamp?
         var end: Timestamp?
+        var isPaused = false
     }
 
     private let wish = Mutex(Wish())
@@ -46,6 +47,9 @@ package final class Microphone: Sendable {
 
     /// Has sound coded from `time` on.
     package func begin(at time: Timestamp) { wish.withLock { $0.start = time } }
+
+    /// Lets go of the microphone for a while, or takes it again; the gap is silent in the recording.
+    package func pause(_ isPaused: Bool) { wish.withLock { $0.isPaused = isPaused } }
 
     /// Codes what there is up to `time`, and ends. Does not wait.
     package func end(at time: Timestamp) { wish.withLock { $0.end = $0.end ?? time } }
@@ -84,9 +88,9 @@ package final class Microphone: Sendable {
         to source: SoundSource,
         with encoder: inout SoundEncoder?
     ) throws(SystemError) {
-        let deadline = MonotonicClock.now + Self.patience
+        var deadline = MonotonicClock.now + Self.patience
         var isHeard = false
-        var isSilent = false
+        var isPaused = false
         var heardUntil = Timestamp.zero
         while true {
             source.iterate(20)
@@ -97,12 +101,18 @@ package final class Microphone: Sendable {
                 send { () throws(RecordingError) in try encoder?.finish() ?? [] }
                 return
             }
+            if wish.isPaused != isPaused {
+                isPaused = wish.isPaused
+                source.setActive(!isPaused)
+                deadline = MonotonicClock.now + Self.patience
+            }
             while let block = source.next() {
-                if !isHeard, !isSilent {
+                guard !isPaused else { continue }
+                if !isHeard {
+                    guard announce() else { return }
                     isHeard = true
-                    isSilent = !announce()
                 }
-                guard let start = wish.start, !isSilent else { continue }
+                guard let start = wish.start else { continue }
                 if encoder == nil { encoder = try? makeEncoder(start) }
                 let length = Timestamp(seconds: Double(block.count) / Double(SoundSource.rate))
                 heardUntil = block.time + length
@@ -112,9 +122,8 @@ package final class Microphone: Sendable {
                     try current?.encode(block.samples, at: block.time) ?? []
                 }
             }
-            if !isHeard, !isSilent, MonotonicClock.now > deadline {
-                isSilent = true
-                report(.silent("PipeWire has no microphone"))
+            if !isHeard, !isPaused, MonotonicClock.now > deadline {
+                return report(.silent("PipeWire has no microphone"))
             }
         }
     }

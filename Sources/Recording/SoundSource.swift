@@ -133,6 +133,10 @@ final class SoundSource {
     /// Sees to what PipeWire has to say, for at most `milliseconds`.
     func iterate(_ milliseconds: CInt) { _ = cpw_loop_iterate(loop, milliseconds) }
 
+    /// Whether sound is taken at all; while it is not, PipeWire lets go of the microphone if nobody else has it:
+    /// pw_stream_set_active().
+    func setActive(_ isActive: Bool) { pw_stream_set_active(stream, isActive) }
+
     /// The next stretch of sound; `nil` where there is none yet.
     func next() -> SoundBlock? { blocks.next() }
 }

@@ -169,6 +169,7 @@ final class RecordingSession {
             microphone = try Microphone { [weak self] report in
                 mailbox.post { MainActor.assumeIsolated { self?.heard(report) } }
             }
+            microphone?.pause(!daemon.state.suspensions.isEmpty)
         } catch {
             heard(.silent("\(error)"))
         }
@@ -203,7 +204,7 @@ final class RecordingSession {
                 problems.append("The \(picture.rawValue) picture is not recorded: \(error)")
             }
         }
-        if sound != nil { microphone?.begin(at: start) }
+        if sound == nil { microphone?.end(at: start) } else { microphone?.begin(at: start) }
         second?.arm(after: 1)
         Log.record.notice(
             "recording",
@@ -366,6 +367,8 @@ final class RecordingSession {
 
     /// Tells recorders how their cameras are mounted.
     private func follow() {
+        // Who asks for privacy, or locks the screen, does not want to be heard either.
+        microphone?.pause(!daemon.state.suspensions.isEmpty)
         let now = daemon.rotations
         for role in Role.allCases where now[role] != rotations[role] {
             recorders[RecordedPicture(role)]?.turn(by: now[role])
