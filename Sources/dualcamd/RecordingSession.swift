@@ -71,6 +71,9 @@ final class RecordingSession {
     /// The paths of files that are not done.
     private let journal = StateFile("recordings")
     private var unfinished: [String] = []
+    /// What is amiss for as long as it is recorded.
+    private static let noSound = "The recording has no sound: "
+    private static let littleRoom = "There is little room left for the recording."
     private var isEnding = false
     /// How many threads repair or remux.
     private var workers = 0
@@ -242,7 +245,7 @@ final class RecordingSession {
             daemon.send(.microphone(true))
         case .silent(let reason):
             sound = nil
-            problems.append("The recording has no sound: \(reason).")
+            problems.append("\(Self.noSound)\(reason).")
             Log.record.warning("no sound", metadata: ["reason": "\(reason)"])
             daemon.send(.microphone(false))
         case .packet(let packet):
@@ -267,9 +270,8 @@ final class RecordingSession {
             Log.record.notice("file", metadata: ["path": "\(path)", "encoder": "\(encoder)"])
         case .space(let space):
             if space.isExhausted { fail("NoSpace") }
-            let warning = "There is little room left for the recording."
-            problems.removeAll { $0 == warning }
-            if space.isLow { problems.append(warning) }
+            problems.removeAll { $0 == Self.littleRoom }
+            if space.isLow { problems.append(Self.littleRoom) }
         case .saved(let movie):
             writing.removeAll { $0.path == movie.path }
             done(Saved(picture: picture, movie: movie))
@@ -348,6 +350,7 @@ final class RecordingSession {
     }
 
     private func settle() {
+        problems.removeAll { $0.hasPrefix(Self.noSound) || $0 == Self.littleRoom }
         let (files, waiting) = (saved, stopping)
         saved = []
         stopping = []
