@@ -252,6 +252,7 @@ final class Daemon {
                 timers.watchLight(watchesLight)
             }
         }
+        if before.suspensions.isEmpty, !state.suspensions.isEmpty { putOutLights() }
         if state.isActive != before.isActive { mirror?.follow(isPublished: state.isActive) }
         let properties = state.nodeProperties
         if properties != before.nodeProperties || event.isPublished { frames?.show(properties) }
@@ -734,6 +735,14 @@ final class Daemon {
         }
     }
 
+    /// Puts out the lights, also of cameras that are closed, since nobody is to be looked at.
+    private func putOutLights() {
+        for role in Role.allCases {
+            darken(role)
+            if state.cameras[role].controls.torch == true { perform(.torch(false), role) { _ in } }
+        }
+    }
+
     /// Has a camera's light shine, or not; `done` is called with what came of it.
     func setTorch(
         _ role: Role,
@@ -807,6 +816,10 @@ final class Daemon {
     func reconfigure(_ new: Configuration) {
         let old = configuration
         guard new != old else { return }
+        // What is not this camera's light any more is nobody's.
+        for role in Role.allCases where new.cameras[role].torch != old.cameras[role].torch {
+            darken(role)
+        }
         configuration = new
         if new.output != old.output { replaceFrameThread() }
         if new.output != old.output || new.loopback != old.loopback { replaceMirror() }
