@@ -10,6 +10,8 @@ package enum Remux {
     /// Returns its length in seconds; 0 where it has no packet, and then it is gone. Throws `notFound`,
     /// `unreadable`, `noSpace` or `denied`. Reads and writes the whole file.
     package static func repair(_ path: String) throws(RecordingError) -> Double {
+        // Nor does the half of an MP4 file stay that a crash has left.
+        unlink(passingPath(for: mp4Path(for: path)))
         let seconds = try rewrite(path, to: path, as: "matroska") { rename($0, $1) }
         if seconds == 0 { unlink(path) }
         return seconds
@@ -20,8 +22,7 @@ package enum Remux {
     /// Returns its path. Throws as `repair`, `system` with EEXIST where there is such a file already, and
     /// `unreadable` when it has no packet; the Matroska file then stays.
     package static func makeMP4(of path: String) throws(RecordingError) -> String {
-        let stem = path.hasSuffix(".mkv") ? String(path.dropLast(4)) : path
-        let new = "\(stem).mp4"
+        let new = mp4Path(for: path)
         guard access(new, F_OK) != 0 else {
             throw RecordingError(.system, "rename", new, errno: EEXIST)
         }
@@ -39,6 +40,11 @@ package enum Remux {
         }
         unlink(path)
         return new
+    }
+
+    /// Where the MP4 file belongs that is made of the Matroska file at `path`.
+    private static func mp4Path(for path: String) -> String {
+        (path.hasSuffix(".mkv") ? String(path.dropLast(4)) : path) + ".mp4"
     }
 
     /// Where a file is while it is being written anew.

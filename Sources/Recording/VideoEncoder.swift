@@ -103,6 +103,16 @@ package final class VideoEncoder {
         guard result >= 0 else { throw .libav("av_frame_get_buffer", "", result) }
     }
 
+    /// Throws what a recording coded by `kind` would fail of on this machine. Takes some milliseconds.
+    package static func check(_ kind: Kind) throws(RecordingError) {
+        _ = try VideoEncoder(
+            size: Size(width: 1280, height: 720),
+            rate: 30,
+            color: .video,
+            wanted: kind
+        )
+    }
+
     deinit {
         sws_freeContext(scaler)
         av_packet_free(&packet)

@@ -111,18 +111,35 @@ final class CaptureService {
 
     private func wish(_ options: [String: Value]) throws(DBusError) -> RecordingSession.Wish {
         var wish = RecordingSession.Wish()
-        wish.hasSound = options["audio"]?.boolean ?? daemon.configuration.capture.recordsAudio
-        wish.isMP4 = options["mp4"]?.boolean ?? false
-        if let words = options["of"]?.array?.map({ $0.string ?? "" }), !words.isEmpty {
+        let configured = daemon.configuration.capture.recordsAudio
+        wish.hasSound = try option("audio", in: options, "a boolean", \.boolean) ?? configured
+        wish.isMP4 = try option("mp4", in: options, "a boolean", \.boolean) ?? false
+        if let values = try option("of", in: options, "an array of strings", \.array),
+            !values.isEmpty
+        {
             wish.pictures = []
-            for word in words {
-                wish.pictures.insert(try choice(word, RecordedPicture.self, "of"))
+            for value in values {
+                wish.pictures.insert(try choice(value.string ?? "", RecordedPicture.self, "of"))
             }
         }
-        if let word = options["encoder"]?.string {
+        if let word = try option("encoder", in: options, "a string", \.string) {
             wish.encoder = try choice(word, VideoEncoder.Kind.self, "encoder")
         }
         return wish
+    }
+
+    /// The option called `name`, where it is given; throws when it is of another type than `expected`.
+    private func option<Content>(
+        _ name: String,
+        in options: [String: Value],
+        _ expected: String,
+        _ read: (Value) -> Content?
+    ) throws(DBusError) -> Content? {
+        guard let value = options[name] else { return nil }
+        guard let content = read(value) else {
+            throw .outOfRange("\(name) is \("\(value)".prefix(64)), expected \(expected)")
+        }
+        return content
     }
 
     private func choice<Choice: RawRepresentable<String> & CaseIterable>(

@@ -120,6 +120,7 @@ final class RecordingSession {
             guard !(try DiskSpace(at: folder)).isExhausted else {
                 throw RecordingError(.noSpace, "statvfs", folder, errno: ENOSPC)
             }
+            if let encoder = wish.encoder { try VideoEncoder.check(encoder) }
             stem = "\(folder)/DualCam_\(localTime())"
         } catch {
             return done(.failure(.failed(error)))
