@@ -29,7 +29,7 @@ struct Start: ParsableCommand {
 
 struct Stop: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Take the stream away and close the cameras."
+        abstract: "Take the stream away, and close cameras that are not recorded."
     )
     @OptionGroup var options: CommonOptions
     func run() throws { try drive("Stop", options) }
