@@ -347,23 +347,6 @@ package final class FrameThread: Sendable {
                 hud.state.pose(at: now).map { (pose: $0, picture: hud.picture) }
             }
             var drawn = (start: now, end: now)
-            func draw(_ base: UnsafeMutablePointer<UInt8>, _ stride: Int) {
-                drawn.start = MonotonicClock.now
-                compositor.composite(
-                    scene,
-                    back: contents.back.first.frame,
-                    front: contents.front.first.frame,
-                    second: PerRole(
-                        back: contents.back.second.frame,
-                        front: contents.front.second.frame
-                    ),
-                    labels: labels,
-                    hud: hud,
-                    into: base,
-                    stride: stride
-                )
-                drawn.end = MonotonicClock.now
-            }
             let isAsked = node?.isStreaming ?? false
             let copy = tap == nil ? nil : recorded.draw()
             let layout = FrameLayout(recording: settings.size)
@@ -371,13 +354,15 @@ package final class FrameThread: Sendable {
                 node?.publish(pts: stamp, sequence: sequence, discontinuity: !isContinuous) {
                     base,
                     stride in
-                    draw(base, stride)
+                    drawn = draw(scene, contents, labels, hud, base, stride)
                     copy?.plane(0, of: layout).copyRows(from: base, stride: stride)
                 } ?? false
             if let tap {
                 if let copy {
                     let plane = copy.plane(0, of: layout)
-                    if !isPublished { draw(plane.base, plane.stride) }
+                    if !isPublished {
+                        drawn = draw(scene, contents, labels, hud, plane.base, plane.stride)
+                    }
                     tap.take(
                         Frame(
                             buffer: copy,
@@ -410,6 +395,33 @@ package final class FrameThread: Sendable {
             sequence += 1
             isContinuous = isContinuous || isPublished
             self.shown = name
+        }
+
+        /// Draws one output frame at `base`, `stride` bytes a row; when it began and ended. A method and no
+        /// function within `tick`, whose captures cost an allocation a frame.
+        private func draw(
+            _ scene: Scene,
+            _ contents: PerRole<PerBay<FrameSlot.Content>>,
+            _ labels: PerRole<NoticeLabels?>,
+            _ hud: (pose: HudState.Pose, picture: HudPicture)?,
+            _ base: UnsafeMutablePointer<UInt8>,
+            _ stride: Int
+        ) -> (start: Timestamp, end: Timestamp) {
+            let start = MonotonicClock.now
+            compositor.composite(
+                scene,
+                back: contents.back.first.frame,
+                front: contents.front.first.frame,
+                second: PerRole(
+                    back: contents.back.second.frame,
+                    front: contents.front.second.frame
+                ),
+                labels: labels,
+                hud: hud,
+                into: base,
+                stride: stride
+            )
+            return (start, MonotonicClock.now)
         }
     }
 }
