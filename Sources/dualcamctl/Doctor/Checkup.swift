@@ -97,7 +97,7 @@ struct Checkup {
         guard cameras.isEmpty else {
             return .good(name, cameras.map(\.description).joined(separator: ", "))
         }
-        if !needsCameras { return .good(name, "none is attached, and the configuration asks for none") }
+        if !needsCameras { return .good(name, "none is attached, and none is asked for") }
         guard AttachedCamera.isWaitingForDriver() else {
             return .bad(name, "none is attached")
         }
