@@ -61,21 +61,10 @@ package final class LoopbackMirror: Sendable {
     }
 
     /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end()`.
-    package func wait(until deadline: Timestamp) -> Bool {
-        thread.withLock { thread in
-            guard thread?.join(until: deadline) ?? true else { return false }
-            thread = nil
-            return true
-        }
-    }
+    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
     /// Lets the thread end by itself. After `end()`, instead of waiting.
-    package func leave() {
-        thread.withLock { thread in
-            thread?.detach()
-            thread = nil
-        }
-    }
+    package func leave() { thread.leave() }
 
     /// What the thread holds. Bound to it.
     private final class Round {

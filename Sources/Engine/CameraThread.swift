@@ -126,13 +126,7 @@ package final class CameraThread: Sendable {
     ///
     /// One whose device does not answer cannot be ended: a call to a driver takes as long as it
     /// takes, 5 s and more.
-    package func wait(until deadline: Timestamp) -> Bool {
-        thread.withLock { thread in
-            guard thread?.join(until: deadline) ?? true else { return false }
-            thread = nil
-            return true
-        }
-    }
+    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
     // MARK: On the thread
 

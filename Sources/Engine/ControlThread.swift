@@ -90,13 +90,7 @@ package final class ControlThread: Sendable {
     package func end() { body { $0.end() } }
 
     /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end()`.
-    package func wait(until deadline: Timestamp) -> Bool {
-        thread.withLock { thread in
-            guard thread?.join(until: deadline) ?? true else { return false }
-            thread = nil
-            return true
-        }
-    }
+    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
     // MARK: On the thread
 

@@ -1,7 +1,7 @@
 import CLinux
 package import Frames
 import Glibc
-import Synchronization
+package import Synchronization
 
 /// A named thread that runs one body and is joined.
 ///
@@ -69,4 +69,24 @@ package final class Thread: Sendable {
     }
 
     deinit { precondition(isJoined.load(ordering: .relaxed), "a thread that nobody waited for") }
+}
+
+/// The thread that an object starts once, and that others have it end.
+extension Mutex where Value == Thread? {
+    /// Waits until the thread has ended, at most until `deadline`; whether it has, or was not there any more.
+    package func join(until deadline: Timestamp) -> Bool {
+        withLock { thread in
+            guard thread?.join(until: deadline) ?? true else { return false }
+            thread = nil
+            return true
+        }
+    }
+
+    /// Lets the thread end by itself, if it is still there.
+    package func leave() {
+        withLock { thread in
+            thread?.detach()
+            thread = nil
+        }
+    }
 }

@@ -55,21 +55,10 @@ package final class Microphone: Sendable {
     package func end(at time: Timestamp) { wish.withLock { $0.end = $0.end ?? time } }
 
     /// Waits for the end of the thread, at most until `deadline`; whether it has ended. After `end(at:)`.
-    package func wait(until deadline: Timestamp) -> Bool {
-        thread.withLock { thread in
-            guard thread?.join(until: deadline) ?? true else { return false }
-            thread = nil
-            return true
-        }
-    }
+    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
     /// Lets the thread end by itself. After `end(at:)`.
-    package func leave() {
-        thread.withLock { thread in
-            thread?.detach()
-            thread = nil
-        }
-    }
+    package func leave() { thread.leave() }
 
     // MARK: The thread's own
 

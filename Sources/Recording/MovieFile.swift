@@ -125,21 +125,10 @@ final class MovieFile: Sendable {
     }
 
     /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end(at:)`.
-    func wait(until deadline: Timestamp) -> Bool {
-        thread.withLock { thread in
-            guard thread?.join(until: deadline) ?? true else { return false }
-            thread = nil
-            return true
-        }
-    }
+    func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
     /// Lets the thread end by itself: its disk does not answer.
-    func leave() {
-        thread.withLock { thread in
-            thread?.detach()
-            thread = nil
-        }
-    }
+    func leave() { thread.leave() }
 
     // MARK: The thread's own
 

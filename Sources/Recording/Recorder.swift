@@ -192,21 +192,10 @@ package final class Recorder: Sendable {
     }
 
     /// Waits until all is on the disk, at most until `deadline`; whether it is. After `end(at:)`.
-    package func wait(until deadline: Timestamp) -> Bool {
-        thread.withLock { thread in
-            guard thread?.join(until: deadline) ?? true else { return false }
-            thread = nil
-            return true
-        }
-    }
+    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
     /// Lets the thread end by itself, whose disk does not answer. After `end(at:)`.
-    package func leave() {
-        thread.withLock { thread in
-            thread?.detach()
-            thread = nil
-        }
-    }
+    package func leave() { thread.leave() }
 
     /// Pictures that were dropped so far.
     package var dropped: Int { state.withLock { $0.dropped } }
