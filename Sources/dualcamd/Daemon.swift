@@ -2,7 +2,6 @@ import Capture
 import DualCamCore
 import Engine
 import Frames
-import Glibc
 import Logging
 import Platform
 import Publish
@@ -23,21 +22,23 @@ final class Daemon {
     /// Called for each effect that is a recording's.
     var onRecording: (Effect) -> Void = { _ in }
 
-    private let loop: EventLoop
+    // What is not private is for the extensions in `Daemon+….swift`.
+
+    let loop: EventLoop
     /// The cameras that are attached, as far as is known.
-    private var devices: [CameraDevice] = []
-    private var sources: PerRole<(any CameraSource)?> = PerRole(back: nil, front: nil)
+    var devices: [CameraDevice] = []
+    var sources: PerRole<(any CameraSource)?> = PerRole(back: nil, front: nil)
     /// The devices of each role's lenses, by what they are known by; its own camera is among them.
-    private var lensSources = PerRole(
+    var lensSources = PerRole(
         back: [String: any CameraSource](),
         front: [String: any CameraSource]()
     )
-    private let slots: PerRole<PerBay<FrameSlot>>
+    let slots: PerRole<PerBay<FrameSlot>>
     private let bell: Bell
-    private var cameras: PerRole<PerBay<CameraThread>>?
-    private var controls: PerRole<PerBay<ControlThread>>?
-    private var lensTimers: PerRole<LensTimers>?
-    private var frames: FrameThread?
+    var cameras: PerRole<PerBay<CameraThread>>?
+    var controls: PerRole<PerBay<ControlThread>>?
+    var lensTimers: PerRole<LensTimers>?
+    var frames: FrameThread?
     /// How many frame threads there have been; the last one is `frames`.
     private var frameThreads = 0
     private var photos: PhotoThread?
@@ -48,9 +49,9 @@ final class Daemon {
     private var grace: EventLoop.Timer?
     private var watch: CameraWatch?
     /// What the devices of lenses were known by, by their sources.
-    private var lensNames: [String: String] = [:]
+    var lensNames: [String: String] = [:]
     /// Devices and sources of lenses whose trouble was logged.
-    private var lensTroubles: Set<String> = []
+    var lensTroubles: Set<String> = []
     private var mirror: LoopbackMirror?
 
     /// How long cameras stay open after the last consumer left, since some come back at once.
@@ -411,212 +412,6 @@ final class Daemon {
         }
     }
 
-    // MARK: Cameras
-
-    /// Gives each role its own of the cameras that there are.
-    private func assignCameras() {
-        let cameras = configuration.cameras
-        let lenses = Role.allCases.flatMap { cameras[$0].claimedLenses }
-
-        let found = assign(
-            // A device that is a lens is nobody's to find.
-            devices.filter { device in
-                !lenses.contains {
-                    if case .v4l2(let name) = $0 { device.isCalled(name) } else { false }
-                }
-                    || Role.allCases.contains {
-                        if case .v4l2(let name) = cameras[$0].source {
-                            device.isCalled(name)
-                        } else {
-                            false
-                        }
-                    }
-            },
-            back: cameras.back.source,
-            front: cameras.front.source,
-            holding: PerRole(back: sources.back?.identity, front: sources.front?.identity)
-        )
-        for role in Role.allCases { give(role, role == .back ? found.back : found.front) }
-    }
-
-    /// Makes `device` the camera of `role`, where its source asks for a device.
-    private func give(_ role: Role, _ device: CameraDevice?) {
-        let specification = configuration.cameras[role].source
-        let before = sources[role]
-        do throws(CaptureError) {
-            var source = try cameraSource(specification, role: role, device: device)
-            // A camera that was pulled out while it is looked at keeps its role: it may come back.
-            if source == nil, state.isInUse, let before {
-                source = V4L2Source(missing: before.identity, name: before.name)
-            }
-            if source?.identity != sources[role]?.identity {
-                Log.capture.notice(
-                    "camera",
-                    metadata: ["camera": "\(role.rawValue)", "name": "\(source?.name ?? "none")"]
-                )
-                // What another camera showed is not to be taken for this one's picture.
-                if sources[role] != nil { send(.cameraAssigned(role, name: nil)) }
-            }
-            sources[role] = source
-            send(.cameraProblem(role, ""))
-        } catch {
-            let problem = "The \(role.rawValue) camera's source: \(error)"
-            if state.cameras[role].problem != problem {
-                Log.capture.error("\(problem)", metadata: ["camera": "\(role.rawValue)"])
-            }
-            sources[role] = nil
-            send(.cameraProblem(role, problem))
-        }
-        send(.cameraIdentified(role, sources[role]?.identity ?? ""))
-        findLenses(role)
-        send(.cameraAssigned(role, name: sources[role]?.name))
-    }
-
-    /// Finds out which of a role's lenses are there, and where.
-    private func findLenses(_ role: Role) {
-        let before = lensSources[role]
-        var found: [String: any CameraSource] = [:]
-        var lenses: [Lens] = []
-        if let own = sources[role] {
-            found[own.identity] = own
-            let configured = configuration.cameras[role].lenses
-            var isNamed = false
-            for lens in configured {
-                guard let specification = lens.source else {
-                    isNamed = isNamed || lens.factor == 1
-                    lenses.append(
-                        Lens(
-                            name: lens.name,
-                            factor: lens.factor,
-                            device: own.identity,
-                            deviceFactor: 1,
-                            isThere: own.isThere
-                        )
-                    )
-                    continue
-                }
-                guard let source = lensSource(specification, role, before) else { continue }
-                let isOwn = source.identity == own.identity
-                isNamed = isNamed || isOwn
-                if !isOwn { found[source.identity] = source }
-                lenses.append(
-                    Lens(
-                        name: lens.name,
-                        factor: lens.factor,
-                        device: source.identity,
-                        deviceFactor: isOwn ? 1 : lens.factor,
-                        isThere: isOwn ? own.isThere : source.isThere
-                    )
-                )
-            }
-            if !isNamed {
-                lenses.append(
-                    Lens(
-                        name: "wide",
-                        factor: 1,
-                        device: own.identity,
-                        deviceFactor: 1,
-                        isThere: own.isThere
-                    )
-                )
-            }
-        }
-        lensSources[role] = found
-        send(.lensesFound(role, lenses))
-        let lens = state.cameras[role].lens
-        if let was = before[lens.device], let now = found[lens.device], was.place != now.place {
-            send(.cameraMoved(role))
-            useControls(role)
-        }
-    }
-
-    /// The device that `specification` asks for; one that was there before is known by the same name though it is
-    /// gone. `nil` for what can be none.
-    private func lensSource(
-        _ specification: SourceSpecification,
-        _ role: Role,
-        _ before: [String: any CameraSource]
-    ) -> (any CameraSource)? {
-        var device: CameraDevice?
-        if case .v4l2(let name) = specification {
-            device = devices.first { $0.isCalled(name) }
-            if device == nil, let known = lensNames[specification.description],
-                let was = before[known]
-            {
-                return V4L2Source(missing: known, name: was.name)
-            }
-            lensNames[specification.description] = device.map { "\($0.identity)" }
-        }
-        do throws(CaptureError) {
-            return try cameraSource(specification, role: role, device: device)
-        } catch {
-            if lensTroubles.insert(specification.description).inserted {
-                Log.capture.error("a lens of the \(role.rawValue) camera: \(error)")
-            }
-            return nil
-        }
-    }
-
-    /// The device of a role that is known by this.
-    private func source(_ role: Role, _ device: String) -> (any CameraSource)? {
-        lensSources[role][device] ?? (sources[role]?.identity == device ? sources[role] : nil)
-    }
-
-    /// Leaves a device automatic that another one takes the place of without crossing over.
-    private func leaveLens(_ role: Role, _ before: State) {
-        let (camera, old) = (state.cameras[role], before.cameras[role])
-        if let was = old.lens.incoming, let now = camera.lens.incoming, was.device != now.device {
-            controls?[role][camera.lens.bay.other].leave()
-        }
-        if camera.identity == old.identity, camera.lens.bay == old.lens.bay,
-            camera.lens.device != old.lens.device
-        {
-            controls?[role][camera.lens.bay].leave()
-        }
-    }
-
-    /// Closes the device of a role that is not shown, and leaves it automatic.
-    private func closeLens(_ role: Role) {
-        let bay = state.cameras[role].lens.bay.other
-        lensTimers?[role].endLooking()
-        cameras?[role][bay].close(keepingPicture: false)
-        controls?[role][bay].leave()
-    }
-
-    /// Looks how light the picture is that is shown.
-    private func lookAtLight(_ role: Role) {
-        lensTimers?[role].watchLight(true)
-        let lens = state.cameras[role].lens
-        guard let luma = slots[role][lens.bay].latest?.brightness else { return }
-        guard LensState.mayBeDark(luma), !state.cameras[role].controls.device.isEmpty else {
-            return send(.lensLight(role, luma))
-        }
-        // What the camera's automatics have made of it is told by no event.
-        perform(.look, role) { [self] _ in
-            if state.cameras[role].lens.device == lens.device { send(.lensLight(role, luma)) }
-        }
-    }
-
-    /// Looks whether the device that gets ready delivers pictures that can be shown.
-    private func lookAtLens(_ role: Role) {
-        let lens = state.cameras[role].lens
-        guard let incoming = lens.incoming, incoming.mode != nil, !incoming.isCrossing else {
-            lensTimers?[role].endLooking()
-            return
-        }
-        let slot = slots[role][lens.bay.other]
-        if lensTimers?[role].isSteady(slot) ?? false { send(.lensReady(role)) }
-    }
-
-    /// Cameras came or went.
-    private func camerasChanged(_ found: [CameraDevice]) {
-        devices = found
-        assignCameras()
-        for role in Role.allCases where state.cameras[role].interruption != .none {
-            cameras?[role][state.cameras[role].lens.bay].retry()
-        }
-    }
-
     // MARK: Photographs
 
     /// Takes photographs on a thread of their own, on which `done` is called.
@@ -633,161 +428,6 @@ final class Daemon {
 
     /// The stream, to be photographed.
     var streamSource: PhotoThread.Shot.Source { .stream(state.scene, slots) }
-
-    // MARK: Controls
-
-    /// Has a role's controls looked after as its camera is now.
-    private func useControls(_ role: Role) {
-        let camera = state.cameras[role]
-        var use = ControlThread.Use(
-            source: source(role, camera.lens.device),
-            controls: camera.controls,
-            isStreaming: camera.mode != nil,
-            isShown: state.showsControls
-        )
-        use.controls.settings.frameRate =
-            camera.mode?.rate ?? Double(configuration.output.frameRate)
-        controls?[role][camera.lens.bay].use(use)
-    }
-
-    /// Has the device that gets ready be set as the one that is shown.
-    private func useIncomingControls(_ role: Role) {
-        let lens = state.cameras[role].lens
-        guard let incoming = lens.incoming else { return }
-        var use = ControlThread.Use(
-            source: source(role, incoming.device),
-            controls: incoming.controls,
-            isStreaming: incoming.mode != nil,
-            isShown: state.showsControls
-        )
-        use.controls.settings.frameRate =
-            incoming.mode?.rate ?? Double(configuration.output.frameRate)
-        controls?[role][lens.bay.other].use(use)
-    }
-
-    /// Takes over what the user set of the controls, where it differs from `old`.
-    private func setControls(before old: Configuration?) {
-        for role in Role.allCases where configuration.cameras[role] != old?.cameras[role] {
-            let camera = configuration.cameras[role]
-            var settings = ControlSettings()
-            settings.isoRange = camera.isoRange
-            settings.isFocusReversed = camera.isFocusReversed
-            send(.setControls(role, settings, aperture: camera.aperture))
-        }
-        if configuration.scene.hud != old?.scene.hud { send(.setHud(configuration.scene.hud)) }
-    }
-
-    /// Does what `command` asks of a role's controls; `done` is called with what came of it, once the
-    /// next output frame shows it.
-    func perform(
-        _ command: ControlCommand,
-        _ role: Role,
-        done: @escaping @MainActor (Result<ControlThread.Outcome, ControlRefusal>) -> Void
-    ) {
-        guard let controls else {
-            return done(.failure(.failed(.stalled, "The daemon is starting.")))
-        }
-        let mailbox = loop.mailbox
-        let lens = state.cameras[role].lens
-        // What is on its way to be shown does the same, but that each lens has a focus of its own.
-        if lens.incoming?.mode != nil, command.isForAllLenses {
-            controls[role][lens.bay.other].perform(command) { result in
-                guard case .success(let outcome) = result else { return }
-                mailbox.post {
-                    MainActor.assumeIsolated {
-                        self.send(
-                            .controlsRead(role, identity: outcome.identity, outcome.controls)
-                        )
-                    }
-                }
-            }
-        }
-        controls[role][lens.bay].perform(command) { result in
-            mailbox.post {
-                MainActor.assumeIsolated {
-                    if case .success(let outcome) = result {
-                        self.send(
-                            .controlsRead(role, identity: outcome.identity, outcome.controls)
-                        )
-                        if let dial = command.dial {
-                            self.send(.dialTurned(role, dial, limit: outcome.limit))
-                        }
-                    }
-                    self.whenShown { done(result) }
-                }
-            }
-        }
-    }
-
-    /// Whether a camera's light shines; `nil` where there is none.
-    func torch(of role: Role) -> Bool? {
-        if let name = configuration.cameras[role].torch { return LED(name).isOn }
-        return state.cameras[role].controls.torch
-    }
-
-    /// Puts out the LED that is a camera's light, since the camera closes.
-    private func darken(_ role: Role) {
-        guard let name = configuration.cameras[role].torch, LED(name).isOn == true else { return }
-        do throws(SystemError) {
-            try LED(name).turn(on: false)
-        } catch {
-            Log.control.warning("the torch stays lit", metadata: ["reason": "\(error)"])
-        }
-    }
-
-    /// Puts out the lights, also of cameras that are closed, since nobody is to be looked at.
-    private func putOutLights() {
-        for role in Role.allCases {
-            darken(role)
-            if state.cameras[role].controls.torch == true { perform(.torch(false), role) { _ in } }
-        }
-    }
-
-    /// Has a camera's light shine, or not; `done` is called with what came of it.
-    func setTorch(
-        _ role: Role,
-        _ isOn: Bool,
-        done: @escaping @MainActor (Result<Void, ControlRefusal>) -> Void
-    ) {
-        guard let name = configuration.cameras[role].torch else {
-            return perform(.torch(isOn), role) { done($0.map { _ in }) }
-        }
-        do throws(SystemError) {
-            try LED(name).turn(on: isOn)
-            done(.success(()))
-        } catch {
-            let refusal: ControlRefusal =
-                switch error.errno {
-                case ENOENT: .notSupported("There is no LED \(name) in /sys/class/leds.")
-                case EACCES, EPERM: .failed(.denied, "\(error)")
-                default: .failed(.stalled, "\(error)")
-                }
-            done(.failure(refusal))
-        }
-    }
-
-    /// Turns Pro mode on or off; `done` is called when that is done, every value being automatic
-    /// again where it is off, but for those cameras that it names with what they refused.
-    func setPro(_ isOn: Bool, done: @escaping @MainActor ([Role: ControlRefusal]) -> Void) {
-        send(.setPro(isOn))
-        guard !isOn else { return whenShown { done([:]) } }
-        var remaining = Role.allCases.count
-        var refusals: [Role: ControlRefusal] = [:]
-        for role in Role.allCases {
-            perform(.reset, role) { result in
-                if case .failure(let refusal) = result { refusals[role] = refusal }
-                remaining -= 1
-                if remaining == 0 { done(refusals) }
-            }
-        }
-    }
-
-    /// Calls `done` once the next output frame has all that was to be shown up to now.
-    func whenShown(_ done: @escaping @MainActor () -> Void) {
-        guard let frames else { return done() }
-        let mailbox = loop.mailbox
-        frames.whenShown { mailbox.post { MainActor.assumeIsolated { done() } } }
-    }
 
     // MARK: For the service
 
@@ -872,30 +512,6 @@ extension State {
             cameras: PerRole(back: camera(.back), front: camera(.front))
         )
     }
-}
-
-extension ControlCommand {
-    /// Whether it is done to a lens that gets ready, too: each focuses by itself, and has a light and a driver of
-    /// its own.
-    fileprivate var isForAllLenses: Bool {
-        switch self {
-        case .compensation, .reset, .automatic: true
-        default: dial != nil && dial != .focus
-        }
-    }
-}
-
-extension Configuration.Camera {
-    /// The sources of its lenses that no role may find by itself; of a camera that finds its own, not the one that
-    /// it is itself.
-    fileprivate var claimedLenses: [SourceSpecification] {
-        lenses.filter { source != .auto || $0.factor != 1 }.compactMap(\.source)
-    }
-}
-
-extension CameraSource {
-    /// Whether it is there to be opened, as far as can be told.
-    fileprivate var isThere: Bool { !(self is V4L2Source) || !place.isEmpty }
 }
 
 extension State {

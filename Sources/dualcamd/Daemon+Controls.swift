@@ -1,0 +1,172 @@
+import DualCamCore
+import Engine
+import Glibc
+import Logging
+import Platform
+
+/// Controls, lights and Pro mode.
+extension Daemon {
+    /// Has a role's controls looked after as its camera is now.
+    func useControls(_ role: Role) {
+        let camera = state.cameras[role]
+        var use = ControlThread.Use(
+            source: source(role, camera.lens.device),
+            controls: camera.controls,
+            isStreaming: camera.mode != nil,
+            isShown: state.showsControls
+        )
+        use.controls.settings.frameRate =
+            camera.mode?.rate ?? Double(configuration.output.frameRate)
+        controls?[role][camera.lens.bay].use(use)
+    }
+
+    /// Has the device that gets ready be set as the one that is shown.
+    func useIncomingControls(_ role: Role) {
+        let lens = state.cameras[role].lens
+        guard let incoming = lens.incoming else { return }
+        var use = ControlThread.Use(
+            source: source(role, incoming.device),
+            controls: incoming.controls,
+            isStreaming: incoming.mode != nil,
+            isShown: state.showsControls
+        )
+        use.controls.settings.frameRate =
+            incoming.mode?.rate ?? Double(configuration.output.frameRate)
+        controls?[role][lens.bay.other].use(use)
+    }
+
+    /// Takes over what the user set of the controls, where it differs from `old`.
+    func setControls(before old: Configuration?) {
+        for role in Role.allCases where configuration.cameras[role] != old?.cameras[role] {
+            let camera = configuration.cameras[role]
+            var settings = ControlSettings()
+            settings.isoRange = camera.isoRange
+            settings.isFocusReversed = camera.isFocusReversed
+            send(.setControls(role, settings, aperture: camera.aperture))
+        }
+        if configuration.scene.hud != old?.scene.hud { send(.setHud(configuration.scene.hud)) }
+    }
+
+    /// Does what `command` asks of a role's controls; `done` is called with what came of it, once the
+    /// next output frame shows it.
+    func perform(
+        _ command: ControlCommand,
+        _ role: Role,
+        done: @escaping @MainActor (Result<ControlThread.Outcome, ControlRefusal>) -> Void
+    ) {
+        guard let controls else {
+            return done(.failure(.failed(.stalled, "The daemon is starting.")))
+        }
+        let mailbox = loop.mailbox
+        let lens = state.cameras[role].lens
+        // What is on its way to be shown does the same, but that each lens has a focus of its own.
+        if lens.incoming?.mode != nil, command.isForAllLenses {
+            controls[role][lens.bay.other].perform(command) { result in
+                guard case .success(let outcome) = result else { return }
+                mailbox.post {
+                    MainActor.assumeIsolated {
+                        self.send(
+                            .controlsRead(role, identity: outcome.identity, outcome.controls)
+                        )
+                    }
+                }
+            }
+        }
+        controls[role][lens.bay].perform(command) { result in
+            mailbox.post {
+                MainActor.assumeIsolated {
+                    if case .success(let outcome) = result {
+                        self.send(
+                            .controlsRead(role, identity: outcome.identity, outcome.controls)
+                        )
+                        if let dial = command.dial {
+                            self.send(.dialTurned(role, dial, limit: outcome.limit))
+                        }
+                    }
+                    self.whenShown { done(result) }
+                }
+            }
+        }
+    }
+
+    /// Whether a camera's light shines; `nil` where there is none.
+    func torch(of role: Role) -> Bool? {
+        if let name = configuration.cameras[role].torch { return LED(name).isOn }
+        return state.cameras[role].controls.torch
+    }
+
+    /// Puts out the LED that is a camera's light, since the camera closes.
+    func darken(_ role: Role) {
+        guard let name = configuration.cameras[role].torch, LED(name).isOn == true else { return }
+        do throws(SystemError) {
+            try LED(name).turn(on: false)
+        } catch {
+            Log.control.warning("the torch stays lit", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    /// Puts out the lights, also of cameras that are closed, since nobody is to be looked at.
+    func putOutLights() {
+        for role in Role.allCases {
+            darken(role)
+            if state.cameras[role].controls.torch == true { perform(.torch(false), role) { _ in } }
+        }
+    }
+
+    /// Has a camera's light shine, or not; `done` is called with what came of it.
+    func setTorch(
+        _ role: Role,
+        _ isOn: Bool,
+        done: @escaping @MainActor (Result<Void, ControlRefusal>) -> Void
+    ) {
+        guard let name = configuration.cameras[role].torch else {
+            return perform(.torch(isOn), role) { done($0.map { _ in }) }
+        }
+        do throws(SystemError) {
+            try LED(name).turn(on: isOn)
+            done(.success(()))
+        } catch {
+            let refusal: ControlRefusal =
+                switch error.errno {
+                case ENOENT: .notSupported("There is no LED \(name) in /sys/class/leds.")
+                case EACCES, EPERM: .failed(.denied, "\(error)")
+                default: .failed(.stalled, "\(error)")
+                }
+            done(.failure(refusal))
+        }
+    }
+
+    /// Turns Pro mode on or off; `done` is called when that is done, every value being automatic
+    /// again where it is off, but for those cameras that it names with what they refused.
+    func setPro(_ isOn: Bool, done: @escaping @MainActor ([Role: ControlRefusal]) -> Void) {
+        send(.setPro(isOn))
+        guard !isOn else { return whenShown { done([:]) } }
+        var remaining = Role.allCases.count
+        var refusals: [Role: ControlRefusal] = [:]
+        for role in Role.allCases {
+            perform(.reset, role) { result in
+                if case .failure(let refusal) = result { refusals[role] = refusal }
+                remaining -= 1
+                if remaining == 0 { done(refusals) }
+            }
+        }
+    }
+
+    /// Calls `done` once the next output frame has all that was to be shown up to now.
+    func whenShown(_ done: @escaping @MainActor () -> Void) {
+        guard let frames else { return done() }
+        let mailbox = loop.mailbox
+        frames.whenShown { mailbox.post { MainActor.assumeIsolated { done() } } }
+    }
+}
+
+extension ControlCommand {
+    /// Whether it is done to a lens that gets ready, too: each focuses by itself, and has a light and a driver of
+    /// its own.
+    fileprivate var isForAllLenses: Bool {
+        switch self {
+        case .compensation, .reset, .automatic: true
+        default: dial != nil && dial != .focus
+        }
+    }
+}
