@@ -26,6 +26,11 @@ struct VMTests {
         try runInside("pro.py")
     }
 
+    @Test("changes lenses without a cut", .timeLimit(.minutes(35)))
+    func lenses() throws {
+        try runInside("lenses.py")
+    }
+
     @Test(
         "installs, upgrades and purges the package, and mirrors the stream to v4l2loopback",
         .timeLimit(.minutes(35))

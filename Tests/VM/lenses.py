@@ -1,0 +1,153 @@
+#!/usr/bin/python3 -u
+"""Three USB cameras as the lenses of one: each takes the place of another without a cut, set as that one was, and one that is
+pulled out is replaced by another one's picture until it is back."""
+from guest import *
+
+WIDTH, HEIGHT, RATE = 320, 180, 10
+CAMERA = 320, 240, 5
+FACTORS = {'ultra-wide': 0.5, 'wide': 1.0, 'telephoto': 3.0}
+# The lights before each, so that one can tell whose picture it is, by hand as well as its own: an automatic exposure,
+# which none of them has when it is seen, would make each darker than all of these.
+LIGHTS = {'ultra-wide': 0.56, 'wide': 0.72, 'telephoto': 1.0}
+PORTS = {'wide': 0, 'ultra-wide': 1, 'telephoto': 2}
+# Of the mean luma: bars that are half in the picture.
+SLACK = 12
+# Programs that a frame passes from the camera to here, one after the other, each of which may be as late as this one.
+HOPS = 5
+
+
+def sample(frame):
+    """The mean luma in the middle of the picture, and what is seen there."""
+    row = bytes(frame[(90 * WIDTH + 85) * 2:(90 * WIDTH + 235) * 2:2])
+    return sum(row) / len(row), row
+
+
+def control(camera, name):
+    """A control's value as v4l2-ctl reads it."""
+    return int(check('v4l2-ctl', '-d', camera.device, '-C', name).split(':')[1].split()[0])
+
+
+def camera_property(name):
+    out = check('busctl', '--user', '--json=short', 'get-property', BUS_NAME, f'{OBJECT}/cameras/back', f'{BUS_NAME}.Camera', name)
+    return json.loads(out)['data']
+
+
+def mean(consumer):
+    """The mean luma of the next frames."""
+    seen = [now[0] for _, now in consumer.frames(6)]
+    return sum(seen) / len(seen)
+
+
+def expect_seamless(frames, before, after, text):
+    """No frame is lighter or darker than both pictures, and none is held for more than two of the camera's intervals."""
+    lumas = [now[0] for _, now in frames]
+    low, high = min(before, after) - SLACK, max(before, after) + SLACK
+    say(f'measured: {text}: {len(frames)} frames, luma {before:.1f} to {after:.1f}, within {min(lumas):.1f} to {max(lumas):.1f}')
+    wrong = [(round(at - started, 1), round(luma, 1)) for at, (luma, _) in frames if not low <= luma <= high]
+    expect(not wrong, f'{text}: no frame is lighter or darker than both pictures: {wrong}')
+    changes = [frames[0][0]] + [b[0] for a, b in zip(frames, frames[1:]) if a[1][1] != b[1][1]]
+    waits = [(b - a - HOPS * machine.late(a, b), a, b) for a, b in zip(changes, changes[1:])]
+    over, since, until = max(waits)
+    slowness = machine.slowness(since, until)
+    expect(over <= 2 / CAMERA[2] * slowness,
+           f'{text}: no picture is held for more than two intervals, {2 / CAMERA[2]} s: {until - since:.2f} s after '
+           f'[{since - started:.1f}], the machine late by {until - since - over:.2f} s and {slowness:.1f} times slower')
+
+
+def by_id(device):
+    """What udev calls a camera by its maker, model and serial number."""
+    folder = '/dev/v4l/by-id'
+    return next((name for name in os.listdir(folder) if os.path.realpath(f'{folder}/{name}') == device), None)
+
+
+def body():
+    cameras = {}
+    for name, port in PORTS.items():
+        cameras[name] = Camera(port, '--name', f'Lens {port}', '--serial', f'L{port}', '--formats', 'yuyv', '--max-size',
+                               '320x240', '--letter', '-', '--bars', '2')
+        cameras[name].command(f'light {LIGHTS[name]}')
+    names = {name: wait_for(f'the name of {name}', lambda: by_id(camera.device)) for name, camera in cameras.items()}
+    wide, telephoto = cameras['wide'], cameras['telephoto']
+    install()
+    lenses = '\n'.join(
+        f'[[cameras.back.lenses]]\nname = "{name}"\nfactor = {FACTORS[name]}\nsource = "v4l2:{names[name]}"'
+        for name in ('ultra-wide', 'telephoto'))
+    configure(f"""
+[output]
+width = {WIDTH}
+height = {HEIGHT}
+frame-rate = {RATE}
+[scene]
+layout = "single"
+hud = "off"
+[cameras.front]
+source = "test"
+[cameras.back]
+source = "v4l2:{names['wide']}"
+capture = "{CAMERA[0]}x{CAMERA[1]}@{CAMERA[2]}"
+{lenses}
+""")
+    activate()
+    pid = int(unit('MainPID'))
+    check('gst-inspect-1.0', 'pipewiresrc')
+    expect([name for name, _ in camera_property('Lenses')] == ['ultra-wide', 'wide', 'telephoto'], 'three lenses are there')
+    expect(camera_property('Lens') == 'wide', 'the wide one is in use')
+
+    consumer = Consumer(sample, WIDTH, HEIGHT)
+    consumer.wait_until('a frame', lambda _: True, 60)
+    wait_for('status: streaming', lambda: status()['cameras']['back']['state'] == 'streaming', 60)
+    expect(open_cameras(pid) == {wide.device}, 'no other lens is open')
+    for dial in (('shutter', '1/60'), ('iso', '400'), ('focus', 'near')):
+        ctl(*dial)
+    by_hand = {name: control(wide, name) for name in ('auto_exposure', 'exposure_time_absolute', 'gain')}
+    expect(by_hand['auto_exposure'] == 1 and control(wide, 'focus_automatic_continuous') == 0, f'set by hand: {by_hand}')
+    consumer.frames(RATE)
+
+    lumas, shown = {'wide': mean(consumer)}, wide
+    for name in ('telephoto', 'ultra-wide', 'wide', 'telephoto'):
+        camera, before = cameras[name], mean(consumer)
+        first = len(consumer.seen)
+        begin = time.monotonic()
+        # It answers when the lens is seen, and gives up after 5 s, which can be too short for this machine.
+        code, _, errors = user('dualcamctl', 'lens', name)
+        expect(code in (0, 3), f'dualcamctl lens {name}: exit status {code} {errors.strip()}')
+        wait_for(f'{name} alone is open', lambda: open_cameras(pid) == {camera.device})
+        say(f'measured: {name} alone is open {time.monotonic() - begin:.2f} s after the command')
+        consumer.frames(3)
+        after = mean(consumer)
+        expect(abs(after - before) > 2 * SLACK, f'the pictures differ: {before:.1f}, {after:.1f}')
+        expect(abs(after - lumas.setdefault(name, after)) < SLACK, f'{name} is seen')
+        expect_seamless(consumer.seen[first:], before, after, name)
+        expect(camera_property('Lens') == name and not camera_property('LensFallback'), f'{name} is in use')
+        seen = {key: control(camera, key) for key in by_hand}
+        expect(seen == by_hand, f'{name} is set as the one before: {seen}')
+        expect(control(camera, 'focus_automatic_continuous') == 1, f'{name} focuses by itself')
+        wait_for('the one before is automatic again', lambda: control(shown, 'auto_exposure') == 3, 10)
+        shown = camera
+
+    # The telephoto is pulled out in use, and another one shows what it would.
+    telephoto.command('unplug')
+    wait_for('the lens falls back', lambda: camera_property('LensFallback'))
+    wait_for('the wide one is open', lambda: open_cameras(pid) == {wide.device})
+    consumer.wait_until('the wide one is seen', lambda now: abs(now[0] - lumas['wide']) < SLACK)
+    wait_for('status: streaming', lambda: status()['cameras']['back']['state'] == 'streaming')
+    expect([name for name, _ in camera_property('Lenses')] == ['ultra-wide', 'wide'], 'two lenses are left')
+    expect(camera_property('Lens') == 'telephoto', 'it is still what is wanted')
+    consumer.frames(RATE)
+    before, first = mean(consumer), len(consumer.seen)
+    telephoto.command('plug')
+    wait_for('it comes back', lambda: camera_property('LensFallback') is False)
+    wait_for('it alone is open', lambda: len(open_cameras(pid)) == 1 and wide.device not in open_cameras(pid))
+    telephoto.device = next(iter(open_cameras(pid)))
+    consumer.frames(3)
+    after = mean(consumer)
+    expect(abs(after - lumas['telephoto']) < SLACK, 'it is seen')
+    expect_seamless(consumer.seen[first:], before, after, 'back again')
+    seen = {key: control(telephoto, key) for key in by_hand}
+    expect(seen == by_hand, f'it is set by hand again: {seen}')
+
+    consumer.leave()
+    wait_for('the cameras are closed', lambda: not open_cameras(pid), 15)
+
+
+main(body)
