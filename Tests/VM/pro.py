@@ -154,6 +154,13 @@ def body():
     expect_controls(camera, 'as before', exposure_time_absolute=40, gain=255, focus_automatic_continuous=0)
     expect((back('shutter'), back('kelvin')) == (4000, 7500), 'status: as before')
 
+    # Off, while the camera takes nothing: that is said.
+    camera.command('refuse 1')
+    code, _, errors = user('dualcamctl', 'pro', 'off')
+    expect(code == 1 and 'not every value is automatic' in errors, f'pro off: exit status {code}: {errors.strip()}')
+    expect_controls(camera, 'as before', auto_exposure=1, exposure_time_absolute=40)
+    camera.command('refuse 0')
+
     # Off: all is automatic again, and the HUD goes.
     ctl('pro', 'off')
     expect_controls(camera, 'all automatic', auto_exposure=3, white_balance_automatic=1, focus_automatic_continuous=1)
