@@ -21,19 +21,42 @@ static inline int cpw_loop_iterate(struct pw_loop *loop, int timeout) {
     return pw_loop_iterate(loop, timeout);
 }
 
-/// Has `events` called with what the core says, until `listener` is removed.
-static inline int cpw_core_add_listener(struct pw_core *core, struct spa_hook *listener,
-                                        const struct pw_core_events *events, void *data) {
-    return pw_core_add_listener(core, listener, events, data);
-}
-
 /// Has the core answer with `done` when all before this is done.
 static inline int cpw_core_sync(struct pw_core *core, uint32_t id, int seq) { return pw_core_sync(core, id, seq); }
 
-/// Has `events` called with what comes into the registry and goes, until `listener` is removed.
-static inline int cpw_registry_add_listener(struct pw_registry *registry, struct spa_hook *listener,
-                                            const struct pw_registry_events *events, void *data) {
-    return pw_registry_add_listener(registry, listener, events, data);
+/// What PipeWire calls for one connection, and the hooks that hang there. It stays where it is while they do.
+struct cpw_listeners {
+    struct pw_core_events core;
+    struct pw_registry_events registry;
+    struct pw_stream_events stream;
+    struct spa_hook core_hook, registry_hook, stream_hook;
+};
+
+/// Has what `listeners` says of the core called with `data`, until `cpw_unlisten`.
+static inline void cpw_listen_core(struct cpw_listeners *listeners, struct pw_core *core, void *data) {
+    listeners->core.version = PW_VERSION_CORE_EVENTS;
+    pw_core_add_listener(core, &listeners->core_hook, &listeners->core, data);
+}
+
+/// The same for what comes into the registry and goes.
+static inline void cpw_listen_registry(struct cpw_listeners *listeners, struct pw_registry *registry, void *data) {
+    listeners->registry.version = PW_VERSION_REGISTRY_EVENTS;
+    pw_registry_add_listener(registry, &listeners->registry_hook, &listeners->registry, data);
+}
+
+/// The same for a stream.
+static inline void cpw_listen_stream(struct cpw_listeners *listeners, struct pw_stream *stream, void *data) {
+    listeners->stream.version = PW_VERSION_STREAM_EVENTS;
+    pw_stream_add_listener(stream, &listeners->stream_hook, &listeners->stream, data);
+}
+
+/// No more calls. Harmless where nothing was hung.
+static inline void cpw_unlisten(struct cpw_listeners *listeners) {
+    struct spa_hook *hooks[] = {&listeners->stream_hook, &listeners->registry_hook, &listeners->core_hook};
+    for (int i = 0; i < 3; i++) {
+        if (hooks[i]->link.next) spa_hook_remove(hooks[i]);
+        *hooks[i] = (struct spa_hook){0};
+    }
 }
 
 /// Whether a global's type is Link. The constant is two literals side by side, which Swift drops.

@@ -408,41 +408,24 @@ extension PipeWireStream {
     }
 }
 
-/// The memory that PipeWire has of who listens; it stays where it is until `remove`.
+/// What PipeWire calls for a stream.
 private final class Hooks {
-    private let coreHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
-    private let registryHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
-    private let streamHook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
-    private let coreEvents = UnsafeMutablePointer<pw_core_events>.allocate(capacity: 1)
-    private let registryEvents = UnsafeMutablePointer<pw_registry_events>.allocate(capacity: 1)
-    private let streamEvents = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)
+    private let memory = UnsafeMutablePointer<cpw_listeners>.allocate(capacity: 1)
 
-    init() {
-        for hook in [coreHook, registryHook, streamHook] { hook.initialize(to: spa_hook()) }
-        coreEvents.initialize(to: pw_core_events())
-        registryEvents.initialize(to: pw_registry_events())
-        streamEvents.initialize(to: pw_stream_events())
-    }
+    init() { memory.initialize(to: cpw_listeners()) }
 
-    deinit {
-        for hook in [coreHook, registryHook, streamHook] { hook.deallocate() }
-        coreEvents.deallocate()
-        registryEvents.deallocate()
-        streamEvents.deallocate()
-    }
+    deinit { memory.deallocate() }
 
     func listen(core: OpaquePointer, registry: OpaquePointer, for owner: PipeWireStream) {
         // Not retained: the stream removes the hooks before it goes.
         let context = Unmanaged.passUnretained(owner).toOpaque()
-        coreEvents.pointee.version = UInt32(PW_VERSION_CORE_EVENTS)
-        coreEvents.pointee.done = { context, _, _ in PipeWireStream.at(context)?.listed() }
-        coreEvents.pointee.error = { context, id, _, result, message in
+        memory.pointee.core.done = { context, _, _ in PipeWireStream.at(context)?.listed() }
+        memory.pointee.core.error = { context, id, _, result, message in
             let text = message.map { String(cString: $0) } ?? ""
             PipeWireStream.at(context)?.coreFailed(id, result, text)
         }
-        cpw_core_add_listener(core, coreHook, coreEvents, context)
-        registryEvents.pointee.version = UInt32(PW_VERSION_REGISTRY_EVENTS)
-        registryEvents.pointee.global = { context, id, _, type, _, properties in
+        cpw_listen_core(memory, core, context)
+        memory.pointee.registry.global = { context, id, _, type, _, properties in
             guard let type, let properties else { return }
             var values: [String: String] = [:]
             for key in [
@@ -453,29 +436,24 @@ private final class Hooks {
             }
             PipeWireStream.at(context)?.objectCame(id, String(cString: type), values)
         }
-        registryEvents.pointee.global_remove = { PipeWireStream.at($0)?.objectWent($1) }
-        cpw_registry_add_listener(registry, registryHook, registryEvents, context)
+        memory.pointee.registry.global_remove = { PipeWireStream.at($0)?.objectWent($1) }
+        cpw_listen_registry(memory, registry, context)
     }
 
     func listen(stream: OpaquePointer, for owner: PipeWireStream) {
-        streamEvents.pointee.version = UInt32(PW_VERSION_STREAM_EVENTS)
-        streamEvents.pointee.state_changed = { context, _, state, error in
+        memory.pointee.stream.state_changed = { context, _, state, error in
             PipeWireStream.at(context)?.stateChanged(state, error.map { String(cString: $0) })
         }
-        streamEvents.pointee.param_changed = { context, id, parameter in
+        memory.pointee.stream.param_changed = { context, id, parameter in
             guard id == SPA_PARAM_Format.rawValue, let parameter else { return }
             PipeWireStream.at(context)?.formatChanged(parameter)
         }
         let context = Unmanaged.passUnretained(owner).toOpaque()
-        pw_stream_add_listener(stream, streamHook, streamEvents, context)
+        cpw_listen_stream(memory, stream, context)
     }
 
     /// No more calls. Harmless where nothing was hung.
-    func remove() {
-        for hook in [streamHook, registryHook, coreHook] where hook.pointee.link.next != nil {
-            spa_hook_remove(hook)
-        }
-    }
+    func remove() { cpw_unlisten(memory) }
 }
 
 /// Lends memory to build parameters in, valid within `body`.

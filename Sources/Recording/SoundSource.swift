@@ -28,8 +28,7 @@ final class SoundSource {
     private let context: OpaquePointer
     private let core: OpaquePointer
     private let stream: OpaquePointer
-    private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
-    private let events = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)
+    private let listeners = UnsafeMutablePointer<cpw_listeners>.allocate(capacity: 1)
     private let blocks = SoundBlocks()
 
     /// PipeWire's library, made ready once and for as long as we run.
@@ -39,15 +38,11 @@ final class SoundSource {
     /// when there is none.
     init(remote: String?) throws(SystemError) {
         _ = Self.library
-        hook.initialize(to: spa_hook())
-        events.initialize(to: pw_stream_events())
+        listeners.initialize(to: cpw_listeners())
         var undo: [() -> Void] = []
         defer { for step in undo.reversed() { step() } }
-        let (hook, events) = (hook, events)
-        undo.append {
-            hook.deallocate()
-            events.deallocate()
-        }
+        let listeners = listeners
+        undo.append { listeners.deallocate() }
         guard let loop = pw_loop_new(nil) else { throw .last("pw_loop_new") }
         cpw_loop_enter(loop)
         undo.append {
@@ -77,13 +72,13 @@ final class SoundSource {
         self.stream = stream
         undo = []  // From here on `deinit` sees to it.
 
-        events.pointee.version = UInt32(PW_VERSION_STREAM_EVENTS)
-        events.pointee.process = { context in
+        listeners.pointee.stream.process = { context in
             guard let context else { return }
             Unmanaged<SoundBlocks>.fromOpaque(context).takeUnretainedValue().process()
         }
         blocks.stream = stream
-        pw_stream_add_listener(stream, hook, events, Unmanaged.passUnretained(blocks).toOpaque())
+        // Not retained: the stream is destroyed before its blocks go.
+        cpw_listen_stream(listeners, stream, Unmanaged.passUnretained(blocks).toOpaque())
         try withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) {
             memory throws(SystemError) in
             var formats: [UnsafePointer<spa_pod>?] = [
@@ -111,14 +106,13 @@ final class SoundSource {
 
     deinit {
         pw_stream_disconnect(stream)
-        if hook.pointee.link.next != nil { spa_hook_remove(hook) }
+        cpw_unlisten(listeners)
         pw_stream_destroy(stream)
         pw_core_disconnect(core)
         pw_context_destroy(context)
         cpw_loop_leave(loop)
         pw_loop_destroy(loop)
-        hook.deallocate()
-        events.deallocate()
+        listeners.deallocate()
     }
 
     private static func properties(
@@ -142,15 +136,16 @@ final class SoundSource {
 }
 
 /// Sound on its way from PipeWire's thread to ours: a ring of which each side moves its own end.
-private final class SoundBlocks: @unchecked Sendable {
-    // Unchecked: a block is written before `written` says so, and read before `taken` does.
-
+///
+/// - Context: `process` runs on PipeWire's thread, all else on the source's. They share a block through `written`
+///   and `taken`: it is written before the one says so, and read before the other does.
+private final class SoundBlocks {
     /// How many blocks there is room for: a second and more, at the sizes that PipeWire has.
     private static let count = 128
     /// The most samples of a block; PipeWire's largest period is 8192 moments.
     private static let size = 8192 * SoundSource.channels
 
-    /// The stream, before it is connected.
+    /// The stream; set before it is connected, and so before PipeWire's thread reads it.
     var stream: OpaquePointer?
     private let samples = UnsafeMutablePointer<Float>.allocate(capacity: count * size)
     private let times = UnsafeMutablePointer<(Int64, Int)>.allocate(capacity: count)
@@ -193,6 +188,7 @@ private final class SoundBlocks: @unchecked Sendable {
         written.store(index + 1, ordering: .releasing)
     }
 
+    /// The next stretch. On the source's thread.
     func next() -> SoundBlock? {
         var index = taken.load(ordering: .relaxed)
         if isHolding {
