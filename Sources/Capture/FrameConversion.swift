@@ -116,6 +116,7 @@ private final class ForeignConversion {
             errno = error
             return error == 0 ? 0 : -1
         }
+        // Not retained: `device` is kept beside the converter, which goes before it.
         let context = Unmanaged.passUnretained(device).toOpaque()
         guard let converter = v4lconvert_create_with_dev_ops(device.descriptor, context, calls)
         else {

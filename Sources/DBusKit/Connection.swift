@@ -61,6 +61,7 @@ package final class Connection {
         } catch {
             throw .failed(error.description)
         }
+        // Not retained: `deinit` removes the filter.
         let context = Unmanaged.passUnretained(self).toOpaque()
         let isAdded = dbus_connection_add_filter(
             handle.pointer,
@@ -300,6 +301,7 @@ final class PendingCall {
 
     /// From now on `onReply` is called, once. False when there is no memory for that.
     func start() -> Bool {
+        // Not retained: the connection keeps it until it is answered or cancelled.
         let context = Unmanaged.passUnretained(self).toOpaque()
         return dbus_pending_call_set_notify(
             pointer,

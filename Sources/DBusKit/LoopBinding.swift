@@ -32,6 +32,7 @@ final class LoopBinding {
         bellWatch = try loop.watch(bell.descriptor, for: .readable) { [unowned self] _ in
             round()
         }
+        // Not retained: `detach` takes it from libdbus before it goes.
         let context = Unmanaged.passUnretained(self).toOpaque()
         let isSet =
             dbus_connection_set_watch_functions(

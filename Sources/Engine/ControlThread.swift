@@ -49,7 +49,7 @@ package final class ControlThread: Sendable {
     }
 
     private let mailbox: EventLoop.Mailbox
-    private let body: @Sendable (@escaping (Desk) -> Void) -> Void
+    private let body: @Sendable (@escaping @Sendable (Desk) -> Void) -> Void
     private let thread = Mutex<Thread?>(nil)
 
     /// Starts the thread. `report` is called on it whenever the controls differ from what was told
@@ -63,10 +63,7 @@ package final class ControlThread: Sendable {
         nonisolated(unsafe) let desk = try Desk(report)
         let mailbox = desk.loop.mailbox
         self.mailbox = mailbox
-        body = { work in
-            nonisolated(unsafe) let work = work
-            mailbox.post { work(desk) }
-        }
+        body = { work in mailbox.post { work(desk) } }
         let started = try Thread(name: "controls-\(role.rawValue)\(bay.suffix)") { desk.loop.run() }
         thread.withLock { $0 = started }
     }

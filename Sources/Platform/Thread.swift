@@ -23,6 +23,7 @@ package final class Thread: Sendable {
     ///
     /// Throws EAGAIN when the system has no thread to give.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        // Released by the thread, or below where there is none.
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         var created = pthread_t()
         let error = pthread_create(

@@ -27,6 +27,7 @@ final class OutputFile {
         self.path = path
         let size = 1 << 16
         let memory = av_malloc(size)?.assumingMemoryBound(to: UInt8.self)
+        // Not retained: `deinit` frees what calls it.
         io = avio_alloc_context(
             memory,
             CInt(size),

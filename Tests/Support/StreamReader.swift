@@ -214,6 +214,7 @@ package final class StreamReader: @unchecked Sendable {
             StreamReader.at(context)?.formatChanged(parameter)
         }
         events.pointee.process = { StreamReader.at($0)?.take() }
+        // Not retained: `close` stops the thread that calls it.
         let context = Unmanaged.passUnretained(self).toOpaque()
         pw_stream_add_listener(stream, hook, events, context)
     }
