@@ -142,11 +142,7 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
 
     /// "VIDIOC_STREAMON /dev/video0: No space left on device".
     package var description: String {
-        let action = subject.isEmpty ? operation : "\(operation) \(subject)"
-        let reasons = [
-            errno == 0 ? "" : String(cString: strerror(errno)), detail,
-        ].filter { !$0.isEmpty }
-        return "\(action): \(reasons.isEmpty ? code.rawValue : reasons.joined(separator: "; "))"
+        describe(operation, subject, errno: errno, detail: detail, otherwise: code.rawValue)
     }
 
     /// What the camera's state calls it.

@@ -34,25 +34,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     }
 
     private init(path: String) throws(SystemError) {
-        let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard number >= 0 else { throw .last("open", path) }
-        let file = Descriptor(owning: number)
-        var status = stat()
-        guard fstat(file.number, &status) == 0 else { throw .last("fstat", path) }
-        let kind = status.st_mode & S_IFMT
-        if kind == S_IFDIR { throw SystemError("read", path, errno: EISDIR) }
-        guard kind == S_IFREG else {
-            throw SystemError("read", "\(path), which is no regular file", errno: EINVAL)
-        }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = retryingInterrupts { read(file.number, &piece, piece.count) }
-            guard count >= 0 else { throw .last("read", path) }
-            guard count > 0 else { break }
-            bytes += piece.prefix(count)
-            guard bytes.count <= 1 << 20 else { throw SystemError("read", path, errno: EFBIG) }
-        }
+        let bytes = try readFile(path, limit: 1 << 20)
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw SystemError("read", path, errno: EILSEQ)
         }

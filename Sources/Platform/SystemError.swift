@@ -22,10 +22,22 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
     }
 
     /// "open /dev/video0: Device or resource busy".
-    package var description: String {
-        let reason = String(cString: strerror(errno))
-        return subject.isEmpty ? "\(operation): \(reason)" : "\(operation) \(subject): \(reason)"
-    }
+    package var description: String { describe(operation, subject, errno: errno) }
+}
+
+/// What errors say to people of `operation`, on `subject` where there is something to name: why it failed, by
+/// `errno` where it is not 0 and by `detail`, or `otherwise` where there is neither.
+package func describe(
+    _ operation: String,
+    _ subject: String,
+    errno: CInt,
+    detail: String = "",
+    otherwise: String = "unknown"
+) -> String {
+    let action = subject.isEmpty ? operation : "\(operation) \(subject)"
+    let reasons = [errno == 0 ? "" : String(cString: strerror(errno)), detail]
+        .filter { !$0.isEmpty }
+    return "\(action): \(reasons.isEmpty ? otherwise : reasons.joined(separator: "; "))"
 }
 
 /// Calls `body` again for as long as a signal interrupts it (EINTR); returns what it returned last.

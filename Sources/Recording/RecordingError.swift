@@ -1,5 +1,6 @@
 import CAV
 import Glibc
+import Platform
 
 /// Why something cannot be recorded, or no longer.
 package struct RecordingError: Error, Hashable, CustomStringConvertible {
@@ -68,11 +69,7 @@ package struct RecordingError: Error, Hashable, CustomStringConvertible {
 
     /// "write /home/…/back.mkv: No space left on device".
     package var description: String {
-        let action = subject.isEmpty ? operation : "\(operation) \(subject)"
-        let reasons = [
-            errno == 0 ? "" : String(cString: strerror(errno)), detail,
-        ].filter { !$0.isEmpty }
-        return "\(action): \(reasons.isEmpty ? code.rawValue : reasons.joined(separator: "; "))"
+        describe(operation, subject, errno: errno, detail: detail, otherwise: code.rawValue)
     }
 }
 

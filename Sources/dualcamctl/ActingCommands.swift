@@ -4,16 +4,6 @@ import DBusKit
 
 // Each does one thing and is silent about it, or says in JSON what is so now.
 
-/// Prints `members` where JSON was asked for.
-private func report(
-    _ options: CommonOptions,
-    _ members: @autoclosure () throws -> [(String, JSON)]
-)
-    rethrows
-{
-    if options.json { Output.write(JSON.document(try members())) }
-}
-
 /// Calls the method of `Stream` called `member`.
 private func drive(_ member: String, _ options: CommonOptions) throws {
     let client = try Client()
@@ -168,13 +158,7 @@ struct Mirror: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        let client = try Client()
-        let role = camera.role ?? .front
-        let isMirrored = try value.applied(
-            to: client.get("Mirror", of: .camera, at: role.path)
-        )
-        try client.set("Mirror", of: .camera, at: role.path, to: .boolean(isMirrored))
-        report(options, [("camera", .string(role.rawValue)), ("mirror", .boolean(isMirrored))])
+        try value.switch("Mirror", of: .camera, of: camera.role ?? .front, "mirror", options)
     }
 }
 
@@ -187,10 +171,7 @@ struct Privacy: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        let client = try Client()
-        let isOn = try value.applied(to: client.get("Enabled", of: .privacy))
-        try client.set("Enabled", of: .privacy, to: .boolean(isOn))
-        report(options, [("privacy", .boolean(isOn))])
+        try value.switch("Enabled", of: .privacy, "privacy", options)
     }
 }
 
@@ -244,11 +225,7 @@ struct Rotate: ParsableCommand {
 
     func run() throws {
         let client = try Client()
-        var role = camera.role
-        if role == nil { role = Role(try client.get("Main", of: .scene).objectPath) }
-        guard let role else {
-            throw Failure(status: .notFound, message: "there is no main camera")
-        }
+        let role = try camera.role(client)
         try client.set("Rotation", of: .camera, at: role.path, to: .uint32(angle.rawValue))
         report(
             options,

@@ -119,13 +119,6 @@ struct Torch: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        let client = try Client()
-        let role = camera.role ?? .back
-        let isOn = try value.applied(to: client.get("Torch", of: .camera, at: role.path))
-        try client.set("Torch", of: .camera, at: role.path, to: .boolean(isOn))
-        guard options.json else { return }
-        Output.write(
-            JSON.document([("camera", .string(role.rawValue)), ("torch", .boolean(isOn))])
-        )
+        try value.switch("Torch", of: .camera, of: camera.role ?? .back, "torch", options)
     }
 }

@@ -77,10 +77,7 @@ struct ProMode: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        let client = try Client()
-        let isOn = try value.applied(to: client.get("Enabled", of: .pro))
-        try client.set("Enabled", of: .pro, to: .boolean(isOn))
-        if options.json { Output.write(JSON.document([("pro", .boolean(isOn))])) }
+        try value.switch("Enabled", of: .pro, "pro", options)
     }
 }
 

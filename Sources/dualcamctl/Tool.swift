@@ -108,6 +108,14 @@ struct CommonOptions: ParsableArguments {
     var json = false
 }
 
+/// Prints `members` where JSON was asked for.
+func report(
+    _ options: CommonOptions,
+    _ members: @autoclosure () throws -> [(String, JSON)]
+) rethrows {
+    if options.json { Output.write(JSON.document(try members())) }
+}
+
 /// A camera by its role. The words are those of the D-Bus interface.
 enum Role: String, CaseIterable, ExpressibleByArgument {
     case back
@@ -126,12 +134,25 @@ enum Switch: String, CaseIterable, ExpressibleByArgument {
     case off
     case toggle
 
-    /// What it means for what is on where `current` is true; only a toggle has to look.
-    func applied(to current: @autoclosure () throws(Failure) -> Value) throws(Failure) -> Bool {
-        switch self {
-        case .on: true
-        case .off: false
-        case .toggle: try current() != .boolean(true)
-        }
+    /// Switches a property of the daemon, or of a camera, and says in JSON, under `name`, what it is now.
+    func `switch`(
+        _ property: String,
+        of interface: Interface,
+        of role: Role? = nil,
+        _ name: String,
+        _ options: CommonOptions
+    ) throws {
+        let client = try Client()
+        let path = role?.path ?? DualCam.path
+        // Only a toggle has to look.
+        let isOn =
+            switch self {
+            case .on: true
+            case .off: false
+            case .toggle: try client.get(property, of: interface, at: path) != .boolean(true)
+            }
+        try client.set(property, of: interface, at: path, to: .boolean(isOn))
+        let camera = role.map { [("camera", JSON.string($0.rawValue))] } ?? []
+        report(options, camera + [(name, .boolean(isOn))])
     }
 }

@@ -9,30 +9,32 @@ extension Daemon {
     /// Has a role's controls looked after as its camera is now.
     func useControls(_ role: Role) {
         let camera = state.cameras[role]
-        var use = ControlThread.Use(
-            source: source(role, camera.lens.device),
-            controls: camera.controls,
-            isStreaming: camera.mode != nil,
-            isShown: state.showsControls
-        )
-        use.controls.settings.frameRate =
-            camera.mode?.rate ?? Double(configuration.output.frameRate)
-        controls?[role][camera.lens.bay].use(use)
+        let lens = camera.lens
+        useControls(role, lens.bay, lens.device, camera.controls, camera.mode)
     }
 
     /// Has the device that gets ready be set as the one that is shown.
     func useIncomingControls(_ role: Role) {
         let lens = state.cameras[role].lens
         guard let incoming = lens.incoming else { return }
+        useControls(role, lens.bay.other, incoming.device, incoming.controls, incoming.mode)
+    }
+
+    private func useControls(
+        _ role: Role,
+        _ bay: Bay,
+        _ device: String,
+        _ wanted: CameraControls,
+        _ mode: CaptureMode?
+    ) {
         var use = ControlThread.Use(
-            source: source(role, incoming.device),
-            controls: incoming.controls,
-            isStreaming: incoming.mode != nil,
+            source: source(role, device),
+            controls: wanted,
+            isStreaming: mode != nil,
             isShown: state.showsControls
         )
-        use.controls.settings.frameRate =
-            incoming.mode?.rate ?? Double(configuration.output.frameRate)
-        controls?[role][lens.bay.other].use(use)
+        use.controls.settings.frameRate = mode?.rate ?? Double(configuration.output.frameRate)
+        controls?[role][bay].use(use)
     }
 
     /// Takes over what the user set of the controls, where it differs from `old`.
