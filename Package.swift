@@ -39,6 +39,7 @@ let package = Package(
         .target(name: "CAV"),
         .systemLibrary(name: "CCairo", pkgConfig: "pangocairo"),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1"),
+        .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0"),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CPipeWire", pkgConfig: "libpipewire-0.3"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
@@ -111,6 +112,15 @@ let package = Package(
             swiftSettings: pixelSettings
         ),
 
+        // What was kept of the pictures.
+        .target(
+            name: "Library",
+            dependencies: [
+                "Frames", "Platform", "CGLib", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: pixelSettings
+        ),
+
         .target(
             name: "Desktop",
             dependencies: ["DBusKit", "Platform"],
@@ -120,7 +130,7 @@ let package = Package(
             name: "dualcamd",
             dependencies: [
                 "Frames", "DualCamCore", "Capture", "Publish", "Recording", "Engine", "Control",
-                "DBusKit", "Desktop", "Photos", "Platform",
+                "DBusKit", "Desktop", "Library", "Photos", "Platform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -204,6 +214,11 @@ let package = Package(
         .testTarget(
             name: "PhotosTests",
             dependencies: ["Frames", "Photos", "CTurboJPEG", "dualcamctl", "TestSupport"],
+            swiftSettings: pixelSettings
+        ),
+        .testTarget(
+            name: "LibraryTests",
+            dependencies: ["Frames", "Library", "Platform", "TestSupport"],
             swiftSettings: pixelSettings
         ),
         // Feeds the reader of photographs with what nobody wrote; built for that by tools/fuzz.

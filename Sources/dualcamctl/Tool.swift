@@ -61,7 +61,10 @@ struct Tool: ParsableCommand {
                     SetWhiteBalance.self, Compensate.self, Controls.self,
                 ]
             ),
-            CommandGroup(name: "Photographs", subcommands: [TakePhoto.self, Orient.self]),
+            CommandGroup(
+                name: "Photographs",
+                subcommands: [TakePhoto.self, Orient.self, Media.self]
+            ),
             CommandGroup(name: "Configuration", subcommands: [Config.self, Completions.self]),
         ]
     )

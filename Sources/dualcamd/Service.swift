@@ -15,6 +15,7 @@ final class Service {
     private let orientation: OrientationService
     private let capture: CaptureService
     private let photos: PhotoService
+    private let library: LibraryService
     /// Calls of Start and Stop that are answered when it is done.
     private var starting: [Invocation] = []
     private var stopping: [Invocation] = []
@@ -41,6 +42,7 @@ final class Service {
         pro = ProService(daemon, on: server)
         orientation = OrientationService(daemon, on: server)
         photos = PhotoService(daemon, on: server, loop: loop)
+        library = LibraryService(daemon, on: server, loop: loop)
         capture = CaptureService(daemon, recording, photos, on: server)
         server.export(.stream, at: DualCam.path, properties: streamProperties) {
             [unowned self] in callStream($0)
@@ -73,6 +75,12 @@ final class Service {
         daemon.onAnnouncement = { [unowned self] in announce($0) }
         recording.onChange = { [unowned self] in refresh() }
     }
+
+    /// Takes over what the daemon was configured to anew and no event tells of.
+    func reconfigure() { library.reconfigure() }
+
+    /// Ends what it has threads for; whether they have ended.
+    func end() -> Bool { library.end() }
 
     private func path(_ role: Role) -> ObjectPath {
         role == .back ? DualCam.backPath : DualCam.frontPath

@@ -58,6 +58,7 @@ func run(_ options: Options) throws {
             service.configurationProblems = problems
             if let configuration {
                 daemon.reconfigure(configuration)
+                service.reconfigure()
                 Log.control.notice("configuration reloaded")
             }
             Supervisor.ready(status: service.status)
@@ -74,7 +75,8 @@ func run(_ options: Options) throws {
     heart.stop()
     recollection.store()
     let isRecorded = recording.end()
-    let hasEnded = daemon.end() && isRecorded
+    let isListed = service.end()
+    let hasEnded = daemon.end() && isRecorded && isListed
     if connection.isConnected { connection.flush() }
     guard hasEnded else {
         // Not `exit`, which undoes what the thread may still use.

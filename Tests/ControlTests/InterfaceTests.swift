@@ -59,6 +59,6 @@ struct InterfaceTests {
 extension Interface {
     /// Those that are ours.
     fileprivate static let all: [Interface] = [
-        .stream, .scene, .privacy, .orientation, .camera, .pro, .controls, .capture,
+        .stream, .scene, .privacy, .orientation, .camera, .pro, .controls, .capture, .library,
     ]
 }

@@ -1,0 +1,121 @@
+import Control
+import DBusKit
+import DualCamCore
+import Frames
+import Library
+import Logging
+import Platform
+
+/// The photographs and movies that were kept, on the session bus.
+@MainActor
+final class LibraryService {
+    private let daemon: Daemon
+    private let server: ObjectServer
+    private let mailbox: EventLoop.Mailbox
+    /// Nothing is read before somebody asks.
+    private var library: LibraryThread?
+    private var folders: LibraryThread.Folders
+    /// Calls that wait for the library, by their numbers.
+    private var calls: [Int: Invocation] = [:]
+    private var callCount = 0
+
+    /// How many items are told at once: a message that is put together in a few milliseconds.
+    private static let longestPage = 1000
+    /// How long the disk may keep the thread in the end, in seconds.
+    private static let endDuration = 0.3
+
+    /// Exports the interface on `server`, for the directories that `daemon` has configured.
+    init(_ daemon: Daemon, on server: ObjectServer, loop: EventLoop) {
+        self.daemon = daemon
+        self.server = server
+        mailbox = loop.mailbox
+        folders = LibraryThread.Folders(daemon.configuration)
+        server.export(.library, at: DualCam.path, properties: [:]) { [unowned self] in answer($0) }
+    }
+
+    /// Takes over the directories that are configured now.
+    func reconfigure() {
+        let new = LibraryThread.Folders(daemon.configuration)
+        guard new != folders else { return }
+        folders = new
+        library?.use(new)
+    }
+
+    /// Ends the thread; whether it has ended.
+    func end() -> Bool {
+        library?.end()
+        let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
+        return library?.wait(until: deadline) ?? true
+    }
+
+    private func answer(_ call: Invocation) {
+        do throws(SystemError) {
+            let library = if let library { library } else { try start() }
+            switch call.member {
+            case "List": list(call, library)
+            default: preconditionFailure("\(call.member) is declared and not answered")
+            }
+        } catch {
+            call.fail(.failed("\(error)"))
+        }
+    }
+
+    private func start() throws(SystemError) -> LibraryThread {
+        let mailbox = mailbox
+        let new = try LibraryThread(folders) {
+            mailbox.post {
+                MainActor.assumeIsolated {
+                    self.server.emit("Changed", of: .library, at: DualCam.path)
+                }
+            }
+        }
+        library = new
+        return new
+    }
+
+    /// Keeps `call` until `finish` is asked for it. It stays on this thread: what is passed to another one is its number.
+    private func keep(_ call: Invocation) -> Int {
+        callCount += 1
+        calls[callCount] = call
+        return callCount
+    }
+
+    private func list(_ call: Invocation, _ library: LibraryThread) {
+        let count = min(call.arguments[1].integer ?? 0, Self.longestPage)
+        let (number, mailbox) = (keep(call), mailbox)
+        library.list(from: call.arguments[0].integer ?? 0, count: count) { items, total in
+            let values = items.map { Value.named($0.description) }
+            mailbox.post {
+                MainActor.assumeIsolated {
+                    self.calls.removeValue(forKey: number)?.reply(
+                        .array(values, of: .dictionary(key: .string, value: .variant)),
+                        .uint32(UInt32(clamping: total))
+                    )
+                }
+            }
+        }
+    }
+}
+
+extension LibraryThread.Folders {
+    fileprivate init(_ configuration: Configuration) {
+        let capture = configuration.capture
+        self.init(photos: capture.photoDirectory, movies: capture.videoDirectory)
+    }
+}
+
+extension MediaItem {
+    /// As D-Bus has it.
+    fileprivate var description: [String: Value] {
+        var values: [String: Value] = [
+            "path": .string(path),
+            "kind": .string(kind.rawValue),
+            "size": .uint64(UInt64(clamping: byteCount)),
+            "time": .int64(time),
+        ]
+        values["uri"] = fileURI(path).map { .string($0) }
+        values["camera"] = camera.map { .string($0) }
+        values["movie"] = movie.map { .string($0) }
+        return values
+    }
+}

@@ -1,0 +1,172 @@
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Library
+
+@Suite("Directories of the library", .timeLimit(.minutes(2)))
+struct ShelfTests {
+    /// Runs `body` in a directory of its own.
+    private func inDirectory(_ body: (String) throws -> Void) throws {
+        var template = Array("/tmp/dualcam-shelf-XXXXXX".utf8CString)
+        let root = try #require(mkdtemp(&template).map { String(cString: $0) })
+        Reaper.shared.clean(root)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try body(root)
+    }
+
+    private func write(_ path: String, _ text: String = "x") throws {
+        try Data(text.utf8).write(to: URL(filePath: path))
+    }
+
+    private func names(_ shelf: Shelf) -> [String] {
+        shelf.index.items(from: 0, count: .max).map { URL(filePath: $0.path).lastPathComponent }
+            .sorted()
+    }
+
+    /// Takes in what happened, as the thread does.
+    private func settle(_ shelf: Shelf) -> Bool {
+        let update = shelf.update()
+        return update.isStale && shelf.read() || update.hasChanged
+    }
+
+    @Test func itIsTrueToWhatHappens() throws {
+        try inDirectory { root in
+            let folder = "\(root)/pictures"
+            try FileManager.default.createDirectory(
+                atPath: "\(folder)/below",
+                withIntermediateDirectories: true
+            )
+            try write("\(folder)/a.jpg")
+            try write("\(folder)/below/no.jpg")
+            try write("\(folder)/.hidden.jpg")
+            try write("\(folder)/empty.jpg", "")
+            try FileManager.default.createDirectory(
+                atPath: "\(folder)/folder.jpg",
+                withIntermediateDirectories: true
+            )
+            symlink("/etc/passwd", "\(folder)/link.jpg")
+            mkfifo("\(folder)/pipe.jpg", 0o600)
+            let shelf = Shelf([folder, "\(root)/videos"])
+            #expect(names(shelf) == ["a.jpg"])
+            #expect(!settle(shelf))
+
+            // By a rename, as our own photographs come.
+            try write("\(folder)/.passing")
+            #expect(!settle(shelf))
+            rename("\(folder)/.passing", "\(folder)/b.jpg")
+            #expect(settle(shelf))
+            #expect(names(shelf) == ["a.jpg", "b.jpg"])
+            // Written in place: there is nothing of it at first.
+            let file = try #require(fopen("\(folder)/c.mkv", "w"))
+            #expect(!settle(shelf))
+            fputs("xyz", file)
+            fclose(file)
+            #expect(settle(shelf))
+            let first = shelf.index.items(from: 0, count: 1).first
+            #expect(first?.byteCount == 3)
+            rename("\(folder)/b.jpg", "\(root)/b.jpg")
+            unlink("\(folder)/a.jpg")
+            #expect(settle(shelf))
+            #expect(names(shelf) == ["c.mkv"])
+            try write("\(folder)/notes.txt")
+            #expect(!settle(shelf))
+        }
+    }
+
+    @Test func directoriesComeGoAndComeAgain() throws {
+        try inDirectory { root in
+            let (folder, other) = ("\(root)/one/two/pictures", "\(root)/elsewhere")
+            let shelf = Shelf([folder])
+            #expect(names(shelf) == [])
+            for round in 1...3 {
+                try FileManager.default.createDirectory(
+                    atPath: folder,
+                    withIntermediateDirectories: true
+                )
+                try write("\(folder)/\(round).jpg")
+                // Each directory on the way may come by itself.
+                #expect(settle(shelf))
+                #expect(names(shelf) == ["\(round).jpg"])
+                switch round {
+                case 1: try FileManager.default.removeItem(atPath: folder)
+                case 2: rename("\(root)/one", other)
+                default: rename(folder, "\(folder)-old")
+                }
+                #expect(settle(shelf))
+                #expect(names(shelf) == [])
+                if round == 2 {
+                    rename(other, "\(root)/one")
+                    #expect(settle(shelf))
+                    #expect(names(shelf) == ["2.jpg"])
+                    unlink("\(folder)/2.jpg")
+                    #expect(settle(shelf))
+                }
+            }
+        }
+    }
+
+    @Test func moreThanCanBeToldIsReadAnew() throws {
+        try inDirectory { root in
+            try write("\(root)/a.jpg")
+            let shelf = Shelf([root])
+            let limit = try String(
+                contentsOfFile: "/proc/sys/fs/inotify/max_queued_events",
+                encoding: .utf8
+            )
+            let count = try #require(Int(limit.filter(\.isNumber)))
+            try write("\(root)/b.jpg")
+            // What repeats itself is told once, so two take turns.
+            for number in 0...count / 2 {
+                chmod("\(root)/a.jpg", number % 2 == 0 ? 0o600 : 0o640)
+                chmod("\(root)/b.jpg", number % 2 == 0 ? 0o600 : 0o640)
+            }
+            #expect(shelf.update() == Shelf.Update(hasChanged: true, isStale: true))
+            #expect(!shelf.read())
+            #expect(names(shelf) == ["a.jpg", "b.jpg"])
+            unlink("\(root)/a.jpg")
+            #expect(settle(shelf))
+            #expect(names(shelf) == ["b.jpg"])
+        }
+    }
+
+    @Test func oneDirectoryUnderTwoNamesHasItsFilesByBoth() throws {
+        try inDirectory { root in
+            let folder = "\(root)/pictures"
+            try FileManager.default.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: true
+            )
+            symlink(folder, "\(root)/link")
+            try write("\(folder)/a.jpg")
+            let shelf = Shelf(["\(root)/link", "\(root)/link"])
+            #expect(names(shelf) == ["a.jpg"])
+            #expect(shelf.member("\(folder)/a.jpg") == "\(root)/link/a.jpg")
+            #expect(shelf.member("\(root)/link/a.jpg") == "\(root)/link/a.jpg")
+            try write("\(folder)/b.jpg")
+            #expect(settle(shelf))
+            #expect(names(shelf) == ["a.jpg", "b.jpg"])
+        }
+    }
+
+    @Test func onlyItsOwnFilesAreOfTheLibrary() throws {
+        try inDirectory { root in
+            let folder = "\(root)/pictures"
+            try FileManager.default.createDirectory(
+                atPath: folder,
+                withIntermediateDirectories: true
+            )
+            try write("\(folder)/a.jpg")
+            try write("\(root)/other.jpg")
+            symlink("\(root)/other.jpg", "\(folder)/link.jpg")
+            let shelf = Shelf([folder])
+            #expect(shelf.member("\(folder)/a.jpg") != nil)
+            for path in [
+                "\(root)/other.jpg", "\(folder)/link.jpg", "\(folder)/../pictures/a.jpg",
+                "\(folder)/./a.jpg", "\(folder)//a.jpg", "a.jpg", "", "/", "\(folder)/", folder,
+                "/etc/passwd", "\(folder)/none.jpg",
+            ] { #expect(shelf.member(path) == nil, "\(path)") }
+        }
+    }
+}
