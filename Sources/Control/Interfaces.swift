@@ -101,6 +101,8 @@ extension Interface {
             Property("Torch", "b", isWritable: true),
             Property("Zoom", "d"),
             Property("ZoomRange", "(dd)"),
+            Property("NodeId", "u"),
+            Property("Consumers", "u"),
             Property("FramesCaptured", "t", change: .silent),
             Property("FramesDropped", "t", change: .silent),
         ]

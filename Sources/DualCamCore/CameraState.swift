@@ -66,6 +66,8 @@ package struct CameraState: Hashable, Sendable {
     var modeBeforeStep: CaptureMode?
     /// Why it is kept closed though it is needed.
     var suspension: Interruption?
+    /// The node that offers its picture alone, where there is one.
+    package internal(set) var node = CameraNode()
 
     /// A camera not found yet.
     package init(source: SourceSpecification, mirror: Bool, rotation: Int) {

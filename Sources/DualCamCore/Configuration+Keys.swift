@@ -95,6 +95,12 @@ extension Configuration.Camera {
             \.torch,
             .led
         ),
+        .init(
+            "node",
+            "a camera of its own in apps, too: output.node-name with .back or .front",
+            \.isOffered,
+            .boolean
+        ),
     ]
 }
 

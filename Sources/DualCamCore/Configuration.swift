@@ -31,6 +31,15 @@ package struct Configuration: Hashable, Sendable {
         package var nodeName = "dualcam"
         /// The name that people see.
         package var description = "DualCam"
+
+        /// The name of the PipeWire node that offers `role`'s camera alone, and the one that people
+        /// see: "dualcam.back", "DualCam Back".
+        package func node(of role: Role) -> (name: String, description: String) {
+            (
+                "\(nodeName).\(role.rawValue)",
+                "\(description) \(role == .back ? "Back" : "Front")"
+            )
+        }
     }
 
     /// One camera.
@@ -51,6 +60,8 @@ package struct Configuration: Hashable, Sendable {
         package var isFocusReversed = false
         /// The LED of the kernel's LED class that is its torch; `nil`: the device's own, if any.
         package var torch: String?
+        /// Offered as a camera of its own, too: see `Output.node(of:)`.
+        package var isOffered = false
         /// Its lenses; none: the one lens "wide", and zoom where the device has it.
         package var lenses: [Lens] = []
     }

@@ -112,6 +112,8 @@ package enum Event: Hashable, Sendable {
     case consumers(Int)
     /// Nobody looked for as long as cameras are kept open.
     case graceOver
+    /// What became of a camera's own node.
+    case cameraNode(Role, CameraNodeEvent)
 }
 
 /// What the daemon is to do because of a change of state.
@@ -144,6 +146,8 @@ package enum Effect: Hashable, Sendable {
     case startGrace
     /// Do not.
     case endGrace
+    /// The same for who looks at this camera alone.
+    case startCameraGrace(Role), endCameraGrace(Role)
     /// Open the microphone, where sound is wanted, and send `recordingPatienceOver` in time.
     case prepareRecording(sound: Bool)
     /// Record from now on.

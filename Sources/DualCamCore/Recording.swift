@@ -53,6 +53,7 @@ extension State {
     /// Whether somebody looks, did until a moment ago, or records.
     package var isInUse: Bool {
         needsCameras || recording.phase == .starting || recording.phase == .running
+            || cameras.back.node.needsCamera || cameras.front.node.needsCamera
     }
 
     /// Whether all is known that a recording waits for before it begins.

@@ -251,6 +251,8 @@ package struct SceneState: Hashable, Sendable {
     )
     /// The values on show, and their dial.
     package private(set) var hud = HudState()
+    /// Whose picture is shown alone as well.
+    package var isAlone = PerRole(back: false, front: false)
     private var transition: Transition?
     /// Why a role's camera does not deliver, or why it did not last.
     package private(set) var notices = PerRole<Notice?>(back: nil, front: nil)
@@ -504,6 +506,7 @@ package struct SceneState: Hashable, Sendable {
             if let beneath = arrangement.beneath { add(beneath, arrangement.main.other) }
         }
         add(rest)
+        for role in Role.allCases where isAlone[role] { add(Placement(rect: Rect(canvas)), role) }
         guard let running = transition, !running.isOver(at: time) else { return extents }
         // No picture is larger on its way than at both ends of it.
         add(running.start)
@@ -535,6 +538,15 @@ package struct SceneState: Hashable, Sendable {
         if let beneath = now.beneath { append(beneath, now.main.other, to: &scene, at: time) }
         append(now.mainPlace, now.main, to: &scene, at: time)
         append(now.otherPlace, now.main.other, to: &scene, at: time)
+        return scene
+    }
+
+    /// What to draw at `time` where a camera is shown alone, as layout `single` shows it; the scene for
+    /// `nil`. Does not allocate; from any thread.
+    package func scene(of camera: Role?, at time: Timestamp) -> Scene {
+        guard let camera else { return scene(at: time) }
+        var scene = Scene()
+        append(Placement(rect: Rect(canvas)), camera, to: &scene, at: time)
         return scene
     }
 

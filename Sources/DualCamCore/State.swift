@@ -180,6 +180,9 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         if isOn { state.suspensions.insert(why) } else { state.suspensions.remove(why) }
         // Cameras that were kept open for somebody who left are not opened again for nobody.
         if isOn, !state.isConsumed { state.needsCameras = false }
+        for role in Role.allCases where isOn && !state.cameras[role].node.isConsumed {
+            state.cameras[role].node.needsCamera = false
+        }
     case .setSource(let role, let source):
         state.cameras[role].source = source
     case .setOutput(let canvas):
@@ -187,6 +190,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.nodeID = nil
         state.isConsumed = false
         state.consumers = 0
+        for role in Role.allCases { state.loseNode(of: role, reason: "") }
         if state.isStarted { effects.append(.publishNode) }
         effects += Role.allCases.filter { state.cameras[$0].isAsked }.map { .adaptCamera($0) }
 
@@ -307,6 +311,8 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.consumers = state.isStarted ? count : 0
     case .graceOver:
         if !state.isConsumed { state.needsCameras = false }
+    case .cameraNode(let role, let event):
+        state.hear(event, of: role)
     }
 
     if state.isConsumed != before.isConsumed {
@@ -318,6 +324,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
             effects.append(.startGrace)
         }
     }
+    for role in Role.allCases { effects += state.followConsumers(of: role, before, at: time) }
     effects += keepCameras(&state)
     effects += state.followLenses(at: time, duration: zoomDuration)
     if state.recording.phase == .starting, state.canRecord {
@@ -387,6 +394,7 @@ private func stop(_ state: inout State) -> [Effect] {
     state.isConsumed = false
     state.consumers = 0
     state.needsCameras = false
+    for role in Role.allCases { state.hear(.withdrawn, of: role) }
     return [.announce(.willStop), .endGrace, .withdrawNode]
 }
 
@@ -397,7 +405,8 @@ private func keepCameras(_ state: inout State) -> [Effect] {
     for role in Role.allCases {
         let camera = state.cameras[role]
         let isInUse =
-            state.needsCameras || state.recording.needs(role) || state.photographed.contains(role)
+            state.needsCameras || camera.node.needsCamera || state.recording.needs(role)
+            || state.photographed.contains(role)
         let isNeeded = isInUse && camera.isAssigned
         state.cameras[role].suspension = isNeeded ? suspension : nil
         let isWanted = isNeeded && suspension == nil

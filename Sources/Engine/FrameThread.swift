@@ -4,10 +4,11 @@ package import Platform
 package import Publish
 import Synchronization
 
-/// Makes the output frames: fetches the cameras' newest, composites the scene and publishes it.
+/// Makes the output frames: fetches the cameras' newest, composites the scene and publishes it, and
+/// each camera's picture alone where it is offered.
 ///
-/// The thread is named `composite` and owns the PipeWire node and the output clock. While somebody
-/// looks it wakes for camera frames and for the clock; otherwise for PipeWire's messages alone.
+/// The thread is named `composite` and owns the `Outlet`s. While somebody looks it wakes for camera
+/// frames and for the clock; otherwise for PipeWire's messages alone.
 package final class FrameThread: Sendable {
     /// What the thread did so far.
     package struct Counts: Sendable {
@@ -30,10 +31,20 @@ package final class FrameThread: Sendable {
         package init() {}
     }
 
+    /// What becomes of a node.
+    package enum Event: Sendable {
+        /// What the node itself tells.
+        case node(Node.Event)
+        /// A camera's own node is there no longer, since it is not wanted; nothing is told of it any
+        /// more. The stream's is not told of so: see `withdrawNode`.
+        case withdrawn
+    }
+
     /// What other threads ask for.
     enum Order: Sendable {
         case publishNode
-        case show([NodeProperty])
+        case offer(PerRole<Node.Settings?>)
+        case show(Role?, [NodeProperty])
         case withdrawNode(@Sendable () -> Void)
         case record((any FrameTap)?)
         case ping(@Sendable () -> Void)
@@ -43,24 +54,26 @@ package final class FrameThread: Sendable {
     /// How long the end waits for a search for fonts.
     private static let fontPatience = Timestamp(seconds: 0.2)
 
-    private let scene: ShownScene
+    /// What is shown.
+    let scene: ShownScene
+    /// Where the cameras' frames are.
+    let slots: PerRole<PerBay<FrameSlot>>
     private let orders = Mutex<[Order]>([])
     private let counts = Mutex(Counts())
-    private let slots: PerRole<PerBay<FrameSlot>>
     private let aiming = Mutex(())
     private let bell: Bell
     private let thread = Mutex<Thread?>(nil)
 
     /// Starts the thread, without a node.
     ///
-    /// `bell` is the one that `slots` ring; `report` is told what becomes of the node, on this
-    /// thread. Throws when the system has no thread or descriptor to give.
+    /// `bell` is the one that `slots` ring, `settings` are the stream's; `report` is told what becomes
+    /// of the stream's node (`nil`) and of those of cameras, on this thread. Throws when the system has no thread or descriptor to give.
     package init(
         scene: SceneState,
         slots: PerRole<PerBay<FrameSlot>>,
         bell: Bell,
         settings: Node.Settings,
-        report: @escaping @Sendable (Node.Event) -> Void
+        report: @escaping @Sendable (Role?, Event) -> Void
     ) throws(SystemError) {
         self.slots = slots
         self.bell = bell
@@ -92,17 +105,32 @@ package final class FrameThread: Sendable {
         }
     }
 
+    /// As `aim`, where no other thread does it just now, for a newer scene. Does not block.
+    func aimUnlessAimed(at now: Timestamp) {
+        _ = aiming.withLockIfAvailable { _ in aim(at: now) }
+    }
+
+    /// Changes what the thread did so far.
+    func count(_ change: (inout Counts) -> Void) { counts.withLock { change(&$0) } }
+
     /// Calls `done`, on a thread of its own, once the next output frame has all that was to be shown
     /// up to now.
     package func whenShown(_ done: @escaping @Sendable () -> Void) { scene.whenShown(done) }
 
-    /// Publishes the node, and keeps it there.
+    /// Publishes the stream's node, and those that are offered, and keeps them there.
     package func publishNode() { order(.publishNode) }
 
-    /// Has applications shown these values of the main camera's.
-    package func show(_ properties: [NodeProperty]) { order(.show(properties)) }
+    /// Offers each camera's picture alone as a node of this, where there is one, whenever the stream's
+    /// is published; of the stream's size.
+    package func offer(_ nodes: PerRole<Node.Settings?>) { order(.offer(nodes)) }
 
-    /// Takes the node away, and calls `done` on the thread when it is gone.
+    /// Has applications shown these values of a camera's: with its own node, or with the stream's
+    /// (`nil`).
+    package func show(_ properties: [NodeProperty], of role: Role?) {
+        order(.show(role, properties))
+    }
+
+    /// Takes all nodes away, and calls `done` on the thread when they are gone.
     package func withdrawNode(done: @escaping @Sendable () -> Void) { order(.withdrawNode(done)) }
 
     /// Has `tap` given every output frame, which are then made whether anybody looks or not; `nil`: nobody.
@@ -114,7 +142,7 @@ package final class FrameThread: Sendable {
     /// What the thread did so far.
     package var statistics: Counts { counts.withLock { $0 } }
 
-    /// Takes the node away, ends the thread and waits for it. False when its search for fonts goes
+    /// Takes the nodes away, ends the thread and waits for it. False when its search for fonts goes
     /// on, on a thread that uses nothing else. Once.
     @discardableResult
     package func end() -> Bool {
@@ -138,71 +166,37 @@ package final class FrameThread: Sendable {
     private final class Round {
         private let shared: FrameThread
         private let loop: EventLoop
-        private let settings: Node.Settings
-        private let report: @Sendable (Node.Event) -> Void
-        private let compositor: Compositor
-        private var node: Node?
-        private var properties: [NodeProperty] = []
-        private var timer: EventLoop.Timer?
-        /// For a node that could not be made, for want of a descriptor.
+        private let report: @Sendable (Role?, Event) -> Void
+        private let stream: Outlet
+        private var cameras = PerRole<Outlet?>(back: nil, front: nil)
+        /// The nodes of cameras that are wanted while the stream is.
+        private var offers = PerRole<Node.Settings?>(back: nil, front: nil)
+        /// What applications are shown of each camera's values.
+        private var properties = PerRole<[NodeProperty]>(back: [], front: [])
+        private var isPublished = false
+        /// For nodes that could not be made, for want of a descriptor.
         private var retry: EventLoop.Timer?
         private var delay = Round.shortestDelay
 
         private static let shortestDelay = 0.1
         private static let longestDelay = 2.0
 
-        private var clock: OutputClock
-        private var sequence: UInt64 = 0
-        private var mainRole = Role.back
-        private var mainBay = Bay.first
-        /// The main camera's frame that was published last.
-        private var shown: FrameName?
-        /// The main camera's frame that the clock was told of last.
-        private var heard: FrameName?
-        /// Until when a stream that just began waits for a first picture.
-        private var waitsUntil = Timestamp.zero
-        private var isContinuous = false
-        /// The scene that was shown last, and how long it may stand for a newer one whose pictures are
-        /// still being decoded: at a cut from one scene to another they have to be larger at once.
-        private var before: (state: SceneState, until: Timestamp)?
-
-        private static let decodingPatience = Timestamp(seconds: 0.2)
-        /// Who records the stream.
-        private var tap: (any FrameTap)?
-        /// Where recorded frames are.
-        private var recorded = FramePool([])
-
-        /// How many recorded frames may be held at once.
-        private static let recordedCount = 20
-
-        /// Tells one frame of a camera from another, without holding it.
-        private struct FrameName: Equatable {
-            var sequence: UInt64
-            var timestamp: Timestamp
-            init?(_ frame: Frame?) {
-                guard let frame else { return nil }
-                sequence = frame.sequence
-                timestamp = frame.timestamp
-            }
-        }
-
         init(
             of shared: FrameThread,
             settings: Node.Settings,
-            report: @escaping @Sendable (Node.Event) -> Void
+            report: @escaping @Sendable (Role?, Event) -> Void
         ) throws(SystemError) {
             self.shared = shared
             loop = try EventLoop()
-            self.settings = settings
             self.report = report
-            compositor = Compositor(canvas: settings.size)
-            clock = OutputClock(rate: settings.rate, now: MonotonicClock.now)
-            timer = try loop.timer { [unowned self] in tick() }
-            retry = try loop.timer { [unowned self] in publishNode() }
+            stream = try Outlet(nil, of: shared, on: loop, settings) { report(nil, .node($0)) }
+            retry = try loop.timer { [unowned self] in arrange() }
             try loop.watch(shared.bell.descriptor, for: .readable) { [unowned self] _ in
                 self.shared.bell.silence()
                 obey()
-                look()
+                stream.look()
+                cameras.back?.look()
+                cameras.front?.look()
             }
         }
 
@@ -216,251 +210,85 @@ package final class FrameThread: Sendable {
             }
             for order in orders {
                 switch order {
-                case .publishNode: publishNode()
-                case .show(let shown):
-                    properties = shown
-                    node?.show(shown)
+                case .publishNode:
+                    isPublished = true
+                    arrange()
+                case .offer(let offers):
+                    self.offers = offers
+                    arrange()
+                case .show(nil, let shown): stream.show(shown)
+                case .show(let role?, let shown):
+                    properties[role] = shown
+                    cameras[role]?.show(shown)
                 case .withdrawNode(let done):
-                    withdrawNode()
+                    withdraw()
                     done()
-                case .record(let tap): record(tap)
+                case .record(let tap): stream.record(tap)
                 case .ping(let answer): answer()
                 case .end:
-                    withdrawNode()
-                    tap = nil
-                    timer = nil
+                    withdraw()
+                    stream.record(nil)
                     retry = nil
                     loop.stop()
                 }
             }
         }
 
-        private func publishNode() {
-            guard node == nil else { return }
-            do throws(SystemError) {
-                node = try Node(loop: loop, settings: settings) { [unowned self] event in
-                    if case .streaming(let isStreaming) = event { turn(streaming: isStreaming) }
-                    if case .lost = event { turn(streaming: false) }
-                    report(event)
+        /// Has the nodes there that are wanted, and no others.
+        private func arrange() {
+            retry?.disarm()
+            var failed = false
+            if isPublished {
+                failed = !attempt(nil) { () throws(SystemError) in try stream.publish() }
+            }
+            for role in Role.allCases {
+                guard isPublished, let settings = offers[role] else {
+                    remove(role)
+                    continue
                 }
-                node?.show(properties)
-                delay = Self.shortestDelay
-            } catch {
-                if delay == Self.shortestDelay { report(.lost(reason: "\(error)")) }
+                let isThere = attempt(role) { () throws(SystemError) in
+                    if cameras[role] == nil {
+                        let report = report
+                        let outlet = try Outlet(role, of: shared, on: loop, settings) {
+                            report(role, .node($0))
+                        }
+                        outlet.show(properties[role])
+                        cameras[role] = outlet
+                    }
+                    try cameras[role]?.publish()
+                }
+                failed = failed || !isThere
+            }
+            if failed {
                 retry?.arm(after: delay)
                 delay = min(2 * delay, Self.longestDelay)
-            }
-        }
-
-        private func withdrawNode() {
-            retry?.disarm()
-            delay = Self.shortestDelay
-            node?.close()
-            node = nil
-            if tap == nil { timer?.disarm() }
-        }
-
-        /// Whether output frames are needed.
-        private var isDrawing: Bool { tap != nil || node?.isStreaming ?? false }
-
-        private func record(_ tap: (any FrameTap)?) {
-            let wasDrawing = isDrawing
-            self.tap = tap
-            let layout = FrameLayout(recording: settings.size)
-            let count = tap == nil ? 0 : Self.recordedCount
-            recorded = FramePool(count: count, byteCount: layout.byteCount)
-            if isDrawing, !wasDrawing { begin() }
-            if !isDrawing { timer?.disarm() }
-        }
-
-        private func turn(streaming: Bool) {
-            isContinuous = false
-            // Who records goes on as before.
-            guard tap == nil else { return }
-            timer?.disarm()
-            if streaming { begin() }
-        }
-
-        /// Begins to make output frames.
-        private func begin() {
-            let now = MonotonicClock.now
-            clock = OutputClock(rate: settings.rate, now: now)
-            isContinuous = false
-            before = nil
-            heard = nil
-            shown = nil
-            // A camera that starts has this long to show a picture before we show its absence.
-            waitsUntil = now + Timestamp(seconds: 0.5)
-            timer?.arm(at: clock.due)
-        }
-
-        /// A bell rang: has the main camera a new frame, and is it to be shown now?
-        private func look() {
-            guard isDrawing else { return }
-            let newest = FrameName(shared.slots[mainRole][mainBay].latest)
-            guard newest != heard, newest != nil else { return }
-            heard = newest
-            if clock.frameArrived(at: MonotonicClock.now) || shown == nil { tick() }
-        }
-
-        /// Makes one output frame.
-        private func tick() {
-            guard isDrawing else { return }
-            let now = MonotonicClock.now
-            // Where another one does it just now, it is for a newer scene.
-            _ = shared.aiming.withLockIfAvailable { _ in shared.aim(at: now) }
-            let shown = shared.scene.current
-            let labels = shown.labels
-            let slots = shared.slots
-            let contents = PerRole(
-                back: PerBay(first: slots.back.first.fetch(), second: slots.back.second.fetch()),
-                front: PerBay(first: slots.front.first.fetch(), second: slots.front.second.fetch())
-            )
-            var state = shown.state
-            if let before, now < before.until, !state.scene(at: now).isSharp(contents) {
-                // What was answered for is shown all the same.
-                let grades = state.grades
-                state = before.state
-                state.grades = grades
             } else {
-                before = (state, now + Self.decodingPatience)
+                delay = Self.shortestDelay
             }
-            let bay = state.framings[state.main].bay(at: now)
-            if state.main != mainRole || bay != mainBay {
-                (mainRole, mainBay) = (state.main, bay)
-                clock.mainChanged()
-                heard = FrameName(contents[mainRole][mainBay].frame)
-            }
-            let main = contents[mainRole][mainBay].frame
-            if main == nil && !isContinuous && now < waitsUntil {
-                timer?.arm(at: waitsUntil)
-                return
-            }
-            clock.tick(at: now)
-            timer?.arm(at: clock.due)
-
-            let name = FrameName(main)
-            let isRepeated = name == self.shown
-            let stamp = clock.stamp(taken: isRepeated ? nil : main?.timestamp, now: now)
-            let scene = state.scene(at: now)
-            let hud = shown.hud.flatMap { hud in
-                hud.state.pose(at: now).map { (pose: $0, picture: hud.picture) }
-            }
-            var drawn = (start: now, end: now)
-            let isAsked = node?.isStreaming ?? false
-            let copy = tap == nil ? nil : recorded.draw()
-            let layout = FrameLayout(recording: settings.size)
-            let isPublished =
-                node?.publish(pts: stamp, sequence: sequence, discontinuity: !isContinuous) {
-                    base,
-                    stride in
-                    drawn = draw(scene, contents, labels, hud, base, stride)
-                    copy?.plane(0, of: layout).copyRows(from: base, stride: stride)
-                } ?? false
-            if let tap {
-                if let copy {
-                    let plane = copy.plane(0, of: layout)
-                    if !isPublished {
-                        drawn = draw(scene, contents, labels, hud, plane.base, plane.stride)
-                    }
-                    tap.take(
-                        Frame(
-                            buffer: copy,
-                            layout: layout,
-                            color: .video,
-                            timestamp: stamp,
-                            sequence: sequence
-                        )
-                    )
-                } else {
-                    tap.drop()
-                }
-            }
-            let end = MonotonicClock.now
-            let arrival = contents[mainRole][mainBay].arrival
-            shared.counts.withLock { counts in
-                guard isPublished else {
-                    counts.unbuffered += isAsked ? 1 : 0
-                    return
-                }
-                counts.published += 1
-                counts.repeated += isRepeated ? 1 : 0
-                counts.composite.add((drawn.end - drawn.start).nanoseconds)
-                counts.publish.add((drawn.start - now + end - drawn.end).nanoseconds)
-                guard !isRepeated, let main else { return }
-                counts.wait.add((now - arrival).nanoseconds)
-                counts.latency.add((end - main.timestamp).nanoseconds)
-            }
-            guard isPublished || tap != nil else { return }
-            sequence += 1
-            isContinuous = isContinuous || isPublished
-            self.shown = name
         }
 
-        /// Draws one output frame at `base`, `stride` bytes a row; when it began and ended. A method and no
-        /// function within `tick`, whose captures cost an allocation a frame.
-        private func draw(
-            _ scene: Scene,
-            _ contents: PerRole<PerBay<FrameSlot.Content>>,
-            _ labels: PerRole<NoticeLabels?>,
-            _ hud: (pose: HudState.Pose, picture: HudPicture)?,
-            _ base: UnsafeMutablePointer<UInt8>,
-            _ stride: Int
-        ) -> (start: Timestamp, end: Timestamp) {
-            let start = MonotonicClock.now
-            compositor.composite(
-                scene,
-                back: contents.back.first.frame,
-                front: contents.front.first.frame,
-                second: PerRole(
-                    back: contents.back.second.frame,
-                    front: contents.front.second.frame
-                ),
-                labels: labels,
-                hud: hud,
-                into: base,
-                stride: stride
-            )
-            return (start, MonotonicClock.now)
+        /// Whether `make` did what it should; why it did not is told the first time.
+        private func attempt(_ role: Role?, _ make: () throws(SystemError) -> Void) -> Bool {
+            do throws(SystemError) {
+                try make()
+                return true
+            } catch {
+                if delay == Self.shortestDelay { report(role, .node(.lost(reason: "\(error)"))) }
+                return false
+            }
         }
-    }
-}
 
-extension Scene {
-    /// Whether no layer shows a picture that is about to be there larger, and is much too small for it.
-    /// What moves may be a little unsharp for a frame.
-    func isSharp(_ contents: PerRole<PerBay<FrameSlot.Content>>) -> Bool {
-        for index in 0..<count {
-            let layer = self[index]
-            guard layer.veil < 1 else { continue }
-            let isNextSharp =
-                layer.next.map { layer.isSharp($0, contents[layer.role][$0.bay]) } ?? true
-            guard isNextSharp, layer.isSharp(layer.shot, contents[layer.role][layer.shot.bay])
-            else { return false }
+        private func remove(_ role: Role) {
+            guard let outlet = cameras[role] else { return }
+            outlet.withdraw()
+            cameras[role] = nil
+            report(role, .withdrawn)
         }
-        return true
-    }
-}
 
-extension Layer {
-    fileprivate func isSharp(_ shot: Shot, _ content: FrameSlot.Content) -> Bool {
-        guard content.isJPEG else { return true }
-        guard let frame = content.frame else { return false }
-        let drawn = extent(of: shot).drawn(frame.pictureSize).width
-        return frame.reduction == 1 || drawn < 1.5 * frame.picture.width
-    }
-}
-
-extension FrameLayout {
-    /// How recorded output frames of `size` lie in memory: as PipeWire's do.
-    fileprivate init(recording size: Size) {
-        self.init(size: size, format: .yuyv, stride: 2 * size.width)
-    }
-}
-
-extension Plane {
-    /// Fills it from rows that are `stride` bytes apart.
-    fileprivate func copyRows(from other: UnsafePointer<UInt8>, stride: Int) {
-        for y in 0..<rows { row(y).update(from: other + y * stride, count: rowBytes) }
+        private func withdraw() {
+            isPublished = false
+            arrange()
+            stream.withdraw()
+        }
     }
 }

@@ -341,8 +341,7 @@ extension Connection {
 
 // MARK: - Properties
 
-/// What the node says of itself. `media.role` is what browsers and the camera portal look for; a
-/// priority above 1000 puts it before the cameras themselves.
+/// What the node says of itself. `media.role` is what browsers and the camera portal look for.
 private func makeProperties(for settings: Node.Settings) -> UnsafeMutablePointer<pw_properties>? {
     makeProperties([
         PW_KEY_MEDIA_CLASS: "Video/Source",
@@ -350,7 +349,7 @@ private func makeProperties(for settings: Node.Settings) -> UnsafeMutablePointer
         PW_KEY_NODE_NAME: settings.name,
         PW_KEY_NODE_DESCRIPTION: settings.description,
         PW_KEY_NODE_NICK: settings.description,
-        PW_KEY_PRIORITY_SESSION: "2000",
+        PW_KEY_PRIORITY_SESSION: "\(settings.priority)",
     ])
 }
 

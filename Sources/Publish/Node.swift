@@ -20,6 +20,9 @@ package final class Node {
         package var size: Size
         /// Frames per second.
         package var rate: Int
+        /// Which camera an application takes that has no choice of its own: the one with the highest.
+        /// Cameras themselves have up to 1000.
+        package var priority: Int
         /// The socket of the PipeWire to be found in, by its name or its path; `nil`: the user's.
         package var remote: String?
 
@@ -29,12 +32,14 @@ package final class Node {
             description: String,
             size: Size,
             rate: Int,
+            priority: Int = 2000,
             remote: String? = nil
         ) {
             self.name = name
             self.description = description
             self.size = size
             self.rate = rate
+            self.priority = priority
             self.remote = remote
         }
     }

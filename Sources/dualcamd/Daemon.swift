@@ -47,6 +47,7 @@ final class Daemon {
     /// Who records the stream.
     private var streamTap: (any FrameTap)?
     private var grace: EventLoop.Timer?
+    private var cameraGraces = PerRole<EventLoop.Timer?>(back: nil, front: nil)
     private var watch: CameraWatch?
     /// What the devices of lenses were known by, by their sources.
     var lensNames: [String: String] = [:]
@@ -73,6 +74,11 @@ final class Daemon {
         }
         slots = PerRole(back: bays(), front: bays())
         grace = try loop.timer { [unowned self] in send(.graceOver) }
+        for role in Role.allCases {
+            cameraGraces[role] = try loop.timer { [unowned self] in
+                send(.cameraNode(role, .graceOver))
+            }
+        }
         lensTimers = PerRole(back: try timers(.back), front: try timers(.front))
     }
 
@@ -94,6 +100,7 @@ final class Daemon {
         cameras = PerRole(back: try cameraThreads(.back), front: try cameraThreads(.front))
         controls = PerRole(back: try controlThreads(.back), front: try controlThreads(.front))
         frames = try frameThread()
+        offerCameras()
         photos = try PhotoThread()
         setControls(before: nil)
         let mailbox = loop.mailbox
@@ -212,22 +219,31 @@ final class Daemon {
             slots: slots,
             bell: bell,
             settings: Node.Settings(configuration)
-        ) { event in
+        ) { role, event in
             mailbox.post {
                 MainActor.assumeIsolated {
                     // What became of an earlier node, such as that somebody looked at it, would keep
                     // cameras open for nobody.
-                    if number == self.frameThreads { self.heard(event) }
+                    if number == self.frameThreads { self.heard(role, event) }
                 }
             }
         }
+    }
+
+    /// Has those cameras be nodes of their own that the configuration says, and shows their values.
+    private func offerCameras() {
+        func settings(_ role: Role) -> Node.Settings? {
+            configuration.cameras[role].isOffered ? Node.Settings(configuration, role) : nil
+        }
+        frames?.offer(PerRole(back: settings(.back), front: settings(.front)))
+        for role in Role.allCases { frames?.show(state.nodeProperties(of: role), of: role) }
     }
 
     // MARK: Events and effects
 
     /// Takes `event`, and has done what follows from it.
     func send(_ event: Event) {
-        if event == .consumed(true) { watch?.look() }
+        if event.isFirstLook { watch?.look() }
         let before = state
         let effects = reduce(&state, event, at: MonotonicClock.now)
         for role in Role.allCases { leaveLens(role, before) }
@@ -256,7 +272,15 @@ final class Daemon {
         if before.suspensions.isEmpty, !state.suspensions.isEmpty { putOutLights() }
         if state.isActive != before.isActive { mirror?.follow(isPublished: state.isActive) }
         let properties = state.nodeProperties
-        if properties != before.nodeProperties || event.isPublished { frames?.show(properties) }
+        if properties != before.nodeProperties || event.isPublished {
+            frames?.show(properties, of: nil)
+        }
+        for role in Role.allCases where configuration.cameras[role].isOffered {
+            let properties = state.nodeProperties(of: role)
+            if properties != before.nodeProperties(of: role) {
+                frames?.show(properties, of: role)
+            }
+        }
         // What has happened is told after the properties that show it, the rest is told before.
         for effect in effects where !effect.isDone { carryOut(effect) }
         // A camera that went while it was looked at has lost its role now.
@@ -301,6 +325,8 @@ final class Daemon {
         case .startLensRetry(let role): lensTimers?[role].retry.arm(after: LensState.retryDelay)
         case .startGrace: grace?.arm(after: Self.graceDuration)
         case .endGrace: grace?.disarm()
+        case .startCameraGrace(let role): cameraGraces[role]?.arm(after: Self.graceDuration)
+        case .endCameraGrace(let role): cameraGraces[role]?.disarm()
         case .prepareRecording, .beginRecording, .endRecording: onRecording(effect)
         case .announce(let announcement): onAnnouncement(announcement)
         }
@@ -386,6 +412,37 @@ final class Daemon {
         }
     }
 
+    private func heard(_ role: Role?, _ event: FrameThread.Event) {
+        switch (role, event) {
+        case (nil, .node(let event)): heard(event)
+        case (nil, .withdrawn): break
+        case (let role?, .withdrawn): send(.cameraNode(role, .withdrawn))
+        case (let role?, .node(let event)): heard(role, event)
+        }
+    }
+
+    /// What a camera's own node tells.
+    private func heard(_ role: Role, _ event: Node.Event) {
+        let camera: Logger.Metadata = ["camera": "\(role.rawValue)"]
+        switch event {
+        case .published(let id):
+            Log.publish.notice(
+                "published",
+                metadata: camera.merging(["node": "\(id)"]) { $1 }
+            )
+            send(.cameraNode(role, .published(id: id)))
+        case .lost(let reason):
+            Log.publish.warning(
+                "no node",
+                metadata: camera.merging(["reason": "\(reason)"]) { $1 }
+            )
+            send(.cameraNode(role, .lost(reason: reason)))
+        case .streaming(let isStreaming): send(.cameraNode(role, .consumed(isStreaming)))
+        case .consumers(let count): send(.cameraNode(role, .consumers(count)))
+        case .written(let name, let value): set(name, value, of: role)
+        }
+    }
+
     private func heard(_ event: Node.Event) {
         switch event {
         case .published(let id):
@@ -396,18 +453,22 @@ final class Daemon {
             send(.nodeLost(reason: reason))
         case .streaming(let isStreaming): send(.consumed(isStreaming))
         case .consumers(let count): send(.consumers(count))
-        case .written(let name, let value):
-            let command: ControlCommand =
-                switch name {
-                case .exposure: .shutter(Int(value))
-                case .gain: .iso(Int(value))
-                case .whiteBalance: .whiteBalance(.kelvin(Int(value)))
-                case .focus: .focus(value)
-                }
-            perform(command, state.scene.main) { result in
-                if case .failure(let refusal) = result {
-                    Log.control.warning("not set", metadata: ["reason": "\(refusal)"])
-                }
+        case .written(let name, let value): set(name, value, of: state.scene.main)
+        }
+    }
+
+    /// Sets what an application has written.
+    private func set(_ name: NodeProperty.Name, _ value: Double, of role: Role) {
+        let command: ControlCommand =
+            switch name {
+            case .exposure: .shutter(Int(value))
+            case .gain: .iso(Int(value))
+            case .whiteBalance: .whiteBalance(.kelvin(Int(value)))
+            case .focus: .focus(value)
+            }
+        perform(command, role) { result in
+            if case .failure(let refusal) = result {
+                Log.control.warning("not set", metadata: ["reason": "\(refusal)"])
             }
         }
     }
@@ -463,6 +524,11 @@ final class Daemon {
         configuration = new
         if new.output != old.output { replaceFrameThread() }
         if new.output != old.output || new.loopback != old.loopback { replaceMirror() }
+        if Role.allCases.contains(where: {
+            new.cameras[$0].isOffered != old.cameras[$0].isOffered
+        }) {
+            offerCameras()
+        }
         setControls(before: old)
         if new.scene.style != old.scene.style { send(.setStyle(new.scene.style)) }
         for role in Role.allCases {
@@ -486,6 +552,7 @@ final class Daemon {
         frames = nil
         do throws(SystemError) {
             frames = try frameThread()
+            offerCameras()
             if let streamTap { frames?.record(streamTap) }
             send(.setOutput(configuration.output.size))
         } catch {
@@ -516,8 +583,11 @@ extension State {
 
 extension State {
     /// What of the main camera's values applications are shown.
-    fileprivate var nodeProperties: [NodeProperty] {
-        let controls = cameras[scene.main].controls
+    fileprivate var nodeProperties: [NodeProperty] { nodeProperties(of: scene.main) }
+
+    /// What of a camera's values applications are shown.
+    fileprivate func nodeProperties(of role: Role) -> [NodeProperty] {
+        let controls = cameras[role].controls
         var properties = [
             NodeProperty(
                 .whiteBalance,
@@ -545,6 +615,14 @@ extension State {
 extension Event {
     /// Whether there is another node now.
     fileprivate var isPublished: Bool { if case .nodePublished = self { true } else { false } }
+
+    /// Whether somebody begins to look.
+    fileprivate var isFirstLook: Bool {
+        switch self {
+        case .consumed(true), .cameraNode(_, .consumed(true)): true
+        default: false
+        }
+    }
 }
 
 extension Effect {
@@ -560,6 +638,21 @@ extension Node.Settings {
             description: output.description,
             size: output.size,
             rate: output.frameRate
+        )
+    }
+
+    /// Those of the node that offers `role`'s camera alone. It has the stream's mode: a node has one
+    /// for as long as it lives, while what a camera delivers differs from lens to lens, and with what
+    /// the bus has room for.
+    init(_ configuration: Configuration, _ role: Role) {
+        let output = configuration.output
+        let (name, description) = output.node(of: role)
+        self.init(
+            name: name,
+            description: description,
+            size: output.size,
+            rate: output.frameRate,
+            priority: 1500
         )
     }
 }

@@ -95,6 +95,10 @@ final class Service {
         if !reason.isEmpty { problems.append("The stream is not on PipeWire: \(reason)") }
         for role in Role.allCases {
             let camera = daemon.state.cameras[role]
+            if !camera.node.problem.isEmpty {
+                let name = daemon.configuration.output.node(of: role).name
+                problems.append("The camera \(name) is not on PipeWire: \(camera.node.problem)")
+            }
             // What keeps cameras closed on purpose is no problem.
             if camera.phase == .interrupted, daemon.state.suspensions.isEmpty {
                 let notice = Notice(camera.interruption)?.text(for: role) ?? ""
@@ -179,6 +183,8 @@ final class Service {
                 .double(camera.lens.zoomRange.lowerBound),
                 .double(camera.lens.zoomRange.upperBound),
             ]),
+            "NodeId": .uint32(camera.node.id ?? .max),
+            "Consumers": .uint32(UInt32(clamping: camera.node.consumers)),
             "FramesCaptured": .uint64(counts.captured),
             "FramesDropped": .uint64(counts.damaged + counts.missing),
         ]

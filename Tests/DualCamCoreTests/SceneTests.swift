@@ -224,6 +224,25 @@ extension SceneTests {
         #expect(cut.back.isCut && cut.front.isCut)
     }
 
+    @Test func aPictureThatIsShownAloneIsAskedForWholeAndUndecorated() {
+        var pip = state()
+        pip.isAlone.front = true
+        #expect(extents(pip, at(0)) == PerRole(back: size(1280, 720), front: size(1280, 720)))
+        var single = state { $0.layout = .single }
+        single.isAlone.front = true
+        #expect(extents(single, at(0)).front == size(1280, 720))
+
+        pip.transforms.front = Transform(mirrored: true)
+        pip.setNotice(.privacy, of: .front, at: at(0), instantly: true)
+        let alone = layers(pip.scene(of: .front, at: at(1)))
+        #expect(alone.count == 1 && alone[0].rect == Rect(Self.canvas) && alone[0].opacity == 1)
+        #expect(alone[0].cornerRadius == 0 && alone[0].borderWidth == 0)
+        #expect(alone[0].iconOpacity == 0)
+        #expect(alone[0].transform == Transform(mirrored: true))
+        #expect(alone[0].veil == 1 && alone[0].notice == .privacy)
+        #expect(pip.scene(of: nil, at: at(1)) == pip.scene(at: at(1)))
+    }
+
     @Test func aMagnifiedPictureIsAskedForLargerFromTheBeginningToTheEndOfItsZoom() {
         var scene = state()
         scene.framings.front.move(to: 2, middle: .middle, at: at(0), duration: 1)

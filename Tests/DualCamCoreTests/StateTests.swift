@@ -1,6 +1,7 @@
-import DualCamCore
 import Frames
 import Testing
+
+@testable import DualCamCore
 
 @Suite("The reducer")
 struct StateTests {
@@ -102,6 +103,72 @@ struct StateTests {
         )
         _ = apply(.cameraClosed(.back))
         #expect(state.cameras.back.phase == .closed && state.cameras.back.mode == nil)
+    }
+
+    @Test mutating func whoLooksAtOneCameraAloneOpensNoOther() {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .cameraAssigned(.front, name: "Face"),
+            .start,
+            .nodePublished(id: 7),
+            .cameraNode(.front, .published(id: 8))
+        )
+        #expect(state.cameras.front.node.id == 8)
+        #expect(
+            apply(.cameraNode(.front, .consumed(true))) == [
+                .endCameraGrace(.front), .openCamera(.front),
+            ]
+        )
+        #expect(state.scene.isAlone == PerRole(back: false, front: true))
+        #expect(state.streamPhase == .idle && state.isInUse)
+        // The stream comes and goes, and takes with it only what it brought.
+        #expect(apply(.consumed(true)) == [.endGrace, .openCamera(.back)])
+        #expect(
+            apply(.consumed(false), .graceOver) == [
+                .startGrace, .closeCamera(.back, keepsPicture: false),
+            ]
+        )
+        #expect(apply(.cameraNode(.front, .graceOver)) == [], "somebody looks")
+        #expect(apply(.cameraNode(.front, .consumed(false))) == [.startCameraGrace(.front)])
+        #expect(
+            apply(.cameraNode(.front, .graceOver)) == [.closeCamera(.front, keepsPicture: false)]
+        )
+        #expect(state.scene.isAlone == PerRole(back: false, front: false) && !state.isInUse)
+    }
+
+    @Test(arguments: [
+        CameraNodeEvent.withdrawn, .lost(reason: "PipeWire is gone"), .consumed(false),
+    ])
+    mutating func aCameraIsOpenForNobodyWhenItsNodeGoes(_ end: CameraNodeEvent) {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .start,
+            .nodePublished(id: 7),
+            .cameraNode(.back, .published(id: 8)),
+            .cameraNode(.back, .consumed(true)),
+            .cameraNode(.back, end)
+        )
+        let closed = apply(.cameraNode(.back, .graceOver))
+        #expect(closed.isEmpty == (end == .withdrawn), "at once when it was taken away")
+        #expect(state.cameras.back.isAsked == false)
+        // What comes late is not taken for somebody who looks.
+        #expect(apply(.stop, .cameraNode(.back, .consumed(true))).contains(.withdrawNode))
+        #expect(!state.isInUse)
+    }
+
+    @Test mutating func whoLooksAtOneCameraAloneSeesWhyItIsClosed() {
+        _ = apply(
+            .cameraAssigned(.back, name: "Desk"),
+            .start,
+            .cameraNode(.back, .published(id: 8)),
+            .cameraNode(.back, .consumed(true)),
+            .cameraStreaming(.back, mode, insteadOf: nil)
+        )
+        #expect(apply(.suspend(.privacy, true)) == [.closeCamera(.back, keepsPicture: true)])
+        #expect(state.cameras.back.interruption == .privacy)
+        let layer = state.scene.scene(of: .back, at: Timestamp(seconds: 60))[0]
+        #expect(layer.veil == 1 && layer.notice == .privacy)
+        #expect(apply(.suspend(.privacy, false)) == [.openCamera(.back)])
     }
 
     @Test mutating func stoppingIsOverWhenTheCamerasAreClosed() {

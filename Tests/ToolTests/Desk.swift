@@ -214,6 +214,7 @@ final class Desk {
             ),
             "Torch": .boolean(false), "Zoom": .double(1),
             "ZoomRange": .structure([.double(1), .double(8)]),
+            "NodeId": .uint32(.max), "Consumers": .uint32(0),
             "FramesCaptured": .uint64(1000), "FramesDropped": .uint64(1),
         ]
     }

@@ -1,0 +1,243 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Glibc
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    /// Cameras that are offered alone, beside the stream.
+    @Suite("Nodes of cameras", .timeLimit(.minutes(3)))
+    struct CameraNodeTests {
+        private static func configuration(
+            back: Bool = true,
+            front: Bool = true,
+            backSource: String = "test:bars"
+        ) -> String {
+            """
+            [cameras.back]
+            source = "\(backSource)"
+            node = \(back)
+            [cameras.front]
+            source = "test:ramp"
+            mirror = true
+            node = \(front)
+            [scene]
+            swap-duration-ms = 0
+            """
+        }
+
+        private func states(_ daemon: Daemon) throws -> [String] {
+            try [DualCam.backPath, DualCam.frontPath].map { try daemon.state(of: $0) }
+        }
+
+        private func reader(_ name: String, _ daemon: Daemon) throws -> StreamReader {
+            try StreamReader(name, in: daemon.session, copies: true)
+        }
+
+        private func eventuallyShows(_ reader: StreamReader, _ luma: Int, x: Int) throws -> Picture
+        {
+            try reader.picture("a luma of \(luma) at \(x)", within: 20) {
+                abs($0[x, 600].y - luma) < 12
+            }
+        }
+
+        @Test func eachIsACameraOfItsOwnAndOpensNoOther() throws {
+            try Daemon.with(Self.configuration()) { daemon in
+                let size = DaemonTests.size
+                let names = ["dualcam", "dualcam.back", "dualcam.front"]
+                var nodes: [Listed] = []
+                try eventually("three cameras in PipeWire") {
+                    nodes = try names.compactMap { try Listed($0, in: daemon.session) }
+                    return nodes.count == 3
+                }
+                let descriptions = nodes.map { $0.properties["node.description"] }
+                #expect(descriptions == ["DualCam", "DualCam Back", "DualCam Front"])
+                for node in nodes {
+                    #expect(node.properties["media.class"] == "Video/Source")
+                    #expect(node.properties["media.role"] == "Camera")
+                    #expect(NSArray(array: node.formats) == NSArray(array: nodes[0].formats))
+                }
+                let priorities = nodes.map { Int($0.properties["priority.session"] ?? "") ?? 0 }
+                #expect(priorities[0] > priorities[1] && priorities[1] > 1000)
+                let ids = try [DualCam.backPath, DualCam.frontPath].map {
+                    try daemon.get("NodeId", of: .camera, at: $0)
+                }
+                #expect(ids == nodes.dropFirst().map { .uint32($0.id) })
+                #expect(try states(daemon) == ["closed", "closed"])
+
+                let back = try reader("dualcam.back", daemon)
+                defer { back.close() }
+                let alone = try eventuallyShows(back, 221, x: 1200)
+                expect(alone, shows: .bars, in: Rect(size))
+                #expect(try states(daemon) == ["streaming", "closed"])
+                #expect(try daemon.get("State", of: .stream) == .string("idle"))
+                #expect(
+                    try daemon.get("Consumers", of: .camera, at: DualCam.backPath) == .uint32(1)
+                )
+
+                // Two at once on different nodes, each with a picture of its own.
+                let front = try reader("dualcam.front", daemon)
+                defer { front.close() }
+                let mirrored = try eventuallyShows(front, 235, x: 10)
+                expect(mirrored, shows: .ramp, in: Rect(size), turned: Transform(mirrored: true))
+                #expect(try states(daemon) == ["streaming", "streaming"])
+                expect(try back.picture(), shows: .bars, in: Rect(size))
+                #expect(try daemon.get("Consumers", of: .stream) == .uint32(0))
+
+                // And the stream is as it would be without them.
+                let stream = try daemon.reader()
+                let inset = Rect(x: 934, y: 26, width: 320, height: 180)
+                _ = try stream.picture("both in the stream", within: 20) {
+                    $0[1200, 600].y > 200 && $0[950, 150].y > 200
+                }
+                expect(try stream.picture(), shows: .bars, in: Rect(size), besides: inset)
+                stream.close()
+
+                back.close()
+                try eventually("the back camera's end", within: 20) {
+                    try states(daemon) == ["closed", "streaming"]
+                }
+                expect(
+                    try front.picture(),
+                    shows: .ramp,
+                    in: Rect(size),
+                    turned: Transform(mirrored: true)
+                )
+                front.close()
+                try eventually("both cameras' end", within: 20) {
+                    try states(daemon) == ["closed", "closed"]
+                }
+                #expect(try daemon.problems == [])
+            }
+        }
+
+        @Test func whatIsNotLiveIsVeiledThereToo() throws {
+            try Daemon.with(Self.configuration(front: false)) { daemon in
+                let back = try reader("dualcam.back", daemon)
+                defer { back.close() }
+                _ = try eventuallyShows(back, 221, x: 1200)
+                try daemon.set("Enabled", of: .privacy, to: .boolean(true))
+                let veiled = try back.picture("a darker picture", within: 20) {
+                    $0[1200, 600].y < 190
+                }
+                #expect(veiled.luma(row: 600).max() ?? 255 < 200)
+                try eventually("words on it", within: 20) {
+                    let picture = try back.picture()
+                    return (340..<380).contains { row in
+                        picture.luma(row: row)[500..<780].contains { $0 > 180 }
+                    }
+                }
+                #expect(try states(daemon) == ["interrupted", "closed"])
+                let captured = try captured(daemon)
+                _ = try back.frames(10, within: 20)
+                #expect(try self.captured(daemon) == captured, "the camera goes on")
+                try daemon.set("Enabled", of: .privacy, to: .boolean(false))
+                _ = try eventuallyShows(back, 221, x: 1200)
+            }
+        }
+
+        private func captured(_ daemon: Daemon) throws -> Value {
+            try daemon.get("FramesCaptured", of: .camera, at: DualCam.backPath)
+        }
+
+        @Test func itStaysThroughALossAndComesBackWithPipeWire() throws {
+            // A camera that goes and comes: a file that is not there for a while.
+            let path = "/tmp/dualcam-node-\(getpid()).y4m"
+            defer { unlink(path) }
+            let small = Size(width: 320, height: 180)
+            try writeMovie([200], size: small, to: path)
+            try Daemon.with(Self.configuration(front: false, backSource: "file:\(path)")) {
+                daemon in
+                let back = try reader("dualcam.back", daemon)
+                _ = try eventuallyShows(back, 200, x: 640)
+                let node = try daemon.get("NodeId", of: .camera, at: DualCam.backPath)
+                unlink(path)
+                // Opened anew, it is not there.
+                try daemon.set("Enabled", of: .privacy, to: .boolean(true))
+                try eventually("privacy") { try states(daemon)[0] == "interrupted" }
+                try daemon.set("Enabled", of: .privacy, to: .boolean(false))
+                try eventually("the loss", within: 20) {
+                    try daemon.get("Interruption", of: .camera, at: DualCam.backPath)
+                        == .string("unplugged")
+                }
+                _ = try back.picture("the last picture, veiled", within: 20) {
+                    $0[640, 600].y < 170
+                }
+                try writeMovie([120], size: small, to: path)
+                _ = try eventuallyShows(back, 120, x: 640)
+                #expect(try daemon.get("NodeId", of: .camera, at: DualCam.backPath) == node)
+
+                let session = daemon.session
+                session.kill(.pipewire)
+                try eventually("its end", within: 20) {
+                    try daemon.get("NodeId", of: .camera, at: DualCam.backPath)
+                        == .uint32(.max) && states(daemon)[0] == "closed"
+                }
+                #expect(try daemon.complains(of: "dualcam.back is not on PipeWire"))
+                session.kill(.wireplumber)
+                back.close()
+                try session.start(.pipewire)
+                try session.start(.wireplumber)
+                let other = try reader("dualcam.back", daemon)
+                defer { other.close() }
+                _ = try eventuallyShows(other, 120, x: 640)
+                #expect(try daemon.problems == [])
+            }
+        }
+
+        @Test func aReloadAddsAndRemovesItWhileTheStreamGoesOn() throws {
+            try Daemon.with(Self.configuration(back: false, front: false)) { daemon in
+                let stream = try daemon.reader()
+                defer { stream.close() }
+                _ = try stream.next()
+                #expect(try Listed("dualcam.back", in: daemon.session) == nil)
+                let id = try daemon.get("NodeId", of: .stream)
+
+                try daemon.reload(Self.configuration(back: true, front: false))
+                let back = try reader("dualcam.back", daemon)
+                defer { back.close() }
+                _ = try eventuallyShows(back, 221, x: 1200)
+                try daemon.reload(Self.configuration(back: false, front: false))
+                try eventually("its end", within: 20) {
+                    try Listed("dualcam.back", in: daemon.session) == nil
+                }
+                stream.flush()
+                _ = try stream.frames(5, within: 20)
+                #expect(try daemon.get("NodeId", of: .stream) == id)
+                #expect(stream.failure == nil)
+
+                // A stop takes all away, and is over when the cameras are closed.
+                try daemon.reload(Self.configuration())
+                let front = try reader("dualcam.front", daemon)
+                defer { front.close() }
+                _ = try eventuallyShows(front, 235, x: 10)
+                try daemon.call("Stop", of: .stream)
+                #expect(try states(daemon) == ["closed", "closed"])
+                for name in ["dualcam", "dualcam.back", "dualcam.front"] {
+                    #expect(try Listed(name, in: daemon.session) == nil)
+                }
+                // Those that still wait would be linked again.
+                for reader in [stream, back, front] { reader.close() }
+                try daemon.call("Start", of: .stream)
+                try eventually("their return", within: 20) {
+                    try Listed("dualcam.front", in: daemon.session) != nil
+                }
+                #expect(try states(daemon) == ["closed", "closed"], "open for nobody")
+            }
+        }
+
+        @Test func itIsNeverASourceOfOurs() throws {
+            let configuration = Self.configuration(backSource: "pipewire:dualcam.front")
+            try Daemon.with(configuration) { daemon in
+                let back = try reader("dualcam.back", daemon)
+                defer { back.close() }
+                try eventually("the refusal", within: 20) {
+                    daemon.program.errors.contains("it is our own")
+                }
+                #expect(try states(daemon) == ["interrupted", "closed"])
+            }
+        }
+    }
+}
