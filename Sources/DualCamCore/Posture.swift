@@ -14,7 +14,8 @@ package enum Posture: String, CaseIterable, Hashable, Sendable {
     /// By how many quarter turns clockwise a camera's picture has to be turned to be upright.
     ///
     /// The back camera looks as the user does: a device turned clockwise has its picture turned the other way.
-    /// The front camera looks back, and sees the device turn the other way.
+    /// The front camera looks back, and sees the device turn the other way. `Tests/VM/orientation.py` says where the
+    /// words are from, and tries it with an accelerometer.
     package func quarterTurns(of role: Role) -> Int {
         switch (self, role) {
         case (.normal, _): 0

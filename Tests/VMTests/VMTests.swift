@@ -31,6 +31,11 @@ struct VMTests {
         try runInside("lenses.py")
     }
 
+    @Test("shows the pictures of a turned tablet upright", .timeLimit(.minutes(35)))
+    func orientation() throws {
+        try runInside("orientation.py")
+    }
+
     @Test(
         "installs, upgrades and purges the package, and mirrors the stream to v4l2loopback",
         .timeLimit(.minutes(35))
