@@ -8,7 +8,7 @@ struct StatusText {
     static func lines(_ snapshot: Snapshot?) -> [String] {
         guard let snapshot else { return [Colour.grey("○ off         dualcamd is not running")] }
         let text = StatusText(snapshot: snapshot)
-        return [text.streamLine, ""] + text.cameraLines + ["", text.layoutLine] + text.proLine
+        return [text.streamLine, ""] + text.cameraLines + ["", text.layoutLine] + text.valueLines
             + text.recordingLine
             + text.problemLines
     }
@@ -138,38 +138,59 @@ struct StatusText {
 
     // MARK: - Pro
 
-    private var proLine: [String] {
-        guard snapshot.main["Pro"]?["Enabled"] == .boolean(true) else { return [] }
-        return ["  pro     " + StatusText.proValues(snapshot).joined(separator: " · ")]
+    /// All values of the main camera in Pro mode; of others, what was set by hand.
+    private var valueLines: [String] {
+        let isPro = snapshot.main["Pro"]?["Enabled"] == .boolean(true)
+        let main = Role(scene("Main")?.objectPath)
+        return Role.allCases.compactMap { role in
+            let isMain = isPro && role == main
+            let values = StatusText.values(snapshot.cameras[role], onlyManual: !isMain)
+            guard isMain || !values.isEmpty else { return nil }
+            let label = isMain ? "pro     " : "by hand " + role.rawValue.padded(to: 7)
+            return "  " + label + values.joined(separator: " · ")
+        }
     }
 
     /// The main camera's values as photographers write them, those that it has.
     static func proValues(_ snapshot: Snapshot) -> [String] {
-        let main = Role(snapshot.main["Scene"]?["Main"]?.objectPath) ?? .back
-        let values = snapshot.cameras[main]?["Camera.Controls"]
+        values(snapshot.cameras[Role(snapshot.main["Scene"]?["Main"]?.objectPath) ?? .back])
+    }
+
+    /// A camera's values, those that it has; with `onlyManual` those that were set by hand.
+    private static func values(
+        _ camera: [String: [String: Value]]?,
+        onlyManual: Bool = false
+    ) -> [String] {
+        let values = camera?["Camera.Controls"]
         func number(_ name: String) -> Int { values?[name]?.integer ?? 0 }
+        func isShown(_ automatic: String) -> Bool {
+            !onlyManual || values?[automatic] == .boolean(false)
+        }
         var texts: [String] = []
-        if number("Iso") > 0 {
+        if number("Iso") > 0, isShown("IsoAuto") {
             let isApproximate = values?["IsoApproximate"] == .boolean(true)
             texts.append("ISO \(isApproximate ? "≈" : "")\(number("Iso"))")
         }
-        if let shutter = values?["ShutterText"]?.string, !shutter.isEmpty {
+        if let shutter = values?["ShutterText"]?.string, !shutter.isEmpty, isShown("ExposureAuto") {
             texts.append(shutter.printable)
         }
-        if let aperture = values?["Aperture"]?.double, aperture > 0 {
+        if let aperture = values?["Aperture"]?.double, aperture > 0, !onlyManual {
             texts.append("f/\(aperture)")
         }
         let balance = values?["WhiteBalance"]?.string?.printable ?? "auto"
-        let kelvin = number("Kelvin") > 0 ? " \(number("Kelvin")) K" : ""
-        texts.append((balance == "custom" ? "" : balance) + kelvin)
-        if let focus = values?["FocusText"]?.string, !focus.isEmpty {
+        if !onlyManual || balance != "auto" {
+            let word = balance == "custom" ? [] : [balance]
+            let kelvin = number("Kelvin") > 0 ? ["\(number("Kelvin")) K"] : []
+            texts.append((word + kelvin).joined(separator: " "))
+        }
+        if let focus = values?["FocusText"]?.string, !focus.isEmpty, isShown("FocusAuto") {
             let isAutomatic = values?["FocusAuto"] == .boolean(true)
             texts.append(isAutomatic ? "AF" : "MF \(focus.printable)")
         }
         if let stops = values?["Compensation"]?.double, stops != 0 {
             texts.append("\(stops > 0 ? "+" : "")\(stops) EV")
         }
-        return texts.map { $0.hasPrefix(" ") ? String($0.dropFirst()) : $0 }.filter { !$0.isEmpty }
+        return texts.filter { !$0.isEmpty }
     }
 
     // MARK: - Recording
@@ -178,7 +199,8 @@ struct StatusText {
         guard let text = StatusText.recordingText(snapshot.main["Capture"]) else { return [] }
         let files = snapshot.main["Capture"]?["RecordingFiles"]?.array ?? []
         let pictures = files.compactMap { $0.named?["picture"]?.string?.printable }.sorted()
-        return ["  " + Colour.red(text) + " · " + pictures.joined(separator: ", ")]
+        let names = pictures.isEmpty ? "" : " · " + pictures.joined(separator: ", ")
+        return ["  " + Colour.red(text) + names]
     }
 
     /// "● REC 1:05" of the properties of Capture; nil where nothing is being recorded.

@@ -25,6 +25,17 @@ struct StatusTests {
             ]
         ),
         (
+            "recording-begins",
+            [
+                .capture: ["Recording": .boolean(true), "RecordingSeconds": .uint32(0)],
+                .pro: ["Enabled": .boolean(false)],
+                .controls: [
+                    "IsoAuto": .boolean(true), "FocusAuto": .boolean(true),
+                    "WhiteBalance": .string("auto"), "Compensation": .double(-0.7),
+                ],
+            ]
+        ),
+        (
             "idle",
             [
                 .stream: ["State": .string("idle"), "Consumers": .uint32(0)],
