@@ -118,7 +118,7 @@ struct Inset: ParsableCommand {
             throw ValidationError("Expected show, hide, toggle, --corner or --size.")
         }
         if let size, !(0.1...0.5).contains(size) {
-            throw ValidationError("The size is a fraction from 0.1 to 0.5.")
+            throw ValidationError("Expected a size from 0.1 to 0.5, not \(size).")
         }
     }
 

@@ -77,7 +77,7 @@ struct SetZoom: ParsableCommand {
     private func zoom() throws -> Double {
         let text = factor.hasSuffix("x") || factor.hasSuffix("×") ? factor.dropLast() : factor[...]
         guard let zoom = Double(text), zoom > 0, zoom.isFinite else {
-            throw ValidationError("The zoom is a number such as 2 or 1.5x.")
+            throw ValidationError("Expected a number such as 2 or 1.5x, not \"\(factor)\".")
         }
         return zoom
     }
@@ -87,7 +87,10 @@ struct SetZoom: ParsableCommand {
         let parts = at.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
         guard parts.count == 2, let x = parts[0], let y = parts[1],
             (0...1).contains(x), (0...1).contains(y)
-        else { throw ValidationError("The place is two numbers from 0 to 1, such as 0.3,0.5.") }
+        else {
+            let expected = "two numbers from 0 to 1, such as 0.3,0.5"
+            throw ValidationError("Expected \(expected), not \"\(at)\".")
+        }
         return .structure([.double(x), .double(y)])
     }
 

@@ -60,6 +60,21 @@ extension String {
         )
     }
 
+    /// How many letters have to be put in, left out or changed to make it `other` (Levenshtein).
+    func distance(to other: String) -> Int {
+        var row = Array(0...other.count)
+        for (line, letter) in enumerated() {
+            var corner = row[0]
+            row[0] = line + 1
+            for (column, wanted) in other.enumerated() {
+                let changed = corner + (letter == wanted ? 0 : 1)
+                corner = row[column + 1]
+                row[column + 1] = Swift.min(changed, row[column] + 1, corner + 1)
+            }
+        }
+        return row[other.count]
+    }
+
     /// With blanks after it, as wide as `width` characters.
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: Swift.max(0, width - count))

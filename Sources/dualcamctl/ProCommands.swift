@@ -7,13 +7,21 @@ private struct Turn {
     let member: String
     let argument: Value
 
-    /// +N or -N clicks, which the member `step` takes; what any other text means, `set` says.
-    init(_ text: String, step: String, set: (String) throws -> (String, Value)) rethrows {
+    /// +N or -N clicks, which the member `step` takes; what any other text means, `set` says. Throws where that is
+    /// nothing, and names what was `expected`.
+    init(
+        _ text: String,
+        step: String,
+        expecting expected: String,
+        set: (String) -> (String, Value)?
+    ) throws {
         let isSigned = text.hasPrefix("+") || text.hasPrefix("-")
         if isSigned, let steps = Int32(text) {
             (member, argument) = (step, .int32(steps))
+        } else if let wish = set(text) {
+            (member, argument) = wish
         } else {
-            (member, argument) = try set(text)
+            throw ValidationError("Expected \(expected), not \"\(text)\".")
         }
     }
 }
@@ -134,15 +142,17 @@ struct SetISO: ParsableCommand {
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
 
-    func run() throws {
-        let turn = try Turn(value, step: "StepIso") { text in
+    private func turn() throws -> Turn {
+        try Turn(value, step: "StepIso", expecting: "a number, +N, -N or auto") { text in
             if text == "auto" { return ("SetAuto", .strings(["iso"])) }
-            guard let iso = UInt32(text) else {
-                throw ValidationError("The ISO is a number, +N, -N or auto.")
-            }
-            return ("SetIso", .uint32(iso))
+            return UInt32(text).map { ("SetIso", .uint32($0)) }
         }
-        try Turning(camera).turn(turn, options, ["Iso", "IsoAuto", "IsoApproximate"])
+    }
+
+    func validate() throws { _ = try turn() }
+
+    func run() throws {
+        try Turning(camera).turn(try turn(), options, ["Iso", "IsoAuto", "IsoApproximate"])
     }
 }
 
@@ -156,15 +166,18 @@ struct SetShutter: ParsableCommand {
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
 
-    func run() throws {
-        let turn = try Turn(value, step: "StepShutter") { text in
+    private func turn() throws -> Turn {
+        let expected = "1/N, a time such as 0.5s, +N, -N or auto"
+        return try Turn(value, step: "StepShutter", expecting: expected) { text in
             if text == "auto" { return ("SetAuto", .strings(["shutter"])) }
-            guard let time = SetShutter.microseconds(text) else {
-                throw ValidationError("The shutter is 1/N, a time such as 0.5s, +N, -N or auto.")
-            }
-            return ("SetShutter", .uint64(time))
+            return SetShutter.microseconds(text).map { ("SetShutter", .uint64($0)) }
         }
-        try Turning(camera).turn(turn, options, ["Shutter", "ShutterText", "ExposureAuto"])
+    }
+
+    func validate() throws { _ = try turn() }
+
+    func run() throws {
+        try Turning(camera).turn(try turn(), options, ["Shutter", "ShutterText", "ExposureAuto"])
     }
 
     /// "1/250", "0.5s", `1"`, "20ms" or "4000us" in microseconds; nil where it is none of them.
@@ -196,16 +209,22 @@ struct SetFocus: ParsableCommand {
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
 
-    func run() throws {
-        let turn = try Turn(value, step: "StepFocus") { text in
+    private func turn() throws -> Turn {
+        let expected = "near, infinity, 0 to 1, +N, -N or auto"
+        return try Turn(value, step: "StepFocus", expecting: expected) { text in
             if text == "auto" { return ("SetAuto", .strings(["focus"])) }
             let words = ["near": 0.0, "infinity": 1.0]
             guard let focus = words[text] ?? Double(text), (0...1).contains(focus) else {
-                throw ValidationError("The focus is near, infinity, 0 to 1, +N, -N or auto.")
+                return nil
             }
             return ("SetFocus", .double(focus))
         }
-        try Turning(camera).turn(turn, options, ["Focus", "FocusText", "FocusAuto"])
+    }
+
+    func validate() throws { _ = try turn() }
+
+    func run() throws {
+        try Turning(camera).turn(try turn(), options, ["Focus", "FocusText", "FocusAuto"])
     }
 }
 
@@ -224,18 +243,20 @@ struct SetWhiteBalance: ParsableCommand {
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
 
-    func run() throws {
-        let turn = try Turn(value, step: "StepKelvin") { text in
-            let presets = ["auto", "sunny", "cloudy", "shade", "tungsten", "fluorescent"]
+    private func turn() throws -> Turn {
+        let presets = ["auto", "sunny", "cloudy", "shade", "tungsten", "fluorescent"]
+        let expected = presets.joined(separator: ", ") + ", a temperature such as 5500K, +N or -N"
+        return try Turn(value, step: "StepKelvin", expecting: expected) { text in
             if presets.contains(text) { return ("SetWhiteBalance", .string(text)) }
             let digits = text.hasSuffix("K") || text.hasSuffix("k") ? text.dropLast() : text[...]
-            guard let kelvin = UInt32(digits) else {
-                let words = presets.joined(separator: ", ")
-                throw ValidationError("The white balance is \(words), 5500K, +N or -N.")
-            }
-            return ("SetKelvin", .uint32(kelvin))
+            return UInt32(digits).map { ("SetKelvin", .uint32($0)) }
         }
-        try Turning(camera).turn(turn, options, ["WhiteBalance", "Kelvin", "Software"])
+    }
+
+    func validate() throws { _ = try turn() }
+
+    func run() throws {
+        try Turning(camera).turn(try turn(), options, ["WhiteBalance", "Kelvin", "Software"])
     }
 }
 
@@ -314,6 +335,9 @@ struct Controls: ParsableCommand {
             let list = JSON.array(controls.map { .object($0.1) })
             let role = JSON.string(turning.role.rawValue)
             return Output.write(JSON.document([("camera", role), ("controls", list)]))
+        }
+        if controls.isEmpty {
+            Output.complain("dualcamctl: the \(turning.role.rawValue) camera has no controls")
         }
         let width = controls.map(\.name.count).max() ?? 0
         for (name, members) in controls {

@@ -1,13 +1,14 @@
 import ArgumentParser
 import Control
 import DBusKit
+import Glibc
 
 struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Record both cameras and the stream.",
         discussion: """
             Each picture becomes a file of its own, with sound in each, in the configured directory. \
-            Stopping prints where the files are.
+            Starting and stopping print where the files are.
             """
     )
 
@@ -42,8 +43,10 @@ struct Record: ParsableCommand {
     var mp4 = false
     @OptionGroup var options: CommonOptions
 
-    /// Files may take a while to be done.
+    /// Files may take a while to be done, in seconds.
     private static let patience = 120.0
+    /// How often to look, twenty times a second, whether they are there.
+    private static let looks = 20
 
     func run() throws {
         let client = try Client()
@@ -64,7 +67,27 @@ struct Record: ParsableCommand {
         if let encoder { with["encoder"] = .string(encoder.rawValue) }
         if mp4 { with["mp4"] = .boolean(true) }
         try client.call("StartRecording", of: .capture, options: with, within: 10)
-        if options.json { Output.write(JSON.document([("recording", .boolean(true))])) }
+        let files = try begun(client)
+        guard !options.json else {
+            let members = [("recording", JSON.boolean(true)), ("files", JSON(files))]
+            return Output.write(JSON.document(members))
+        }
+        let paths = files.array?.compactMap { $0.named?["path"]?.string?.printable } ?? []
+        // Under privacy there is a file as soon as a camera may be opened.
+        Output.write((paths.isEmpty ? "recording" : paths.joined(separator: "\n")) + "\n")
+    }
+
+    /// The files of the recording that has just begun, as far as they are there soon: each comes with its first
+    /// picture.
+    private func begun(_ client: Client) throws -> Value {
+        let count = of.isEmpty ? Picture.allCases.count : Set(of).count
+        var looks = 0
+        while true {
+            let files = try client.get("RecordingFiles", of: .capture)
+            looks += 1
+            if looks == Self.looks || (files.array?.count ?? 0) >= count { return files }
+            usleep(50_000)
+        }
     }
 
     private func stop(_ client: Client) throws {

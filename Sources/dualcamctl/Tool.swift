@@ -83,6 +83,33 @@ struct Tool: ParsableCommand {
         return rest + ["--", number]
     }
 
+    /// The first of `arguments` that names no subcommand where one is expected, and those that there are.
+    private static func unknownVerb(_ arguments: [String]) -> (word: String, known: [String])? {
+        var command: any ParsableCommand.Type = Tool.self
+        for word in arguments where !word.hasPrefix("-") {
+            let known = command.configuration.subcommands
+            guard !known.isEmpty else { return nil }
+            guard let next = known.first(where: { $0._commandName == word }) else {
+                return (word, known.map { $0._commandName })
+            }
+            command = next
+        }
+        return nil
+    }
+
+    /// What the parser says of a wrong subcommand in words that help; it has such for options alone.
+    private static func corrected(
+        _ text: String,
+        _ verb: (word: String, known: [String])
+    ) -> String {
+        let near = verb.known.map { name in
+            (name, name.hasPrefix(verb.word) ? 1 : name.distance(to: verb.word))
+        }.min { $0.1 < $1.1 }
+        var message = "Unknown subcommand '\(verb.word)'."
+        if let near, near.1 <= 2 { message += " Did you mean '\(near.0)'?" }
+        return text.replacing("Unexpected argument '\(verb.word)'", with: message)
+    }
+
     /// Does what `arguments` say; data goes to standard output, what went wrong to standard error.
     static func run(_ arguments: [String]) -> ExitStatus {
         do {
@@ -99,7 +126,7 @@ struct Tool: ParsableCommand {
                 Output.write(text.hasSuffix("\n") ? text : text + "\n")
                 return .done
             }
-            Output.complain(text)
+            Output.complain(unknownVerb(arguments).map { corrected(text, $0) } ?? text)
             return exitCode(for: error) == .validationFailure ? .usage : .failed
         }
     }

@@ -61,8 +61,6 @@ struct CommandTests {
         (["torch", "toggle"], ["back Torch=true"]),
         (["torch", "off", "--camera", "front"], ["front Torch=false"]),
         (["zoom", "1.5x"], ["back SetZoom 1.5"]),
-        (["record", "start", "--no-audio"], ["StartRecording audio=false"]),
-        (["record", "toggle", "--mp4"], ["StartRecording mp4=true"]),
         (["zoom", "2", "--at", "0.2,1", "--camera", "front"], ["front SetZoom 2.0 at=?"]),
         (
             ["controls", "--set", "gain=12,auto_exposure=manual mode"],
@@ -133,6 +131,56 @@ struct CommandTests {
         let child = try Desk().run(arguments)
         #expect(child.exit == .status(2))
         #expect(child.output == "" && child.errors.contains("Usage: dualcamctl"))
+    }
+
+    @Test(arguments: [
+        (["statsu"], "Unknown subcommand 'statsu'. Did you mean 'status'?"),
+        (["contr"], "Unknown subcommand 'contr'. Did you mean 'controls'?"),
+        (["no-such-verb"], "Unknown subcommand 'no-such-verb'.\n"),
+        (["config", "shwo"], "Unknown subcommand 'shwo'. Did you mean 'show'?"),
+        (["swap", "--instnat"], "Unknown option '--instnat'. Did you mean '--instant'?"),
+        (["iso", "fast"], "Expected a number, +N, -N or auto, not \"fast\"."),
+        (["iso", "fast"], "Usage: dualcamctl iso "),
+        (["shutter", "250"], "not \"250\"."), (["focus", "2"], "not \"2\"."),
+        (["wb", "moon"], "not \"moon\"."), (["zoom", "far"], "not \"far\"."),
+        (["zoom", "2", "--at", "2,0"], "not \"2,0\"."),
+        (["inset", "--size", "0.9"], "Expected a size from 0.1 to 0.5, not 0.9."),
+    ])
+    func wrongUsageNamesWhatIsWrong(_ arguments: [String], _ words: String) throws {
+        let child = try Desk().run(arguments)
+        #expect(child.errors.contains(words), "\(child.errors)")
+    }
+
+    @Test func aRecordingThatBeginsPrintsItsFiles() throws {
+        let desk = try Desk()
+        try desk.appear()
+        let child = try desk.run("record", "start", "--of", "back")
+        #expect(child.exit == .status(0), "\(child.errors)")
+        #expect(child.output == "/home/me/Videos/DualCam/a.mkv\n" && child.errors == "")
+        let json = try desk.run("record", "start", "--of", "back", "--json").output
+        #expect(
+            json == #"{"version":1,"recording":true,"files":[{"encoder":"mjpeg","path":"#
+                + #""/home/me/Videos/DualCam/a.mkv","picture":"back"}]}"# + "\n"
+        )
+        // Under privacy there is none yet.
+        desk.hasFiles = false
+        #expect(try desk.run("record", "start", "--no-audio").output == "recording\n")
+        #expect(try desk.run("record", "toggle", "--mp4").output == "recording\n")
+        #expect(
+            desk.asked == [
+                "StartRecording of=?", "StartRecording of=?", "StartRecording audio=false",
+                "StartRecording mp4=true",
+            ]
+        )
+    }
+
+    @Test func aCameraWithoutControlsIsToldOf() throws {
+        let desk = try Desk()
+        try desk.appear()
+        desk.hasControls = false
+        let child = try desk.run("controls", "--camera", "front")
+        #expect(child.exit == .status(0) && child.output == "")
+        #expect(child.errors == "dualcamctl: the front camera has no controls\n")
     }
 
     @Test func anEndOfADialIsToldAndNoFailure() throws {

@@ -15,6 +15,10 @@ final class Desk {
     private(set) var asked: [String] = []
     /// What calls are refused with, where they are.
     var refusal: DBusError?
+    /// Whether the cameras' drivers have controls.
+    var hasControls = true
+    /// Whether a recording has a file as soon as it begins.
+    var hasFiles = true
 
     init() throws {
         session = try PrivateSession([.bus])
@@ -108,10 +112,11 @@ final class Desk {
         case "ListRaw":
             call.reply(
                 .array(
-                    [
-                        Desk.raw("auto_exposure", "menu", 0, 3, 1, 0),
-                        Desk.raw("exposure_time_absolute", "int", 1, 10000, 156, 16),
-                    ],
+                    hasControls
+                        ? [
+                            Desk.raw("auto_exposure", "menu", 0, 3, 1, 0),
+                            Desk.raw("exposure_time_absolute", "int", 1, 10000, 156, 16),
+                        ] : [],
                     of: "(ssiiiiu)"
                 )
             )
@@ -125,6 +130,13 @@ final class Desk {
                 )
             }
             call.reply(.named(control))
+        case "StartRecording":
+            let file: [String: Value] = [
+                "path": .string("/home/me/Videos/DualCam/a.mkv"), "picture": .string("back"),
+                "encoder": .string("mjpeg"),
+            ]
+            set(["RecordingFiles": Desk.files(hasFiles ? [file] : [])], of: .capture)
+            call.reply()
         case "StopRecording":
             let file: [String: Value] = [
                 "path": .string("/home/me/Videos/DualCam/a.mkv"), "dropped": .uint32(2),
@@ -177,8 +189,12 @@ final class Desk {
 
     private static let capture: [String: Value] = [
         "Recording": .boolean(false), "RecordingSeconds": .uint32(0),
-        "RecordingFiles": .array([], of: .dictionary(key: .string, value: .variant)),
+        "RecordingFiles": files([]),
     ]
+
+    private static func files(_ files: [[String: Value]]) -> Value {
+        .array(files.map { .named($0) }, of: .dictionary(key: .string, value: .variant))
+    }
 
     private static let scene: [String: Value] = [
         "Swapped": .boolean(false), "Layout": .string("pip"),
