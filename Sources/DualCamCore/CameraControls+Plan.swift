@@ -177,6 +177,16 @@ extension CameraControls {
     /// Whether what the control shows is what came of our last write.
     private func isOurs(_ control: DeviceControl) -> Bool { settled[control.id] == control.value }
 
+    /// Throws `notSupported` where there is nothing that `dial` could turn.
+    package func need(_ dial: Dial) throws(ControlRefusal) {
+        switch dial {
+        case .iso: _ = try needSensitivity()
+        case .shutter: _ = try needExposureTime()
+        case .focus: _ = try needFocus()
+        case .whiteBalance: break  // In software, where the camera has none.
+        }
+    }
+
     private func needSensitivity() throws(ControlRefusal) -> DeviceControl {
         guard let sensitivity else {
             throw .notSupported(

@@ -105,8 +105,16 @@ final class ProService {
                 )
                 return
             }
-            daemon.send(.setDial(dial))
-            daemon.whenShown { write.accept() }
+            // What the camera has may not be known yet. One that cannot be asked may have it.
+            daemon.perform(.look, daemon.state.scene.main) { [self] result in
+                if case .success(let outcome) = result {
+                    do throws(ControlRefusal) { try outcome.controls.need(dial) } catch {
+                        return write.refuse(DBusError(error, isThere: true))
+                    }
+                }
+                daemon.send(.setDial(dial))
+                daemon.whenShown { write.accept() }
+            }
         default: preconditionFailure("\(write.property) is declared and not written")
         }
     }

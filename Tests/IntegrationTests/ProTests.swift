@@ -115,6 +115,13 @@ extension DaemonTests {
                 #expect(error("SetCompensation", .double(3)) == "OutOfRange")
                 #expect(error("SetRaw", .string("gain"), .int32(1)) == "NotSupported")
                 #expect(try controls(daemon, "ListRaw").first?.array == [])
+                for dial in ["iso", "shutter", "focus"] {
+                    let refusal = #expect(throws: DBusError.self) {
+                        try daemon.set("Dial", of: .pro, to: .string(dial))
+                    }
+                    #expect(refusal?.name.hasSuffix(".NotSupported") == true)
+                }
+                try daemon.set("Dial", of: .pro, to: .string("wb"))
                 try daemon.forgetSignals()
                 let answer = try controls(daemon, "StepKelvin", .int32(99))
                 #expect(answer == [.uint32(10000), .boolean(true)])
