@@ -53,6 +53,8 @@ package struct HudContent: Hashable, Sendable {
     package var lenses: [LensMark] = []
     /// `nil` where there is only the line.
     package var scale: Scale?
+    /// What is not to be covered, in pixels of the canvas: an inset at its foot.
+    package var inset: Rect?
 
     /// What there is to say of `controls`, with the dial in use where there is one, at its end or not; and that it has
     /// been recorded for so many seconds.
@@ -82,6 +84,11 @@ package struct HudContent: Hashable, Sendable {
         ]
         if aperture <= 0 { fields[2].room = 3 }
         if (controls.kelvin ?? 0) >= 10000 { fields[3].room = 6 }
+        let compensation = controls.wish.compensation
+        if compensation != 0 {
+            let text = "\(compensation > 0 ? "+" : "−")\(Self.number(abs(compensation)))EV"
+            fields.insert(Field(text: text, room: 6, dial: nil), at: 3)
+        }
         if let seconds {
             let rest = seconds % 60
             let text = "● \(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"

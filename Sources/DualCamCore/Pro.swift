@@ -60,6 +60,7 @@ extension State {
             recording: recording.seconds(at: time)
         )
         content.show(camera.lens)
+        content.inset = scene.lowInset
         scene.setHud(content, at: time)
     }
 }

@@ -280,6 +280,13 @@ package struct SceneState: Hashable, Sendable {
         Arrangement(resting: main, style: style, showsOther: hasBoth, canvas: canvas)
     }
 
+    /// Where an inset at the foot of the canvas is, or is going to be; `nil` where there is none.
+    package var lowInset: Rect? {
+        let isLow = style.insetCorner == .bottomLeft || style.insetCorner == .bottomRight
+        guard style.layout == .pip, style.insetVisible, hasBoth, isLow else { return nil }
+        return rest.otherPlace.rect
+    }
+
     /// True until the change under way is over.
     package func isMoving(at time: Timestamp) -> Bool {
         transition.map { !$0.isOver(at: time) } ?? false

@@ -41,8 +41,42 @@ package struct HudPicture: Sendable {
         }
     }
 
+    /// Where it may lie, so that an inset stays free: at the foot of the canvas, or over the inset.
+    private struct Room {
+        /// Its middle and its width.
+        var middle: Double
+        var width: Double
+        /// What it stands on.
+        var foot: Double
+
+        /// For a pill of `width`: in the middle as long as that has room there, else in the middle of what is left
+        /// beside the inset, and over it where neither is wide enough.
+        init(beside inset: Rect?, canvas: Size, for width: Double, unit: Double) {
+            let whole = Double(canvas.width)
+            middle = whole / 2
+            self.width = whole * 0.94
+            foot = Double(canvas.height)
+            guard let inset else { return }
+            let gap = HudPicture.dialGap * unit
+            let isLeft = inset.x + inset.width / 2 < middle
+            let left = isLeft ? inset.maxX + gap : 0.03 * whole
+            let right = isLeft ? 0.97 * whole : inset.x - gap
+            let centred = 2 * min(middle - left, right - middle)
+            // A dial that is much narrower shows too little of its scale.
+            if centred >= max(width, 0.8 * HudPicture.dialWidth * unit) {
+                self.width = centred
+            } else if right - left >= width {
+                middle = (left + right) / 2
+                self.width = right - left
+            } else {
+                foot = inset.y
+            }
+        }
+    }
+
     private let canvas: Size
     private let unit: Double
+    private let room: Room
     private let pill: Piece
     private var lenses = Piece()
     /// The value in use, which is amber while its dial is, and white else.
@@ -62,23 +96,28 @@ package struct HudPicture: Sendable {
     /// Draws `content` for a canvas of `canvas`. Looks for fonts, as `Drawing` does.
     package init(_ content: HudContent, canvas: Size) {
         self.canvas = canvas
+        // The values: each in a place of its own, so that none moves for another.
+        let characters =
+            content.fields.reduce(0) { $0 + $1.room } + 3 * max(0, content.fields.count - 1)
+        let whole = Drawing.Font(Self.mono, type: Self.valueType).measure("0").width
+        let widest = max(640, Double(characters) * whole + 2 * Self.pillPadding)
         let unit = min(
             max(Double(canvas.height) / 720, Self.leastUnit),
-            Double(canvas.width) / 660
+            Double(canvas.width) / (widest + 20)
         )
         self.unit = unit
 
-        // The values: each in a place of its own, so that none moves for another.
         let font = Drawing.Font(Self.mono, type: Self.valueType * unit)
         let (advance, capitals) = font.measure("0")
         let gap = 3 * advance
         let widths = content.fields.map { Double($0.room) * advance }
-        let inner = widths.reduce(0, +) + gap * Double(max(0, widths.count - 1))
+        let inner = Double(characters) * advance
         let width = Self.even(inner + 2 * Self.pillPadding * unit)
         let height = Int((Self.pillHeight * unit).rounded())
         let size = Size(width: width, height: height)
-        let x = Self.even(Double(canvas.width - width) / 2)
-        let y = canvas.height - Int((Self.pillMiddle * unit).rounded()) - height / 2
+        room = Room(beside: content.inset, canvas: canvas, for: Double(width), unit: unit)
+        let x = Self.even(room.middle - Double(width) / 2)
+        let y = Int(room.foot) - Int((Self.pillMiddle * unit).rounded()) - height / 2
         let baseline = (Double(height) / 2 + capitals / 2).rounded()
         let drawing = Drawing(size)
         drawing.fill(Rect(size), radius: Double(height) / 2, .black(Self.darkness))
@@ -111,7 +150,7 @@ package struct HudPicture: Sendable {
     private mutating func draw(_ marks: [HudContent.LensMark], above bottom: Int) {
         guard !marks.isEmpty else { return }
         let disc = Self.lensDisc * unit
-        let step = min(Self.lensStep * unit, Double(canvas.width) * 0.94 / Double(marks.count))
+        let step = min(Self.lensStep * unit, room.width / Double(marks.count))
         let size = Size(
             width: Self.even(step * Double(marks.count - 1) + Self.lensHeight * unit),
             height: Int((Self.lensHeight * unit).rounded())
@@ -143,7 +182,7 @@ package struct HudPicture: Sendable {
         }
         lenses = Piece(
             overlay: drawing.finish(),
-            x: Self.even(Double(canvas.width - size.width) / 2),
+            x: Self.even(room.middle - Double(size.width) / 2),
             y: bottom - Int((Self.lensGap * unit).rounded()) - size.height
         )
     }
@@ -155,10 +194,10 @@ package struct HudPicture: Sendable {
         hasDial = true
         let size = Size(
             // Its middle is the edge of a pair of pixels.
-            width: 2 * Self.even(min(Self.dialWidth * unit, Double(canvas.width) * 0.94) / 2),
+            width: 2 * Self.even(min(Self.dialWidth * unit, room.width) / 2),
             height: Int((Self.dialHeight * unit).rounded())
         )
-        let x = Self.even(Double(canvas.width - size.width) / 2)
+        let x = Self.even(room.middle - Double(size.width) / 2)
         let y = bottom - Int((Self.dialGap * unit).rounded()) - size.height
         middle = x + size.width / 2
 

@@ -91,11 +91,13 @@ struct HudCamera {
         aperture: Double = 1.8,
         lenses: [Double] = [],
         zoom: Double = 1,
-        missing: Double? = nil
+        missing: Double? = nil,
+        canvas: Size = Size(width: 1280, height: 720),
+        style: SceneStyle = SceneStyle()
     ) -> HudState {
         var state = State(
-            canvas: Size(width: 1280, height: 720),
-            style: SceneStyle(),
+            canvas: canvas,
+            style: style,
             cameras: PerRole(
                 back: CameraState(source: .auto, mirror: false, rotation: 0),
                 front: CameraState(source: .auto, mirror: true, rotation: 0)
@@ -122,6 +124,7 @@ struct HudCamera {
         }
         for event: Event in [
             .setControls(.back, ControlSettings(), aperture: aperture), .setPro(true),
+            .cameraAssigned(.back, name: "back"), .cameraAssigned(.front, name: "front"),
         ] {
             _ = reduce(&state, event, at: Timestamp(seconds: 10))
         }
@@ -156,6 +159,10 @@ struct HudTests {
         ("idle", { try HudCamera(.shutter(4000), .iso(400)).hud(.iso, seconds: 5) }),
         ("unknown", { HudCamera.none.hud(.focus, aperture: 0) }),
         ("lenses", { HudCamera().hud(.iso, lenses: [0.5, 1, 3], zoom: 1) }),
+        (
+            "compensation",
+            { try HudCamera(.iso(400), .compensation(-0.7)).hud(.iso) }
+        ),
         ("lens-fallback", { HudCamera().hud(.iso, lenses: [0.5, 1, 3], zoom: 3.5, missing: 3) }),
     ]
     static let now = Timestamp(seconds: 100)
@@ -258,6 +265,51 @@ struct HudTests {
         guard size.width == 720 else { return }
         let region = PixelRect(x: 0, y: 1040, width: 720, height: 240)
         try picture.expectGolden("hud-narrow-720", region)
+    }
+
+    @Test(
+        "leaves an inset at the foot of the picture free",
+        arguments: [
+            Size(width: 1280, height: 720), Size(width: 640, height: 360),
+            Size(width: 720, height: 1280),
+        ],
+        [0.2, 0.25, 0.35, 0.5]
+    )
+    func inset(canvas: Size, size: Double) throws {
+        for corner in [Corner.bottomLeft, .bottomRight] {
+            var style = SceneStyle()
+            style.insetCorner = corner
+            style.insetSize = size
+            let hud = try HudCamera(.iso(3200), .shutter(200), .compensation(0.7))
+                .hud(.iso, aperture: 11, lenses: [0.5, 1, 3], canvas: canvas, style: style)
+            let inset = try #require(hud.content?.inset)
+            #expect(inset.width == (Double(canvas.width) * size / 2).rounded() * 2)
+            let picture = try Self.picture(hud, canvas, over: 110)
+            var darkest = UInt8.max
+            for y in 0..<canvas.height {
+                for x in 0..<canvas.width {
+                    let luma = picture.pixel(x, y).y
+                    darkest = min(darkest, luma)
+                    let isFree =
+                        Double(x) >= inset.x && Double(x) < inset.maxX && Double(y) >= inset.y
+                        && Double(y) < inset.maxY
+                    if isFree, luma != 110 {
+                        Issue.record("(\(x), \(y)) is covered")
+                        return
+                    }
+                }
+            }
+            #expect(darkest < 60)
+            var photo = Picture(
+                SceneState(canvas: canvas, style: style, present: PerRole(back: true, front: true))
+                    .scene(at: Self.now),
+                canvas: canvas,
+                back: try photograph("back", size: canvas),
+                front: try photograph("front", size: canvas)
+            )
+            try photo.lay(hud, at: Self.now)
+            try photo.save("hud-inset-\(corner.rawValue)-\(canvas.width)-\(Int(size * 100))")
+        }
     }
 
     @Test("touches nothing but its pill and its dial")
