@@ -180,6 +180,7 @@ final class VideoControls: ControlPort {
         UInt32(V4L2_CID_AUTO_WHITE_BALANCE): .whiteBalanceAuto,
         UInt32(V4L2_CID_WHITE_BALANCE_TEMPERATURE): .temperature,
         UInt32(V4L2_CID_AUTO_N_PRESET_WHITE_BALANCE): .whiteBalancePreset,
+        UInt32(V4L2_CID_ZOOM_ABSOLUTE): .zoom,
         UInt32(V4L2_CID_FLASH_LED_MODE): .flashMode,
     ]
 }

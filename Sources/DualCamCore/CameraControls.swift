@@ -46,6 +46,10 @@ package struct CameraControls: Hashable, Sendable {
     /// What the driver made of what we wrote, by the control's number: another value is another
     /// program's.
     var settled: [UInt32: Int] = [:]
+    /// Which `ZoomRequest` its zoom follows; 0: none.
+    package var zoomNumber = 0
+    /// Whether its zoom stands where others left it, while it delivers.
+    package var isZoomOthers = false
     /// What was there before we wrote, for what has no automatic to go back to.
     var original: [UInt32: Int] = [:]
 

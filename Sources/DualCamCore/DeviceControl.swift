@@ -41,6 +41,8 @@ package struct DeviceControl: Hashable, Sendable {
         case temperature
         /// V4L2_CID_AUTO_N_PRESET_WHITE_BALANCE, a menu of `PresetIndex`.
         case whiteBalancePreset
+        /// V4L2_CID_ZOOM_ABSOLUTE; larger is narrower.
+        case zoom
         /// V4L2_CID_FLASH_LED_MODE, a menu of `FlashMode`.
         case flashMode
     }

@@ -33,6 +33,8 @@ package struct Framing: Hashable, Sendable {
     package private(set) var middle = Place.middle
     /// What the lens in each bay magnifies.
     private var factors = PerBay(first: 1.0, second: 1.0)
+    /// What they magnified before, and until when; the latest ones, oldest first.
+    private var before = PerBay(first: [Magnification](), second: [Magnification]())
     /// Whose picture is shown, or will be once the crossing is over.
     private var bay = Bay.first
     /// When the pictures of the two bays begin to cross over, if they do.
@@ -42,6 +44,13 @@ package struct Framing: Hashable, Sendable {
     private var start = Timestamp.zero
     private var duration = 0.0
 
+    private struct Magnification: Hashable {
+        var factor: Double
+        var until: Timestamp
+    }
+
+    /// How many steps a lens can be ahead of a picture on its way: those of half a second.
+    private static let memory = 16
     /// Seconds that the pictures of two lenses take to cross over.
     package static let crossing = 0.2
 
@@ -71,8 +80,30 @@ package struct Framing: Hashable, Sendable {
     /// Shows the picture of `bay`, whose lens magnifies `factor` times, at once.
     package mutating func show(_ bay: Bay, factor: Double) {
         self.bay = bay
-        factors[bay] = factor
+        set(bay, factor)
         crossingStart = nil
+    }
+
+    private mutating func set(_ bay: Bay, _ factor: Double) {
+        factors[bay] = factor
+        before[bay] = []
+    }
+
+    /// The lens in `bay` magnifies `factor` times from `time` on: pictures that were taken before are shown as they are.
+    package mutating func magnify(_ bay: Bay, _ factor: Double, at time: Timestamp) {
+        guard factor != factors[bay] else { return }
+        before[bay] =
+            before[bay].suffix(Self.memory - 1)
+            + [Magnification(factor: factors[bay], until: time)]
+        factors[bay] = factor
+    }
+
+    /// How much a lens that magnifies `factor` times may zoom in by itself with all that is to be seen at `time` in its
+    /// picture, whose middle it keeps; at least 1.
+    package func magnification(at time: Timestamp, factor: Double) -> Double {
+        let (zoom, middle) = pose(at: time)
+        let distance = max(abs(middle.x - 0.5), abs(middle.y - 0.5))
+        return max(1, 0.5 / (distance + 0.5 / zoom) / factor)
     }
 
     /// Has the picture of the other bay, whose lens magnifies `factor` times, take the place of the one that is
@@ -81,7 +112,7 @@ package struct Framing: Hashable, Sendable {
         let end = start + Timestamp(seconds: duration)
         let begin = max(time, end)
         bay = bay.other
-        factors[bay] = factor
+        set(bay, factor)
         crossingStart = begin
         return begin + Timestamp(seconds: Self.crossing)
     }
@@ -119,12 +150,21 @@ package struct Framing: Hashable, Sendable {
     }
 
     /// The part of the upright picture of the lens in `bay` that is seen at `time`, in fractions of its
-    /// extent: the whole where the lens does not see as much as is wanted.
-    package func part(at time: Timestamp, of bay: Bay = .first) -> Rect {
+    /// extent: the whole where the lens does not see as much as is wanted. A picture that was `taken` before the lens
+    /// magnified as it does now is taken for what it is.
+    package func part(
+        at time: Timestamp,
+        of bay: Bay = .first,
+        taken: Timestamp? = nil
+    ) -> Rect {
         let (zoom, middle) = pose(at: time)
-        let share = min(1, factors[bay] / zoom)
+        var factor = factors[bay]
+        if let taken, let earlier = before[bay].first(where: { taken < $0.until }) {
+            factor = earlier.factor
+        }
+        let share = min(1, factor / zoom)
         func edge(_ place: Double) -> Double {
-            let own = 0.5 + (place - 0.5) * factors[bay]
+            let own = 0.5 + (place - 0.5) * factor
             return min(max(0, own - share / 2), 1 - share)
         }
         return Rect(x: edge(middle.x), y: edge(middle.y), width: share, height: share)

@@ -73,6 +73,12 @@ package struct LensState: Hashable, Sendable {
     /// Since when it is too dark, or light enough for `dark`; and for how many seconds it has to be that.
     var lightSince: Timestamp?
     var brightDuration = Self.leastBright
+    /// Whether anybody asked for a zoom; else that of the device is as it was found.
+    var isZoomAsked = false
+    /// The number of the latest `ZoomRequest`.
+    package internal(set) var zoomNumber = 0
+    /// How much devices magnify by a zoom of their own, at most, as far as that is known.
+    var reaches: [String: Double] = [:]
     /// What the picture was last asked to move to.
     var aim = Aim(zoom: 1, middle: .middle, inside: 1)
 
@@ -131,11 +137,11 @@ package struct LensState: Hashable, Sendable {
     /// The lenses that are there.
     package var present: [Lens] { all.filter(\.isThere) }
 
-    /// How much the camera can magnify, digitally beyond what its lenses do.
+    /// How much the camera can magnify, digitally beyond what its lenses and their own zooms do.
     package var zoomRange: ClosedRange<Double> {
-        let factors = present.map(\.factor)
-        let least = min(1, factors.min() ?? 1)
-        return least...Self.mostDigitalZoom * max(1, factors.max() ?? 1)
+        let least = present.map(\.factor).min() ?? 1
+        let most = present.map { max($0.factor, $0.deviceFactor * (reaches[$0.device] ?? 1)) }.max()
+        return min(1, least)...Self.mostDigitalZoom * max(1, most ?? 1)
     }
 
     /// The lens that is selected, by the zoom.
@@ -165,6 +171,7 @@ package struct LensState: Hashable, Sendable {
         self.device = device
         self.factor = factor
     }
+
 }
 
 // MARK: What happens
@@ -231,8 +238,14 @@ extension State {
         guard let incoming = cameras[role].lens.incoming, incoming.mode != nil,
             !incoming.isCrossing, !scene.framings[role].isMoving(at: time)
         else { return [] }
+        let camera = cameras[role]
+        let next = incoming.factor * incoming.controls.magnification
+        let shown = camera.lens.factor * camera.controls.magnification
+        // A zoom that is still on its way back does not show as much as is wanted.
+        let most = max(next, camera.mode == nil ? 0 : shown)
+        guard most <= scene.framings[role].zoom * 1.01 else { return [] }
         cameras[role].lens.incoming?.isCrossing = true
-        let over = scene.framings[role].cross(toFactor: incoming.factor, at: time)
+        let over = scene.framings[role].cross(toFactor: next, at: time)
         return [.startCrossing(role, seconds: (over - time).seconds)]
     }
 
@@ -253,6 +266,43 @@ extension State {
         return [.closeLens(role)]
     }
 
+    /// What the own zoom of the device that is shown is to follow; `nil`: nobody asked for any zoom, and it stays where it
+    /// was found.
+    package func zoomRequest(_ role: Role) -> ZoomRequest? {
+        let (camera, lens) = (cameras[role], cameras[role].lens)
+        guard lens.isZoomAsked || lens.device != camera.identity else { return nil }
+        return zoomRequest(role, factor: lens.factor)
+    }
+
+    /// What that of the device is to follow that gets ready.
+    package func incomingZoomRequest(_ role: Role) -> ZoomRequest? {
+        cameras[role].lens.incoming.flatMap { zoomRequest(role, factor: $0.factor) }
+    }
+
+    private func zoomRequest(_ role: Role, factor: Double) -> ZoomRequest {
+        ZoomRequest(
+            framing: scene.framings[role],
+            factor: factor,
+            number: cameras[role].lens.zoomNumber
+        )
+    }
+
+    /// The controls of the device that is shown were just read. Where another program, or a hand, has turned its zoom,
+    /// that is what the user wants; whether it is something else than before.
+    mutating func readZoom(_ role: Role) -> Bool {
+        let (lens, controls) = (cameras[role].lens, cameras[role].controls)
+        // What was asked of it meanwhile counts.
+        guard cameras[role].isAsked, controls.isZoomOthers,
+            controls.zoomNumber == zoomRequest(role)?.number ?? 0
+        else { return false }
+        let zoom = lens.factor * controls.magnification
+        guard zoom != lens.zoom else { return false }
+        cameras[role].lens.zoom = zoom
+        cameras[role].lens.middle = .middle
+        cameras[role].lens.isZoomAsked = false
+        return true
+    }
+
     /// Has each camera show, or get ready, the device that can best show what is wanted, and the part of its
     /// picture that is; within `duration` seconds.
     mutating func followLenses(at time: Timestamp, duration: Double) -> [Effect] {
@@ -271,7 +321,8 @@ extension State {
         if !camera.isAsked {
             if let incoming = lens.incoming {
                 if incoming.isCrossing {
-                    scene.framings[role].show(lens.bay, factor: lens.factor)
+                    let shown = lens.factor * camera.controls.magnification
+                    scene.framings[role].show(lens.bay, factor: shown)
                 }
                 lens.incoming = nil
                 effects.append(.closeLens(role))
@@ -301,11 +352,17 @@ extension State {
             }
         }
         cameras[role].lens = lens
-        guard lens.incoming?.isCrossing != true else { return effects }
-        if scene.framings[role].factor(of: lens.bay) != lens.factor
-            || scene.framings[role].bay(at: time) != lens.bay
-        {
-            scene.framings[role].show(lens.bay, factor: lens.factor)
+        let shown = lens.factor * cameras[role].controls.magnification
+        if let incoming = lens.incoming, incoming.isCrossing {
+            let next = incoming.factor * incoming.controls.magnification
+            scene.framings[role].magnify(lens.bay, shown, at: time)
+            scene.framings[role].magnify(lens.bay.other, next, at: time)
+            return effects
+        }
+        if scene.framings[role].bay(at: time) != lens.bay {
+            scene.framings[role].show(lens.bay, factor: shown)
+        } else {
+            scene.framings[role].magnify(lens.bay, shown, at: time)
         }
         // What is to be seen when the next lens is ready has to be in its picture, too.
         let zoom = max(lens.zoom, lens.factor)
@@ -317,6 +374,7 @@ extension State {
         )
         guard aim != lens.aim else { return effects }
         cameras[role].lens.aim = aim
+        cameras[role].lens.zoomNumber += 1
         scene.framings[role].move(
             to: aim.zoom,
             middle: aim.middle,

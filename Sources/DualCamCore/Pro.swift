@@ -28,7 +28,8 @@ extension State {
             bay: camera.lens.bay,
             settings: camera.controls.settings,
             rate: camera.mode?.rate,
-            isShown: showsControls
+            isShown: showsControls,
+            zoomNumber: zoomRequest(role)?.number
         )
     }
 
@@ -73,4 +74,5 @@ package struct ControlUse: Hashable, Sendable {
     /// Frames per second, while it delivers.
     var rate: Double?
     var isShown: Bool
+    var zoomNumber: Int?
 }

@@ -530,8 +530,12 @@ package struct SceneState: Hashable, Sendable {
         return extents
     }
 
-    /// What to draw at `time`, bottom first. Does not allocate; from any thread.
-    package func scene(at time: Timestamp) -> Scene {
+    /// What to draw at `time`, bottom first, of pictures that were `taken` then, or just now. Does not allocate; from any
+    /// thread.
+    package func scene(
+        at time: Timestamp,
+        taken: PerRole<PerBay<Timestamp>>? = nil
+    ) -> Scene {
         let now = arrangement(at: time)
         var scene = Scene()
         let whole = Rect(canvas)
@@ -542,25 +546,36 @@ package struct SceneState: Hashable, Sendable {
             scene.backdrop = now.main
             scene.backdropMix = now.backdropMix
         }
-        if let beneath = now.beneath { append(beneath, now.main.other, to: &scene, at: time) }
-        append(now.mainPlace, now.main, to: &scene, at: time)
-        append(now.otherPlace, now.main.other, to: &scene, at: time)
+        if let beneath = now.beneath {
+            append(beneath, now.main.other, to: &scene, at: time, taken)
+        }
+        append(now.mainPlace, now.main, to: &scene, at: time, taken)
+        append(now.otherPlace, now.main.other, to: &scene, at: time, taken)
         return scene
     }
 
     /// What to draw at `time` where a camera is shown alone, as layout `single` shows it; the scene for
     /// `nil`. Does not allocate; from any thread.
-    package func scene(of camera: Role?, at time: Timestamp) -> Scene {
-        guard let camera else { return scene(at: time) }
+    package func scene(
+        of camera: Role?,
+        at time: Timestamp,
+        taken: PerRole<PerBay<Timestamp>>? = nil
+    ) -> Scene {
+        guard let camera else { return scene(at: time, taken: taken) }
         var scene = Scene()
-        append(Placement(rect: Rect(canvas)), camera, to: &scene, at: time)
+        append(Placement(rect: Rect(canvas)), camera, to: &scene, at: time, taken)
         return scene
     }
 
-    private func shot(_ bay: Bay, of role: Role, at time: Timestamp) -> Shot {
+    private func shot(
+        _ bay: Bay,
+        of role: Role,
+        at time: Timestamp,
+        _ taken: PerRole<PerBay<Timestamp>>? = nil
+    ) -> Shot {
         var shot = Shot()
         shot.bay = bay
-        shot.part = framings[role].part(at: time, of: bay)
+        shot.part = framings[role].part(at: time, of: bay, taken: taken?[role][bay])
         shot.grade = grades[role][bay]
         return shot
     }
@@ -569,7 +584,8 @@ package struct SceneState: Hashable, Sendable {
         _ place: Placement,
         _ role: Role,
         to scene: inout Scene,
-        at time: Timestamp
+        at time: Timestamp,
+        _ taken: PerRole<PerBay<Timestamp>>?
     ) {
         guard place.opacity > 0, present[role] || role == main else { return }
         var layer = Layer(role: role, rect: place.rect)
@@ -587,10 +603,10 @@ package struct SceneState: Hashable, Sendable {
         layer.transform = transforms[role]
         let framing = framings[role]
         let bay = framing.bay(at: time)
-        layer.shot = shot(bay, of: role, at: time)
+        layer.shot = shot(bay, of: role, at: time, taken)
         let share = framing.share(at: time)
         if share > 0 {
-            layer.next = shot(bay.other, of: role, at: time)
+            layer.next = shot(bay.other, of: role, at: time, taken)
             layer.nextShare = share
         }
         if let turning = turnings[role] {

@@ -141,6 +141,8 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .setZoom(let role, let zoom, let middle, let duration):
         precondition(state.cameras[role].lens.zoomRange.contains(zoom))
         state.cameras[role].lens.zoom = zoom
+        state.cameras[role].lens.isZoomAsked = true
+        state.cameras[role].lens.zoomNumber += 1
         state.cameras[role].lens.forgetDark()
         zoomDuration = duration
         if let middle {
@@ -223,6 +225,9 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .cameraIdentified(let role, let identity):
         identify(&state, role, identity)
     case .controlsRead(let role, let identity, let controls):
+        if !controls.device.isEmpty {
+            state.cameras[role].lens.reaches[identity] = controls.mostMagnification
+        }
         if identity == state.cameras[role].lens.incoming?.device {
             state.cameras[role].lens.incoming?.controls = controls
         }
@@ -232,6 +237,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         let settings = state.cameras[role].controls.settings
         state.cameras[role].controls = controls
         state.cameras[role].controls.settings = settings
+        if state.readZoom(role) { zoomDuration = 0 }
     case .dialTurned(let role, let dial, let limit):
         state.commanded(role, dial, limit, at: time)
     case .cameraMoved(let role):
@@ -356,6 +362,8 @@ private func identify(_ state: inout State, _ role: Role, _ identity: String) {
     }
     state.cameras[role].lens.all = []
     state.cameras[role].lens.failed = []
+    state.cameras[role].lens.reaches = [:]
+    state.cameras[role].lens.isZoomAsked = state.zooms[identity] != nil
     state.cameras[role].lens.forgetDark()
     state.cameras[role].lens.show(identity, factor: 1)
     state.cameras[role].lens.zoom = state.zooms.removeValue(forKey: identity) ?? 1

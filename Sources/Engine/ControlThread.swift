@@ -33,18 +33,22 @@ package final class ControlThread: Sendable {
         package var isStreaming: Bool
         /// Whether values are on show that change without being told of.
         package var isShown: Bool
+        /// What the camera's own zoom is to follow while it delivers; `nil`: it stays where it was found.
+        package var zoom: ZoomRequest?
 
         /// What there is to look after.
         package init(
             source: (any CameraSource)?,
             controls: CameraControls,
             isStreaming: Bool,
-            isShown: Bool
+            isShown: Bool,
+            zoom: ZoomRequest? = nil
         ) {
             self.source = source
             self.controls = controls
             self.isStreaming = isStreaming
             self.isShown = isShown
+            self.zoom = zoom
         }
     }
 
@@ -80,7 +84,8 @@ package final class ControlThread: Sendable {
         body { done($0.perform(command)) }
     }
 
-    /// Looks after nothing any more; what was set by hand of the camera is automatic again, and its light out.
+    /// Looks after nothing any more; what was set by hand of the camera is automatic again, its zoom where it was found, and
+    /// its light out.
     package func leave() { body { $0.leave() } }
 
     /// Has the thread close the device and end; does not wait for it. Once.
@@ -102,6 +107,8 @@ package final class ControlThread: Sendable {
         private var port: (any ControlPort)?
         private var watch: EventLoop.Watch?
         private var timer: EventLoop.Timer?
+        private var drive = ZoomDrive()
+        private var stepper: EventLoop.Timer?
         /// What was told last.
         private var told = CameraControls()
 
@@ -112,26 +119,32 @@ package final class ControlThread: Sendable {
             loop = try EventLoop()
             self.report = report
             timer = try loop.timer { [unowned self] in look() }
+            stepper = try loop.timer { [unowned self] in stepZoom() }
         }
 
         func take(_ use: Use) {
             if use.source?.identity != source?.identity {
-                darken()
+                tidy()
                 close()
                 controls = use.controls
                 told = controls
+                drive = ZoomDrive()
             }
             controls.settings = use.controls.settings
             source = use.source
             isShown = use.isShown
+            let isOther = use.zoom?.number != drive.request?.number
+            if isOther { drive.follow(use.zoom) }
             if use.isStreaming != isStreaming {
                 isStreaming = use.isStreaming
                 if isStreaming {
                     start()
                 } else {
-                    darken()
+                    tidy()
                     close()
                 }
+            } else if isOther {
+                stepZoom()
             }
             tell()
             wait()
@@ -175,7 +188,7 @@ package final class ControlThread: Sendable {
 
         func leave() {
             if !controls.wish.isAutomatic { _ = perform(.reset) }
-            darken()
+            tidy()
             take(
                 Use(
                     source: nil,
@@ -190,16 +203,57 @@ package final class ControlThread: Sendable {
             Outcome(identity: source?.identity ?? "", controls: controls, limit: limit)
         }
 
-        /// The light of a camera that is not used any more does not shine.
-        private func darken() {
-            guard controls.torch == true, (try? open()) != nil else { return }
-            _ = try? carryOut(.torch(false))
+        /// The zoom of a camera that is not used any more is where others left it, and its light does not shine.
+        private func tidy() {
+            if let home = drive.home, !drive.isOthers, controls.zoomControl?.value != home,
+                (try? open()) != nil
+            {
+                writeZoom(home)
+            }
+            drive.end()
+            if controls.torch == true, (try? open()) != nil { _ = try? carryOut(.torch(false)) }
+        }
+
+        /// Has the camera's own zoom follow what is seen, one step a call, until it is there.
+        private func stepZoom() {
+            guard isStreaming, port != nil, let zoom = controls.zoomControl else { return }
+            writeZoom(drive.next(zoom, at: MonotonicClock.now))
+            tell()
+            guard let now = controls.zoomControl, !drive.isOver(now, at: MonotonicClock.now) else {
+                return
+            }
+            stepper?.arm(after: ZoomDrive.pace)
+        }
+
+        /// Writes a value of the zoom, if there is one to be written, and reads what it is.
+        private func writeZoom(_ value: Int?) {
+            guard let port, let zoom = controls.zoomControl else { return }
+            do throws(ControlRefusal) {
+                if let value {
+                    try port.write(ControlWrite(zoom, value))
+                    drive.write(value)
+                }
+                var device = controls.device
+                try port.update(&device) { $0.purpose == .zoom }
+                controls.read(device)
+            } catch {
+                drive.giveUp()
+            }
+            seeZoom()
+        }
+
+        /// Takes note of where the zoom is.
+        private func seeZoom() {
+            if let zoom = controls.zoomControl { drive.see(zoom.value) }
+            controls.zoomNumber = drive.request?.number ?? 0
+            controls.isZoomOthers = drive.home != nil && drive.isOthers
         }
 
         func end() {
-            darken()
+            tidy()
             close()
             timer = nil
+            stepper = nil
             loop.stop()
         }
 
@@ -219,6 +273,16 @@ package final class ControlThread: Sendable {
                 throw error
             }
             guard isStreaming else { return }
+            if let zoom = controls.zoomControl {
+                drive.begin(zoom)
+                // There is no picture yet that would jump.
+                if let goal = drive.goal(zoom, at: MonotonicClock.now) {
+                    writeZoom(goal == zoom.value ? nil : goal)
+                    stepper?.arm(after: ZoomDrive.pace)
+                } else {
+                    seeZoom()
+                }
+            }
             port.subscribe(to: controls.device.filter { $0.purpose != nil })
             if port.descriptor >= 0 {
                 watch = try? loop.watch(port.descriptor, for: .urgent) { [unowned self] in
@@ -233,6 +297,7 @@ package final class ControlThread: Sendable {
 
         private func close() {
             timer?.disarm()
+            stepper?.disarm()
             // First: the descriptor belongs to the port.
             watch?.cancel()
             watch = nil
@@ -261,6 +326,7 @@ package final class ControlThread: Sendable {
             } else {
                 controls.settle(plan, device)
             }
+            seeZoom()
             return plan
         }
 
@@ -274,6 +340,7 @@ package final class ControlThread: Sendable {
                 throw error
             }
             controls.read(device)
+            seeZoom()
         }
 
         /// Looks what there is now, and tells.

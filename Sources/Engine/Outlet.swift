@@ -184,7 +184,8 @@ final class Outlet {
         let name = FrameName(main)
         let isRepeated = name == self.shown
         let stamp = clock.stamp(taken: isRepeated ? nil : main?.timestamp, now: now)
-        let scene = state.scene(of: camera, at: now)
+        let taken = PerRole(back: contents.back.taken, front: contents.front.taken)
+        let scene = state.scene(of: camera, at: now, taken: taken)
         let hud = (camera == nil ? shown.hud : nil).flatMap { hud in
             hud.state.pose(at: now).map { (pose: $0, picture: hud.picture) }
         }
@@ -266,6 +267,16 @@ final class Outlet {
             stride: stride
         )
         return (start, MonotonicClock.now)
+    }
+}
+
+extension PerBay<FrameSlot.Content> {
+    /// When the pictures were taken.
+    fileprivate var taken: PerBay<Timestamp> {
+        PerBay<Timestamp>(
+            first: first.frame?.timestamp ?? .zero,
+            second: second.frame?.timestamp ?? .zero
+        )
     }
 }
 

@@ -9,15 +9,16 @@ extension Daemon {
     /// Has a role's controls looked after as its camera is now.
     func useControls(_ role: Role) {
         let camera = state.cameras[role]
-        let lens = camera.lens
-        useControls(role, lens.bay, lens.device, camera.controls, camera.mode)
+        let (lens, zoom) = (camera.lens, state.zoomRequest(role))
+        useControls(role, lens.bay, lens.device, camera.controls, camera.mode, zoom)
     }
 
     /// Has the device that gets ready be set as the one that is shown.
     func useIncomingControls(_ role: Role) {
         let lens = state.cameras[role].lens
         guard let incoming = lens.incoming else { return }
-        useControls(role, lens.bay.other, incoming.device, incoming.controls, incoming.mode)
+        let (bay, zoom) = (lens.bay.other, state.incomingZoomRequest(role))
+        useControls(role, bay, incoming.device, incoming.controls, incoming.mode, zoom)
     }
 
     private func useControls(
@@ -25,13 +26,15 @@ extension Daemon {
         _ bay: Bay,
         _ device: String,
         _ wanted: CameraControls,
-        _ mode: CaptureMode?
+        _ mode: CaptureMode?,
+        _ zoom: ZoomRequest?
     ) {
         var use = ControlThread.Use(
             source: source(role, device),
             controls: wanted,
             isStreaming: mode != nil,
-            isShown: state.showsControls
+            isShown: state.showsControls,
+            zoom: zoom
         )
         use.controls.settings.frameRate = mode?.rate ?? Double(configuration.output.frameRate)
         controls?[role][bay].use(use)

@@ -261,6 +261,7 @@ final class Daemon {
             let (lens, old) = (state.cameras[role].lens, before.cameras[role].lens)
             if lens.incoming?.mode != old.incoming?.mode
                 || lens.incoming?.device != old.incoming?.device
+                || lens.zoomNumber != old.zoomNumber
             {
                 useIncomingControls(role)
             }

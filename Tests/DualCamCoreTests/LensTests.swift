@@ -186,6 +186,80 @@ struct LensTests {
         #expect(!lens.isFallback)
     }
 
+    /// Controls with a zoom that stands at so much, of request `number`.
+    private func controls(zoom: Double, number: Int, isOthers: Bool = false) -> CameraControls {
+        var controls = CameraControls()
+        let value = Int((100 * zoom).rounded())
+        controls.read([
+            DeviceControl(id: 9, name: "zoom", purpose: .zoom, range: 100...500, value: value)
+        ])
+        controls.zoomNumber = number
+        controls.isZoomOthers = isOthers
+        return controls
+    }
+
+    @Test mutating func aZoomOfTheDevicesOwnTakesOverWhatIsCut() throws {
+        send(.cameraIdentified(.back, "own"), .cameraAssigned(.back, name: "Desk"), at: 1)
+        send(.start, .nodePublished(id: 7), .consumed(true), at: 1)
+        send(.lensesFound(.back, lenses().filter { $0.name == "wide" }), at: 1)
+        send(.cameraStreaming(.back, mode, insteadOf: nil), at: 2)
+        #expect(state.zoomRequest(.back) == nil, "nobody asked")
+        send(.controlsRead(.back, identity: "own", controls(zoom: 1, number: 0)), at: 2.5)
+        #expect(lens.zoomRange == 1...40)
+        _ = zoom(to: 4, at: 3)
+        let request = try #require(state.zoomRequest(.back))
+        #expect(request.factor == 1 && request.framing.zoom == 4)
+        #expect(abs(part(at: 3.5).width - 0.25) < 1e-9)
+        for hardware in [1.05, 2, 4] {
+            let read = controls(zoom: hardware, number: request.number)
+            send(.controlsRead(.back, identity: "own", read), at: 3.5 + hardware)
+            #expect(abs(part(at: 3.5 + hardware).width - hardware / 4) < 1e-9)
+        }
+        // On its way back it is ahead of what is wanted.
+        _ = zoom(to: 2, at: 9)
+        #expect(part(at: 9.5) == .unit && lens.zoom == 2)
+    }
+
+    @Test mutating func aZoomThatAnotherTurnsIsWhatIsWanted() throws {
+        begin()
+        let found = controls(zoom: 1.5, number: 0, isOthers: true)
+        send(.controlsRead(.back, identity: "own", found), at: 2)
+        #expect(lens.zoom == 1.5 && part(at: 2) == .unit && state.zoomRequest(.back) == nil)
+        _ = zoom(to: 2, at: 3)
+        // What was found is told once more, too late.
+        send(.controlsRead(.back, identity: "own", found), at: 3)
+        #expect(lens.zoom == 2)
+        let number = try #require(state.zoomRequest(.back)).number
+        let turned = controls(zoom: 2.5, number: number, isOthers: true)
+        send(.controlsRead(.back, identity: "own", turned), at: 4)
+        #expect(lens.zoom == 2.5 && part(at: 4) == .unit && lens.incoming == nil)
+        _ = zoom(to: 2.5, at: 5)
+        #expect(try #require(state.zoomRequest(.back)).number > number)
+    }
+
+    @Test mutating func lensesCrossOverOnceTheirZoomsShowWhatIsWanted() throws {
+        begin()
+        _ = zoom(to: 3, at: 3)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
+        let request = try #require(state.incomingZoomRequest(.back))
+        #expect(request.factor == 3 && request.number == state.zoomRequest(.back)?.number)
+        // It was left at twice as much.
+        send(.controlsRead(.back, identity: "telephoto", controls(zoom: 2, number: 1)), at: 3.4)
+        #expect(send(.lensReady(.back), at: 4) == [])
+        send(.controlsRead(.back, identity: "telephoto", controls(zoom: 1, number: 1)), at: 4.4)
+        #expect(send(.lensReady(.back), at: 4.5) != [])
+        _ = send(.lensCrossed(.back), at: 4.7)
+        _ = zoom(to: 6, at: 5)
+        let turned = controls(zoom: 2, number: lens.zoomNumber)
+        send(.controlsRead(.back, identity: "telephoto", turned), at: 6)
+        #expect(part(at: 6) == .unit && lens.zoomRange.upperBound == 8 * 15)
+        // It is gone: how it stood then is not waited for.
+        send(.cameraInterrupted(.back, .unplugged, reason: "gone"), at: 7)
+        _ = zoom(to: 1, at: 7.1)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 7.5)
+        #expect(send(.lensReady(.back), at: 8) != [])
+    }
+
     @Test mutating func nobodyLooksAndTheLensIsAnotherAtOnce() {
         begin(isLookedAt: false)
         #expect(zoom(to: 3, at: 3) == [])

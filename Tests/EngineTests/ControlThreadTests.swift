@@ -26,7 +26,12 @@ struct ControlThreadTests {
     }
 
     /// Has the thread look after the camera.
-    private func use(isStreaming: Bool, isShown: Bool = false, wish: ControlCommand? = nil) throws {
+    private func use(
+        isStreaming: Bool,
+        isShown: Bool = false,
+        wish: ControlCommand? = nil,
+        zoom: ZoomRequest? = nil
+    ) throws {
         var controls = CameraControls()
         if let wish {
             controls.read(driver.controls)
@@ -38,7 +43,8 @@ struct ControlThreadTests {
                 source: source,
                 controls: controls,
                 isStreaming: isStreaming,
-                isShown: isShown
+                isShown: isShown,
+                zoom: zoom
             )
         )
     }
@@ -162,6 +168,66 @@ struct ControlThreadTests {
         try use(isStreaming: true)
         try eventually("its shutter", within: Self.patience) {
             driver.value(of: "exposure_time") == 80
+        }
+    }
+
+    private static func zoom(to zoom: Double, number: Int) -> ZoomRequest {
+        var framing = Framing()
+        framing.move(to: zoom, middle: .middle, at: MonotonicClock.now, duration: 0)
+        return ZoomRequest(framing: framing, factor: 1, number: number)
+    }
+
+    @Test("steps the camera's own zoom after what is seen, and puts it back in the end")
+    func zooming() throws {
+        driver.change("zoom", to: 120)
+        try use(isStreaming: true)
+        try waitFor("where it was found") { $0.isZoomOthers && $0.magnification == 1.2 }
+        #expect(driver.log.isEmpty)
+
+        try use(isStreaming: true, zoom: Self.zoom(to: 3, number: 1))
+        try waitFor("the zoom") { $0.magnification == 3 }
+        let written = driver.log.compactMap {
+            $0.hasPrefix("zoom=") ? Double($0.dropFirst(5)) : nil
+        }
+        #expect(written.first == 126 && written.last == 300)
+        for (a, b) in zip(written, written.dropFirst()) { #expect(b > a && b / a <= 1.05) }
+        #expect(told.with { $0.dropFirst().allSatisfy { !$0.controls.isZoomOthers } })
+        // Each step was told once it was read.
+        let seen = told.with { $0.map(\.controls.magnification) }
+        #expect(seen.count >= written.count && seen == seen.sorted())
+
+        // It ends where the device ends, and begins at once where nothing is seen yet.
+        try use(isStreaming: false, zoom: Self.zoom(to: 9, number: 2))
+        try eventually("the zoom as it was", within: Self.patience) {
+            driver.value(of: "zoom") == 120 && driver.openPorts == 0
+        }
+        try use(isStreaming: true, zoom: Self.zoom(to: 9, number: 2))
+        try eventually("its end", within: Self.patience) { driver.value(of: "zoom") == 500 }
+        #expect(driver.log.filter { $0 != "read" }.suffix(2) == ["zoom=120", "zoom=500"])
+        end()
+        #expect(driver.value(of: "zoom") == 120)
+    }
+
+    @Test(
+        "leaves the camera's own zoom where another turns it, and says so; also where it is not taken"
+    )
+    func zoomOfOthers() throws {
+        defer { end() }
+        try use(isStreaming: true, zoom: Self.zoom(to: 2, number: 1))
+        try waitFor("the zoom") { $0.magnification == 2 }
+        driver.change("zoom", to: 400)
+        driver.tellEvent()
+        try waitFor("the other's zoom") {
+            $0.isZoomOthers && $0.zoomNumber == 1 && $0.magnification == 4
+        }
+        try use(isStreaming: true, zoom: Self.zoom(to: 3, number: 2))
+        try waitFor("the zoom again") {
+            $0.zoomNumber == 2 && $0.magnification == 3 && !$0.isZoomOthers
+        }
+        driver.refuse("zoom", with: .failed(.stalled, "no answer"))
+        try use(isStreaming: true, zoom: Self.zoom(to: 1, number: 3))
+        try waitFor("that it stays") {
+            $0.zoomNumber == 3 && $0.isZoomOthers && $0.magnification == 3
         }
     }
 
@@ -296,6 +362,7 @@ private final class ScriptedDriver: Sendable {
             control(3, "gain", .gain, 0...255, 32),
             control(4, "focus_auto", .focusAuto, 0...1, 1),
             control(5, "focus", .focus, 0...250, 120),
+            control(6, "zoom", .zoom, 100...500, 100),
         ]
         follow(&controls)
         return controls

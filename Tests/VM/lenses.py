@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -u
 """Three USB cameras as the lenses of one: each takes the place of another without a cut, set as that one was, and one that is
-pulled out is replaced by another one's picture until it is back."""
+pulled out is replaced by another one's picture until it is back. And the zoom of one's own: it takes over from the crop."""
 from guest import *
 
 WIDTH, HEIGHT, RATE = 320, 180, 10
@@ -12,6 +12,8 @@ LIGHTS = {'ultra-wide': 0.56, 'wide': 0.72, 'telephoto': 1.0}
 PORTS = {'wide': 0, 'ultra-wide': 1, 'telephoto': 2}
 # Of the mean luma: bars that are half in the picture.
 SLACK = 12
+# How far from each other the dark bars are at 1x, in pixels of the output.
+PERIOD = 8 * 2 * HEIGHT / CAMERA[1]
 # Programs that a frame passes from the camera to here, one after the other, each of which may be as late as this one.
 HOPS = 5
 
@@ -20,6 +22,22 @@ def sample(frame):
     """The mean luma in the middle of the picture, and what is seen there."""
     row = bytes(frame[(90 * WIDTH + 85) * 2:(90 * WIDTH + 235) * 2:2])
     return sum(row) / len(row), row
+
+
+def magnified(row):
+    """How much the picture is magnified, by how far its dark bars are from each other."""
+    falls = [a - b for a, b in zip(row, row[1:])]
+    least = max(falls) / 3
+    places, at = [], 0
+    while at < len(falls):
+        # A fall may take some pixels; it is where the middle of it is.
+        end = at
+        while end < len(falls) and falls[end] > least:
+            end += 1
+        if end > at:
+            places.append(sum(x * falls[x] for x in range(at, end)) / sum(falls[at:end]))
+        at = end + 1
+    return (places[-1] - places[0]) / (len(places) - 1) / PERIOD
 
 
 def control(camera, name):
@@ -52,6 +70,35 @@ def expect_seamless(frames, before, after, text):
     expect(over <= 2 / CAMERA[2] * slowness,
            f'{text}: no picture is held for more than two intervals, {2 / CAMERA[2]} s: {until - since:.2f} s after '
            f'[{since - started:.1f}], the machine late by {until - since - over:.2f} s and {slowness:.1f} times slower')
+
+
+def own_zoom(consumer, camera):
+    """The crop shows at once what is asked for, and gives way to the camera's own zoom, step by step; back it goes as that does."""
+    consumer.frames(RATE)
+    expect(abs(magnified(consumer.seen[-1][1][1]) - 1) < 0.05, 'the whole picture is seen')
+    expect(camera_property('ZoomRange') == [0.5, 40], 'five times by itself, and eight times by cropping')
+    for wanted, tolerance in ((2.5, 0.08), (1, None)):
+        first = len(consumer.seen)
+        ctl('zoom', str(wanted), '--ramp', '0')
+        wait_for(f'its own zoom is {wanted}', lambda: control(camera, 'zoom_absolute') == 100 * wanted)
+        consumer.frames(RATE)
+        seen = [magnified(now[1]) for _, now in consumer.seen[first:]]
+        say(f'measured: {[round(value, 2) for value in seen]}')
+        expect(abs(seen[-1] / wanted - 1) < 0.05, f'{wanted} is seen')
+        if tolerance is not None:
+            off = [abs(value / wanted - 1) for value in seen]
+            there = next(index for index, value in enumerate(off) if value < tolerance)
+            expect(all(value < tolerance for value in off[there:]), 'it stays so while crop and zoom trade places')
+        else:
+            expect(all(b < a + 0.1 for a, b in zip(seen, seen[1:])), 'it widens all the way')
+
+    # A hand that turns it has its way.
+    check('v4l2-ctl', '-d', camera.device, '-c', 'zoom_absolute=150')
+    wait_for('that is the zoom', lambda: camera_property('Zoom') == 1.5)
+    check('v4l2-ctl', '-d', camera.device, '-c', 'zoom_absolute=100')
+    wait_for('and back', lambda: camera_property('Zoom') == 1)
+    code, _, errors = user('dualcamctl', 'zoom', '41')
+    expect(code == 2 and 'expected 0.5 to 40' in errors, f'a zoom beyond that: exit status {code}: {errors.strip()}')
 
 
 def by_id(device):
@@ -97,6 +144,7 @@ capture = "{CAMERA[0]}x{CAMERA[1]}@{CAMERA[2]}"
     consumer.wait_until('a frame', lambda _: True, 60)
     wait_for('status: streaming', lambda: status()['cameras']['back']['state'] == 'streaming', 60)
     expect(open_cameras(pid) == {wide.device}, 'no other lens is open')
+    own_zoom(consumer, wide)
     for dial in (('shutter', '1/60'), ('iso', '400'), ('focus', 'near')):
         ctl(*dial)
     by_hand = {name: control(wide, name) for name in ('auto_exposure', 'exposure_time_absolute', 'gain')}
@@ -146,8 +194,12 @@ capture = "{CAMERA[0]}x{CAMERA[1]}@{CAMERA[2]}"
     seen = {key: control(telephoto, key) for key in by_hand}
     expect(seen == by_hand, f'it is set by hand again: {seen}')
 
+    # When it is not used any more, its own zoom is as it was.
+    ctl('zoom', '6')
+    wait_for('its own zoom', lambda: control(telephoto, 'zoom_absolute') == 200)
     consumer.leave()
     wait_for('the cameras are closed', lambda: not open_cameras(pid), 15)
+    expect(control(telephoto, 'zoom_absolute') == 100, 'its own zoom is as it was')
 
 
 main(body)

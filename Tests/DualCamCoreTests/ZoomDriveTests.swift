@@ -1,0 +1,158 @@
+import Frames
+import Testing
+
+@testable import DualCamCore
+
+@Suite("A camera's own zoom")
+struct ZoomDriveTests {
+    /// Has a camera follow `framing` until nothing moves; what was read after each step. `take`: what the device makes of a
+    /// value.
+    private func follow(
+        _ framing: Framing,
+        _ control: inout DeviceControl,
+        factor: Double = 1,
+        take: (_ written: Int, _ was: Int) -> Int = { written, _ in written }
+    ) -> [(time: Timestamp, value: Int)] {
+        var drive = ZoomDrive()
+        drive.follow(ZoomRequest(framing: framing, factor: factor, number: 1))
+        drive.begin(control)
+        var seen: [(Timestamp, Int)] = []
+        var written = control.value
+        for step in 0..<2000 {
+            let now = at(Double(step) * ZoomDrive.pace)
+            if let value = drive.next(control, at: now) {
+                written = value
+                drive.write(value)
+            }
+            control.value = take(written, control.value)
+            drive.see(control.value)
+            #expect(!drive.isOthers)
+            seen.append((now, control.value))
+            if drive.isOver(control, at: now) { return seen }
+        }
+        Issue.record("it does not end")
+        return seen
+    }
+
+    private func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: 50 + seconds) }
+
+    private func zoom(
+        _ range: ClosedRange<Int> = 100...500,
+        step: Int = 1,
+        value: Int? = nil
+    ) -> DeviceControl {
+        let value = value ?? range.lowerBound
+        return DeviceControl(
+            id: 9,
+            name: "zoom",
+            purpose: .zoom,
+            range: range,
+            step: step,
+            value: value
+        )
+    }
+
+    private func framing(
+        _ zoom: Double,
+        from start: Double = 1,
+        about middle: Place = .middle,
+        in duration: Double
+    ) -> Framing {
+        var framing = Framing()
+        framing.move(to: start, middle: .middle, at: at(-9), duration: 0)
+        framing.move(to: zoom, middle: middle, at: at(0), duration: duration)
+        return framing
+    }
+
+    @Test(arguments: [0, 0.25, 5])
+    func itFollowsWhatIsSeenAndIsNeverAheadOfIt(duration: Double) {
+        var control = zoom()
+        let framing = framing(4, in: duration)
+        let seen = follow(framing, &control)
+        #expect(control.value == 400)
+        var last = 100
+        for (time, value) in seen {
+            #expect(value >= last && Double(value) <= 1.05 * Double(last), "small steps")
+            #expect(Double(value) / 100 <= framing.pose(at: time).zoom + 1e-6)
+            last = value
+        }
+        // And back.
+        let back = follow(self.framing(1, from: 4, in: duration), &control)
+        #expect(control.value == 100 && back.map(\.value) == back.map(\.value).sorted(by: >))
+    }
+
+    @Test func itEndsWhereTheDeviceOrTheLensOrThePlaceEndsIt() {
+        var control = zoom(100...300, step: 40)
+        _ = follow(framing(9, in: 0), &control)
+        #expect(control.value == 300)
+        control = zoom(1...3)
+        _ = follow(framing(2.9, in: 0), &control)
+        #expect(control.value == 2, "what is seen has to be in the picture")
+        control = zoom()
+        _ = follow(framing(6, in: 0), &control, factor: 3)
+        #expect(control.value == 200)
+        control = zoom()
+        let aside = framing(4, about: Place(x: 0.5, y: 0.3), in: 0)
+        _ = follow(aside, &control)
+        let share = Double(control.value) / 100
+        #expect(abs(share - 0.5 / (0.2 + 0.125)) < 0.01)
+        var shown = aside
+        let wanted = aside.part(at: at(9))
+        shown.magnify(.first, share, at: at(1))
+        let part = shown.part(at: at(9))
+        #expect(abs(part.width / share - wanted.width) < 1e-9, "the same field of view")
+        #expect(abs((part.midY - 0.5) / share - (wanted.midY - 0.5)) < 1e-3, "and place")
+    }
+
+    @Test func aDeviceThatRoundsOrTakesItsTimeGetsThereAllTheSame() {
+        var control = zoom()
+        _ = follow(framing(3, in: 0.2), &control) { written, _ in written / 25 * 25 }
+        #expect(control.value == 300)
+        // A motor that does 1 a step, whatever it is told.
+        control = zoom()
+        _ = follow(framing(1.5, in: 0), &control) { written, was in
+            was + (written - was).signum()
+        }
+        #expect(control.value == 150)
+        // One that takes nothing at all.
+        control = zoom()
+        _ = follow(framing(3, in: 0), &control) { _, was in was }
+        #expect(control.value == 100)
+    }
+
+    @Test func whatAnotherProgramSetsIsKeptAndPutBackInTheEnd() {
+        var drive = ZoomDrive()
+        let (control, time) = (zoom(value: 130), at(0))
+        drive.begin(control)
+        #expect(drive.isOthers && drive.next(control, at: time) == nil)
+        drive.follow(ZoomRequest(framing: framing(3, in: 0), factor: 1, number: 1))
+        #expect(!drive.isOthers && drive.next(control, at: time) == 136 && drive.home == 130)
+        drive.write(136)
+        drive.see(133)
+        #expect(!drive.isOthers, "it is on its way")
+        drive.see(200)
+        #expect(
+            drive.isOthers && drive.home == 200 && drive.next(zoom(value: 200), at: time) == nil
+        )
+    }
+
+    @Test(arguments: [0...500, 1...16384, 7...7])
+    func aControlThatCountsSomethingElseIsNotUsed(range: ClosedRange<Int>) {
+        var controls = CameraControls()
+        controls.read([zoom(range, value: range.upperBound)])
+        #expect(controls.zoomControl == nil && controls.magnification == 1)
+        controls.read([zoom(value: 250)])
+        #expect(controls.magnification == 2.5 && controls.mostMagnification == 5)
+    }
+
+    @Test func aPictureTakenBeforeAStepIsShownAsItIs() {
+        var framing = framing(4, in: 0)
+        framing.magnify(.first, 2, at: at(1))
+        framing.magnify(.first, 2.1, at: at(1.04))
+        func width(_ taken: Double) -> Double {
+            framing.part(at: at(2), taken: at(taken)).width
+        }
+        #expect(width(0.9) == 0.25 && width(1.02) == 0.5 && width(1.05) == 2.1 / 4)
+        #expect(framing.part(at: at(2)).width == 2.1 / 4)
+    }
+}
