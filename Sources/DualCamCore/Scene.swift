@@ -177,8 +177,6 @@ struct Transition: Hashable, Sendable {
     }
     /// Where it began.
     var start: Arrangement
-    /// Whether `start` is an arrangement at rest, to which a swap can run back.
-    var startIsRest: Bool
     /// How.
     var path: Path
     /// Its state, 0 … 1, at `anchor`, and whether it runs forwards from there.
@@ -276,7 +274,9 @@ package struct SceneState: Hashable, Sendable {
     /// Whether there are two pictures to show.
     package var hasBoth: Bool { present.back && present.front }
 
-    private var rest: Arrangement {
+    private var rest: Arrangement { resting(main) }
+
+    private func resting(_ main: Role) -> Arrangement {
         Arrangement(resting: main, style: style, showsOther: hasBoth, canvas: canvas)
     }
 
@@ -304,13 +304,19 @@ package struct SceneState: Hashable, Sendable {
             transition = nil
             return
         }
-        if var running = transition, running.startIsRest,
+        if var running = transition,
             running.start.main == (running.isForward ? mainBefore.other : mainBefore)
         {
-            // A swap asked again on the way: back from where it is, at the same speed.
+            // A swap asked again on the way: back from where it is, at the same speed; in the time of a whole
+            // one where it has to come to rest, too.
+            running.start = start(of: running, at: time)
             running.phaseAtAnchor = min(1, max(0, running.phase(at: time)))
             running.anchor = time
             running.isForward.toggle()
+            running.duration = style.swapDuration
+            if !running.isForward, running.start != resting(running.start.main) {
+                running.duration /= max(running.phaseAtAnchor, 1e-6)
+            }
             transition = running
             return
         }
@@ -412,7 +418,6 @@ package struct SceneState: Hashable, Sendable {
     ) {
         transition = Transition(
             start: start,
-            startIsRest: transition == nil,
             path: path,
             phaseAtAnchor: 0,
             anchor: time,
@@ -422,20 +427,28 @@ package struct SceneState: Hashable, Sendable {
 
     /// The places of everything at `time`.
     func arrangement(at time: Timestamp) -> Arrangement {
-        guard let running = transition, !running.isOver(at: time) else { return rest }
+        guard var running = transition, !running.isOver(at: time) else { return rest }
         var phase = min(1, max(0, running.phase(at: time)))
         var goal = rest
         if !running.isForward {
+            running.start = start(of: running, at: time)
             // On the way back the goal is what the way out began with, and the way is the same.
-            goal = Arrangement(
-                resting: main.other,
-                style: style,
-                showsOther: hasBoth,
-                canvas: canvas
-            )
+            goal = resting(main.other)
             phase = min(phase, 1)
         }
         return Self.blend(running, to: goal, phase: phase)
+    }
+
+    /// Where `running` began. One that runs back there finds it at rest, even if it was on its own way then.
+    private func start(of running: Transition, at time: Timestamp) -> Arrangement {
+        guard !running.isForward else { return running.start }
+        let rest = resting(running.start.main)
+        let phase = min(1, max(0, running.phase(at: time)))
+        let share = Easing.inOut(1 - phase / max(running.phaseAtAnchor, 1e-6))
+        var start = running.start
+        start.mainPlace = start.mainPlace.interpolated(to: rest.mainPlace, fraction: share)
+        start.otherPlace = start.otherPlace.interpolated(to: rest.otherPlace, fraction: share)
+        return start
     }
 
     /// The arrangement at `phase` of the way from the transition's start to `goal`.
@@ -518,14 +531,7 @@ package struct SceneState: Hashable, Sendable {
         // No picture is larger on its way than at both ends of it.
         add(running.start)
         if !running.isForward {
-            add(
-                Arrangement(
-                    resting: main.other,
-                    style: style,
-                    showsOther: hasBoth,
-                    canvas: canvas
-                )
-            )
+            add(resting(main.other))
         }
         return extents
     }

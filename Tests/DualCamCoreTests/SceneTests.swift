@@ -21,6 +21,12 @@ struct SceneTests {
 
     func layers(_ scene: Scene) -> [Layer] { (0..<scene.count).map { scene[$0] } }
 
+    /// Where the largest picture of `role` is; nowhere if it has none.
+    func largest(of role: Role, _ layers: [Layer]) -> Rect {
+        layers.filter { $0.role == role }.map(\.rect).max { $0.width < $1.width }
+            ?? Rect(x: 0, y: 0, width: 0, height: 0)
+    }
+
     @Test func atRestTheInsetStandsWhereTheMockUpHasIt() {
         let scene = state().scene(at: at(0))
         let layers = layers(scene)
@@ -114,6 +120,33 @@ struct SceneTests {
         }
         #expect(state.scene(at: at(2 * turn)) == rest)
         #expect(!state.isMoving(at: at(2 * turn)))
+    }
+
+    /// While the pictures change places for another reason.
+    @Test(arguments: [0.05, 0.12, 0.2], [0.04, 0.15, 0.28])
+    func aSwapAskedAgainAfterAChangeOfLayoutDoesNotJump(_ swap: Double, _ turn: Double) {
+        var state = state { $0.layout = .sideBySide }
+        var style = state.style
+        style.layout = .pip
+        state.setStyle(style, at: at(0))
+        state.setSwapped(true, at: at(swap))
+        let turned = swap + turn
+        let before = state.scene(at: at(turned))
+        state.setSwapped(false, at: at(turned))
+        #expect(state.scene(at: at(turned)) == before, "no jump")
+        var last = layers(before)
+        for step in 1...300 {
+            let now = layers(state.scene(at: at(turned + Double(step) / 1000)))
+            for role in Role.allCases {
+                // What is seen most of it; at a thousandth of a second nothing moves far.
+                let (a, b) = (largest(of: role, last), largest(of: role, now))
+                #expect(abs(a.width - b.width) < 25 && abs(a.midX - b.midX) < 25, "at \(step)")
+            }
+            last = now
+        }
+        var rested = state
+        rested.setStyle(style, at: at(9), instantly: true)
+        #expect(state.scene(at: at(turned + 0.3 + 1e-6)) == rested.scene(at: at(99)))
     }
 
     @Test func aSwapAskedThriceGoesOnFromWhereItIs() {
