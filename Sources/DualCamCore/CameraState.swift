@@ -62,6 +62,8 @@ package struct CameraState: Hashable, Sendable {
     package var reduction = 0
     /// How far it is with the last of these steps, until it has told what came of it.
     var step: Step?
+    /// Whether it failed though no step was left: it was not for want of room.
+    var isReducedInVain = false
     /// How it delivered before that step.
     var modeBeforeStep: CaptureMode?
     /// Why it is kept closed though it is needed.

@@ -275,12 +275,19 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.cameras[role].delivery = .streaming(mode, insteadOf: unreduced)
         state.cameras[role].lens.failed.remove(state.cameras[role].lens.device)
         effects += tryRoom(&state, madeBy: role)
+        if state.cameras[role].isReducedInVain {
+            // It works again: as well as it can.
+            state.cameras[role].isReducedInVain = false
+            state.cameras[role].reduction = 0
+            effects.append(.adaptCamera(role))
+        }
     case .cameraInterrupted(let role, let why, let reason):
         guard state.cameras[role].isAsked else { break }
         state.cameras[role].delivery = .failed(why, reason: reason)
         effects += state.lensFailed(role, why)
         let isAfterStep = state.cameras[role].step == .opening
         if isAfterStep { state.cameras[role].step = nil }
+        if isAfterStep, why != .bandwidth { state.cameras[role].isReducedInVain = true }
         if why == .bandwidth {
             effects += makeRoom(&state)
         } else if isAfterStep, state.cameras[role.other].reduction > 0 {

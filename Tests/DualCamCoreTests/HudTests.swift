@@ -5,18 +5,7 @@ import Testing
 
 @Suite("The HUD over time")
 struct HudTests {
-    private var state: State
-
-    init() {
-        state = State(
-            canvas: Size(width: 1280, height: 720),
-            style: SceneStyle(),
-            cameras: PerRole(
-                back: CameraState(source: .auto, mirror: false, rotation: 0),
-                front: CameraState(source: .auto, mirror: true, rotation: 0)
-            )
-        )
-    }
+    private var state = State.withTwoCameras()
 
     private mutating func send(_ events: Event..., at seconds: Double) {
         for event in events { _ = reduce(&state, event, at: Timestamp(seconds: seconds)) }

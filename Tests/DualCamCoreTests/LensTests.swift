@@ -5,14 +5,7 @@ import Testing
 
 @Suite("A camera's lenses")
 struct LensTests {
-    var state = State(
-        canvas: Size(width: 1280, height: 720),
-        style: SceneStyle(),
-        cameras: PerRole(
-            back: CameraState(source: .auto, mirror: false, rotation: 0),
-            front: CameraState(source: .auto, mirror: true, rotation: 0)
-        )
-    )
+    var state = State.withTwoCameras()
     let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
     var lens: LensState { state.cameras.back.lens }
 

@@ -28,13 +28,9 @@ struct PostureTests {
     }
 
     private func state(mirror: Bool = false) -> State {
-        var state = State(
-            canvas: Size(width: 64, height: 36),
-            style: SceneStyle(),
-            cameras: PerRole(
-                back: CameraState(source: .auto, mirror: mirror, rotation: 0),
-                front: CameraState(source: .auto, mirror: mirror, rotation: 0)
-            )
+        var state = State.withTwoCameras(
+            on: Size(width: 64, height: 36),
+            mirrored: PerRole(back: mirror, front: mirror)
         )
         for role in Role.allCases {
             _ = reduce(&state, .cameraAssigned(role, name: "camera"), at: .zero)

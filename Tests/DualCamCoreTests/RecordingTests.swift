@@ -5,14 +5,7 @@ import Testing
 
 @Suite struct RecordingStateTests {
     private func ready() -> State {
-        var state = State(
-            canvas: Size(width: 1280, height: 720),
-            style: SceneStyle(),
-            cameras: PerRole(
-                back: CameraState(source: .auto, mirror: false, rotation: 0),
-                front: CameraState(source: .auto, mirror: true, rotation: 0)
-            )
-        )
+        var state = State.withTwoCameras()
         for role in Role.allCases {
             _ = reduce(&state, .cameraAssigned(role, name: "A camera"), at: .zero)
         }

@@ -6,14 +6,7 @@ import Testing
 @Suite("What survives a restart")
 struct RememberedTests {
     private func state() -> State {
-        State(
-            canvas: Size(width: 1280, height: 720),
-            style: SceneStyle(),
-            cameras: PerRole(
-                back: CameraState(source: .auto, mirror: false, rotation: 0),
-                front: CameraState(source: .auto, mirror: true, rotation: 0)
-            )
-        )
+        State.withTwoCameras()
     }
 
     @Test func isReadAsItWasWritten() throws {

@@ -5,14 +5,7 @@ import Testing
 
 @Suite("The reducer")
 struct StateTests {
-    var state = State(
-        canvas: Size(width: 1280, height: 720),
-        style: SceneStyle(),
-        cameras: PerRole(
-            back: CameraState(source: .auto, mirror: false, rotation: 0),
-            front: CameraState(source: .auto, mirror: true, rotation: 0)
-        )
-    )
+    var state = State.withTwoCameras()
     let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
     let jpeg = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .mjpg)
 
@@ -284,6 +277,20 @@ struct StateTests {
         #expect(apply(.nodeWithdrawn) == [])
         #expect(apply(.cameraOpening(.back)) == [])
         #expect(apply(.cameraClosed(.back)) == [.announce(.didStop)])
+    }
+
+    @Test mutating func aCameraThatWorksAgainAfterItHasTriedAllModesInVainHasItsBestOne() {
+        lookedAt(withFront: false)
+        for step in 1...8 {
+            let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "EIO")
+            #expect(apply(noRoom, .cameraOpening(.back)) == [.openCamera(.back)])
+            #expect(state.cameras.back.reduction == step)
+        }
+        #expect(apply(.cameraInterrupted(.back, .stalled, reason: "EIO")) == [])
+        #expect(apply(.cameraOpening(.back)) == [])
+        #expect(apply(.cameraStreaming(.back, jpeg, insteadOf: mode)) == [.adaptCamera(.back)])
+        #expect(state.cameras.back.reduction == 0)
+        #expect(apply(.cameraOpening(.back), .cameraStreaming(.back, mode, insteadOf: nil)) == [])
     }
 
     @Test mutating func forWantOfBandwidthTheInsetGivesWayFirst() {
