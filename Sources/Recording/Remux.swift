@@ -17,6 +17,13 @@ package enum Remux {
         return seconds
     }
 
+    /// Whether there is room for the copy that `repair` makes of the file at `path`, as far as the system says.
+    package static func hasRoom(toRepair path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0, let space = try? DiskSpace(at: path) else { return true }
+        return space.free > Int64(status.st_size)
+    }
+
     /// Makes an MP4 file beside the Matroska file at `path`, and removes that.
     ///
     /// Returns its path. Throws as `repair`, `system` with EEXIST where there is such a file already, and

@@ -68,9 +68,12 @@ final class RecordingSession {
     private var rotations: PerRole<Int>
     private var patience: EventLoop.Timer?
     private var second: EventLoop.Timer?
-    /// The paths of files that are not done.
+    /// The paths of files that are not done, for the daemon after this one.
     private let journal = StateFile("recordings")
     private var unfinished: [String] = []
+    /// Those of them that ended in the middle, for which there has been no room to be repaired in.
+    private var broken: Set<String> = []
+    private var mender: EventLoop.Timer?
     /// What is amiss for as long as it is recorded.
     private static let noSound = "The recording has no sound: "
     private static let littleRoom = "There is little room left for the recording."
@@ -80,6 +83,8 @@ final class RecordingSession {
 
     /// How long cameras and the microphone may take to be there.
     private static let patienceDuration = 3.0
+    /// How soon it is looked again whether there is room for repairs.
+    private static let mendInterval = 5.0
     /// How long the end of the daemon waits for files to be done.
     private static let endDuration = 3.0
     /// How long a thread may take that has told that it ends.
@@ -92,6 +97,7 @@ final class RecordingSession {
         rotations = daemon.rotations
         patience = try loop.timer { daemon.send(.recordingPatienceOver) }
         second = try loop.timer { [unowned self] in tick() }
+        mender = try loop.timer { [unowned self] in mend() }
         daemon.onRecording = { [unowned self] in carryOut($0) }
         daemon.observers.append { [unowned self] in follow() }
         repair()
@@ -279,8 +285,9 @@ final class RecordingSession {
         case .failed(let error, let movie):
             Log.record.error("recording", metadata: ["reason": "\(error)"])
             if let movie {
-                // It lacks its index, which the next start adds.
+                // It lacks its index, which is added afterwards, or by the next start.
                 writing.removeAll { $0.path == movie.path }
+                broken.insert(movie.path)
                 saved.append(Saved(picture: picture, movie: movie))
             }
             switch error.code {
@@ -342,7 +349,9 @@ final class RecordingSession {
     }
 
     private func settle(_ files: [Saved], _ failures: [String]) {
-        for file in saved { remember(file.movie.path, false) }
+        for file in saved where !broken.contains(file.movie.path) {
+            remember(file.movie.path, false)
+        }
         saved = files
         problems += failures.map { "A file stays Matroska: \($0)" }
         workers -= 1
@@ -358,6 +367,7 @@ final class RecordingSession {
         Log.record.notice("recorded", metadata: ["files": "\(files.count)"])
         daemon.send(.recordingEnded)
         for done in waiting { done(files.sorted { $0.movie.path < $1.movie.path }) }
+        mend()
         onChange()
     }
 
@@ -397,7 +407,10 @@ final class RecordingSession {
     private func repair() {
         let text = (try? journal?.load()) ?? nil
         unfinished = text?.split(separator: "\n").map(String.init) ?? []
-        let paths = unfinished
+        repair(unfinished)
+    }
+
+    private func repair(_ paths: [String]) {
         guard !paths.isEmpty else { return }
         let mailbox = loop.mailbox
         run("repair") { [weak self] in
@@ -407,6 +420,16 @@ final class RecordingSession {
             }
             mailbox.post { MainActor.assumeIsolated { self?.workers -= 1 } }
         }
+    }
+
+    /// Repairs what has ended in the middle, as far as there is room for that now; nothing while it is recorded.
+    private func mend() {
+        guard !isEnding, !broken.isEmpty else { return }
+        let isFree = daemon.state.recording.phase == .off
+        let paths = broken.filter { isFree && Remux.hasRoom(toRepair: $0) }
+        broken.subtract(paths)
+        repair(paths.sorted())
+        if !broken.isEmpty { mender?.arm(after: Self.mendInterval) }
     }
 
     private func repaired(_ path: String, _ result: Result<Double, RecordingError>) {
@@ -419,8 +442,11 @@ final class RecordingSession {
             Log.record.notice("nothing in it", metadata: ["path": "\(path)"])
         case .failure(let error):
             Log.record.warning("not repaired", metadata: ["reason": "\(error)"])
-            // With more room it may be.
-            if error.code == .noSpace { return }
+            guard error.code != .noSpace else {
+                broken.insert(path)
+                mender?.arm(after: Self.mendInterval)
+                return
+            }
             if error.code != .notFound { problems.append("\(path) cannot be repaired: \(error)") }
         }
         remember(path, false)

@@ -278,6 +278,56 @@ extension DaemonTests {
             }
         }
 
+        @Test("what a full disk breaks off is played, and repaired when there is room")
+        func brokenOff() throws {
+            try PrivateSession.with { session in
+                let disk = folder(session)
+                mkdir(disk, 0o700)
+                let mounted = try Child("mount", ["-t", "tmpfs", "-o", "size=64m", "tmpfs", disk])
+                try #require(try mounted.wait() == .status(0), "\(mounted.errors)")
+                defer { _ = try? Child("umount", ["-l", disk]).wait() }
+                let daemon = try Daemon(try cameras(session), in: session)
+                try start(daemon, ["audio": .boolean(false), "of": .strings(["back"])])
+                try eventually("a second of it", within: 60) {
+                    try daemon.settle()
+                    return try seconds(daemon) > 2
+                }
+                // All at once, so that nobody sees it coming; more may be written meanwhile, and is tried again.
+                func resize(_ size: String) throws -> Bool {
+                    let options = "remount,size=\(size)"
+                    return try Child("mount", ["-o", options, disk]).wait() == .status(0)
+                }
+                try eventually("a full disk", within: 60) {
+                    var status = statvfs()
+                    try #require(statvfs(disk, &status) == 0)
+                    return try resize("\((status.f_blocks - status.f_bfree) * status.f_frsize)")
+                }
+                try eventually("the end", within: 60) {
+                    try daemon.settle()
+                    return try daemon.signals(of: .capture).contains("RecordingFailed")
+                        && daemon.get("Recording", of: .capture) == .boolean(false)
+                }
+                func movies() throws -> [String] {
+                    try FileManager.default.contentsOfDirectory(atPath: disk)
+                        .filter { $0.hasSuffix(".mkv") }.map { "\(disk)/\($0)" }
+                }
+                let file = try #require(try movies().first)
+                let count = try decodedCount(file)
+                #expect(count > 30)
+                #expect(!daemon.signals(of: .capture).contains("RecordingSaved"))
+                try #require(try resize("64m"))
+                try eventually("the repair", within: 60) {
+                    try daemon.settle()
+                    return daemon.signals(of: .capture).contains("RecordingSaved")
+                }
+                let saved = daemon.signals.first { $0.member == "RecordingSaved" }?.arguments
+                #expect(saved?.first?.named?["repaired"] == .boolean(true))
+                #expect(try movies() == [file])
+                #expect(try decodedCount(file) == count)
+                #expect(try #require(try Probe(file).duration) > 1)
+            }
+        }
+
         @Test("three pictures at 1280x720 and 30 a second, and what that costs beside ffmpeg")
         func cost() throws {
             try PrivateSession.with { session in
