@@ -113,10 +113,12 @@ let package = Package(
         ),
 
         // What was kept of the pictures.
+        .target(name: "CPNG", linkerSettings: [.linkedLibrary("png")]),
         .target(
             name: "Library",
             dependencies: [
-                "Frames", "Platform", "CGLib", .product(name: "Logging", package: "swift-log"),
+                "Frames", "Imaging", "Capture", "Photos", "Platform", "CGLib", "CLinux", "CPNG",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: pixelSettings
         ),
@@ -218,7 +220,7 @@ let package = Package(
         ),
         .testTarget(
             name: "LibraryTests",
-            dependencies: ["Frames", "Library", "Platform", "TestSupport"],
+            dependencies: ["Frames", "Library", "Photos", "Platform", "TestSupport"],
             swiftSettings: pixelSettings
         ),
         // Feeds the reader of photographs with what nobody wrote; built for that by tools/fuzz.

@@ -42,6 +42,7 @@ AVDictionaryEntry *av_dict_get(const AVDictionary *a, const char *b, const AVDic
     return CALL(util, av_dict_get, a, b, c, d);
 }
 int av_dict_copy(AVDictionary **a, const AVDictionary *b, int c) { return CALL(util, av_dict_copy, a, b, c); }
+double av_display_rotation_get(const int32_t a[9]) { return CALL(util, av_display_rotation_get, a); }
 void av_display_rotation_set(int32_t a[9], double b) { CALL(util, av_display_rotation_set, a, b); }
 int av_frame_get_buffer(AVFrame *a, int b) { return CALL(util, av_frame_get_buffer, a, b); }
 int av_frame_make_writable(AVFrame *a) { return CALL(util, av_frame_make_writable, a); }
@@ -99,6 +100,9 @@ int avformat_open_input(AVFormatContext **a, const char *b, const AVInputFormat 
 }
 int avformat_seek_file(AVFormatContext *a, int b, int64_t c, int64_t d, int64_t e, int f) {
     return CALL(format, avformat_seek_file, a, b, c, d, e, f);
+}
+uint8_t *av_stream_get_side_data(const AVStream *a, enum AVPacketSideDataType b, size_t *c) {
+    return CALL(format, av_stream_get_side_data, a, b, c);
 }
 int av_interleaved_write_frame(AVFormatContext *a, AVPacket *b) { return CALL(format, av_interleaved_write_frame, a, b); }
 uint8_t *av_stream_new_side_data(AVStream *a, enum AVPacketSideDataType b, size_t c) {

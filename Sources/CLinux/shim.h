@@ -2,11 +2,13 @@
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 
 /// Names the calling thread, as `ps -L` and crash reports show it. `name` is cut to 15 bytes.
@@ -37,3 +39,12 @@ static inline int clinux_rename_to_new(const char *from, const char *to) {
     return renameat2(-100 /* AT_FDCWD */, from, -100, to, 1 /* RENAME_NOREPLACE */);
 }
 extern int mkostemp(char *, int);
+
+/// Has the calling process run, and use the disk, only when nobody else wants to: SCHED_IDLE, of sched(7), hidden without
+/// _GNU_SOURCE, see above; ioprio_set(2), which the library does not have, and syscall(2) is variadic.
+extern long syscall(long, ...);
+static inline void clinux_be_idle(void) {
+    struct sched_param parameters = {0};
+    sched_setscheduler(0, 5 /* SCHED_IDLE */, &parameters);
+    syscall(SYS_ioprio_set, 1 /* IOPRIO_WHO_PROCESS */, 0, 3 << 13 /* IOPRIO_CLASS_IDLE */);
+}

@@ -1,5 +1,5 @@
 import CAV
-import Frames
+package import Frames
 import Glibc
 import Imaging
 
@@ -8,16 +8,18 @@ import Imaging
 /// JPEGs are decoded as those of cameras are, all else by libavcodec.
 ///
 /// - Context: bound to one thread at a time.
-final class MovieReader {
+package final class MovieReader {
     /// Frames per second; 0 for a single picture.
-    let rate: Double
+    package let rate: Double
     /// Extent in pixels.
-    let size: Size
+    package let size: Size
     /// How its frames are stored: JPEG, or the planar format that the codec gives.
-    let format: PixelFormat
+    package let format: PixelFormat
+    /// By how many degrees a player turns its pictures clockwise: 0, 90, 180 or 270.
+    package let rotation: Int
 
     /// Where it was opened.
-    let path: String
+    package let path: String
     private var container: UnsafeMutablePointer<AVFormatContext>?
     private var codec: UnsafeMutablePointer<AVCodecContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
@@ -36,7 +38,7 @@ final class MovieReader {
     ///
     /// Throws `notFound`, `denied`, or `unreadable` with libav's reason; `unsupported` when there
     /// is no picture in it or nothing that decodes it.
-    init(path: String) throws(CaptureError) {
+    package init(path: String) throws(CaptureError) {
         self.path = path
         guard cav_load() else {
             throw CaptureError(
@@ -78,6 +80,7 @@ final class MovieReader {
             format =
                 codec.pointee.codec_id == AV_CODEC_ID_MJPEG
                 ? .mjpg : planarFormat(codec.pointee.pix_fmt) ?? .i420
+            rotation = Self.rotation(of: track)
             jpegDecoder = format == .mjpg ? Self.makeDecoder() : nil
             let fraction = av_guess_frame_rate(container, track, nil)
             let told = fraction.den > 0 ? Double(fraction.num) / Double(fraction.den) : 0
@@ -102,6 +105,30 @@ final class MovieReader {
         av_packet_free(&packet)
         av_frame_free(&picture)
         avformat_close_input(&container)
+    }
+
+    /// Whether FFmpeg's libraries are there, without which no file is read.
+    package static var isPossible: Bool { cav_load() }
+
+    /// What the track says of how its pictures lie.
+    private static func rotation(of track: UnsafeMutablePointer<AVStream>) -> Int {
+        // Libavformat before 6.1 reads no rotation of flat pictures from Matroska; the tag says it, too.
+        if let value = av_dict_get(track.pointee.metadata, "rotate", nil, 0)?.pointee.value,
+            let degrees = Int(String(cString: value))
+        {
+            return [90, 180, 270].contains(degrees) ? degrees : 0
+        }
+        var count = 0
+        guard
+            let data = av_stream_get_side_data(track, AV_PKT_DATA_DISPLAYMATRIX, &count),
+            count >= 9 * MemoryLayout<Int32>.size
+        else { return 0 }
+        let angle = UnsafeRawPointer(data).withMemoryRebound(to: Int32.self, capacity: 9) {
+            av_display_rotation_get($0)
+        }
+        // It is counted anticlockwise, and no number where the matrix does not turn.
+        guard angle.isFinite else { return 0 }
+        return ((Int((-angle / 90).rounded()) % 4 + 4) % 4) * 90
     }
 
     private static func makeDecoder() -> JPEGDecoder? { try? JPEGDecoder() }
@@ -170,7 +197,7 @@ final class MovieReader {
     ///
     /// False for a frame that is damaged. Throws `unreadable` when there is no frame at all, or the
     /// file can no longer be read.
-    func advance() throws(CaptureError) -> Bool {
+    package func advance() throws(CaptureError) -> Bool {
         guard let codec, let container, let packet, let picture else { return false }
         header = nil
         av_packet_unref(packet)
@@ -238,7 +265,7 @@ final class MovieReader {
     }
 
     /// The layout that the current frame takes, and what its numbers mean.
-    var layout: (FrameLayout, ColorSpace) {
+    package var layout: (FrameLayout, ColorSpace) {
         if let header { return (FrameLayout(size: header.size, format: header.format), .jpeg) }
         guard let frame = picture?.pointee else { preconditionFailure("no frame") }
         let size = Size(width: Int(frame.width), height: Int(frame.height))
@@ -273,7 +300,10 @@ final class MovieReader {
     ///
     /// False for a frame that is damaged. Throws `unsupported` when libswscale cannot bring it to
     /// planar YUV.
-    func copy(into buffer: FrameBuffer, _ layout: FrameLayout) throws(CaptureError) -> Bool {
+    package func copy(
+        into buffer: FrameBuffer,
+        _ layout: FrameLayout
+    ) throws(CaptureError) -> Bool {
         guard let picture, let packet else { return false }
         if let header, let jpegDecoder {
             let isWhole: Void? = try? jpegDecoder.decode(

@@ -9,7 +9,12 @@ extension Interface {
                 "List",
                 takes: ["offset": "u", "count": "u", "options": "a{sv}"],
                 gives: ["items": "aa{sv}", "total": "u"]
-            )
+            ),
+            Method(
+                "Thumbnail",
+                takes: ["path": "s", "size": "u", "options": "a{sv}"],
+                gives: ["thumbnail": "h"]
+            ),
         ],
         signals: [Signal("Changed")]
     )

@@ -27,12 +27,16 @@ package final class LibraryThread: Sendable {
 
     /// Starts the thread. `onChange` is called on it soon after something changed, once for many changes at a time. Throws
     /// when the system has no thread or descriptor to give.
+    ///
+    /// `program` makes thumbnails: the arguments with which this one runs `ThumbnailWorker`, but for "idle" or "asked" behind
+    /// them, and the name under which its failures are kept, "dualcam-0.1.0".
     package init(
         _ folders: Folders,
+        program: (arguments: [String], name: String),
         onChange: @escaping @Sendable () -> Void
     ) throws(SystemError) {
         // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
-        nonisolated(unsafe) let desk = try Desk(folders, onChange)
+        nonisolated(unsafe) let desk = try Desk(folders, program, onChange)
         let mailbox = desk.loop.mailbox
         body = { work in
             nonisolated(unsafe) let work = work
@@ -51,11 +55,22 @@ package final class LibraryThread: Sendable {
         body { $0.list(from: offset, count: count, done) }
     }
 
+    /// Has a thumbnail of the library's file at `path` made where there is none, and calls `done` on the thread with it: a
+    /// descriptor for reading, which is the caller's to close. Those of what follows in the list are made after it, as
+    /// many as were listed last.
+    package func thumbnail(
+        of path: String,
+        _ size: ThumbnailSize,
+        done: @escaping @Sendable (Result<CInt, ThumbnailError>) -> Void
+    ) {
+        body { $0.thumbnail(of: path, size, done) }
+    }
+
     /// Holds the files of `folders` from now on. What has not changed is read anew, too.
     package func use(_ folders: Folders) { body { $0.use(folders) } }
 
     /// Has the thread end; does not wait for it. Once.
-    package func end() { body { $0.loop.stop() } }
+    package func end() { body { $0.end() } }
 
     /// Waits until the thread has ended, at most until `deadline`; whether it has. It may hang in a disk that does not
     /// answer. After `end()`.
@@ -76,16 +91,38 @@ package final class LibraryThread: Sendable {
         private var hasChanged = false
         /// The directories want to be read anew.
         private var isStale = false
+        private let cache: ThumbnailCache?
+        /// Makes what is waited for, and what may be asked for next.
+        private let asked: Workshop
+        private let ahead: Workshop
+        private var comings: [Coming] = []
+        /// What was made ahead, or cannot be.
+        private var made: Set<Coming> = []
+        /// How many were listed last.
+        private var page = 0
+
+        /// A thumbnail that may be asked for next: of a file as it is now.
+        private struct Coming: Hashable {
+            let item: MediaItem
+            let size: ThumbnailSize
+        }
+
+        /// How many are made ahead at most, and how many of them are remembered.
+        private static let (longestPage, memory) = (100, 20_000)
 
         /// How long changes are gathered before they are told, in seconds: what comes and goes in between is no news.
         private static let gathering = 0.1
 
         init(
             _ folders: Folders,
+            _ program: (arguments: [String], name: String),
             _ onChange: @escaping @Sendable () -> Void
         ) throws(SystemError) {
             loop = try EventLoop()
             self.folders = folders
+            cache = ThumbnailCache(program: program.name)
+            asked = try Workshop(loop, program.arguments + ["asked"], cache)
+            ahead = try Workshop(loop, program.arguments + ["idle"], cache)
             self.onChange = onChange
             timer = try loop.timer { [unowned self] in tell() }
         }
@@ -96,8 +133,60 @@ package final class LibraryThread: Sendable {
             _ done: @Sendable ([MediaItem], Int) -> Void
         ) {
             refresh()
+            page = min(count, Self.longestPage)
             guard let shelf else { return done([], 0) }
             done(Array(shelf.index.items(from: offset, count: count)), shelf.index.count)
+        }
+
+        func thumbnail(
+            of path: String,
+            _ size: ThumbnailSize,
+            _ done: @escaping @Sendable (Result<CInt, ThumbnailError>) -> Void
+        ) {
+            refresh()
+            guard let cache else {
+                return done(.failure(ThumbnailError(.system, "there is no home")))
+            }
+            guard let shelf, let file = shelf.member(path), let place = cache.place(of: file, size)
+            else {
+                return done(
+                    .failure(ThumbnailError(.notFound, "\(path) is no file of the library"))
+                )
+            }
+            asked.make(file, size) { [unowned self] error in
+                if let error {
+                    done(.failure(error))
+                } else {
+                    let number = open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+                    done(
+                        number >= 0
+                            ? .success(number) : .failure(ThumbnailError(.last("open", place)))
+                    )
+                }
+                makeAhead()
+            }
+            if let position = shelf.index.place(of: file) {
+                comings = shelf.index.items(from: position + 1, count: page).map {
+                    Coming(item: $0, size: size)
+                }
+            }
+        }
+
+        /// Makes what may be asked for next, while nothing is asked for.
+        private func makeAhead() {
+            guard !asked.isBusy, !ahead.isBusy else { return }
+            if made.count > Self.memory { made = [] }
+            comings.removeAll { made.contains($0) }
+            guard !comings.isEmpty else { return }
+            let next = comings.removeFirst()
+            made.insert(next)
+            ahead.make(next.item.path, next.size) { [unowned self] _ in makeAhead() }
+        }
+
+        func end() {
+            asked.end()
+            ahead.end()
+            loop.stop()
         }
 
         func use(_ folders: Folders) {
@@ -112,8 +201,9 @@ package final class LibraryThread: Sendable {
         /// Has the index as it is now.
         private func refresh() {
             guard shelf != nil else { return fill() }
-            if shelf?.descriptor == nil { isStale = true }
             takeIn()
+            // Nobody tells of what happens there.
+            if watch == nil { isStale = true }
             if isStale { readAnew() }
         }
 

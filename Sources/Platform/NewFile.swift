@@ -36,9 +36,10 @@ package final class NewFile {
         try Platform.write(bytes, to: file.number, called: path)
     }
 
-    /// Puts it at `path`, in the place of what is there.
-    package func replace() throws(SystemError) {
-        try sync()
+    /// Puts it at `path`, in the place of what is there. `syncing`: not before it is on the disk, so that a power cut leaves
+    /// one or the other.
+    package func replace(syncing: Bool = true) throws(SystemError) {
+        if syncing { try sync() }
         guard rename(passing, path) == 0 else { throw .last("rename", path) }
         isPlaced = true
     }

@@ -24,8 +24,8 @@ final class Client {
         }
     }
 
-    /// Calls a method of ours that acts, which starts the daemon where it is not running; what it
-    /// gives within `timeout` seconds.
+    /// Calls a method of ours, which starts the daemon where it is not running, unless the method only looks
+    /// (`startsService`); what it gives within `timeout` seconds.
     @discardableResult
     func call(
         _ member: String,
@@ -33,13 +33,15 @@ final class Client {
         at path: ObjectPath = DualCam.path,
         _ arguments: [Value] = [],
         options: [String: Value] = [:],
+        startsService: Bool = true,
         within timeout: Double = patience
     ) throws(Failure) -> [Value] {
         var call = MethodCall(
             member,
             of: interface.name,
             at: path,
-            arguments + [.named(options)]
+            arguments + [.named(options)],
+            startsService: startsService
         )
         call.timeout = timeout
         return try send(call)

@@ -7,10 +7,10 @@ import Platform
 struct Media: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The photographs and movies that were kept.",
-        subcommands: [List.self]
+        subcommands: [List.self, Thumbnail.self]
     )
 
-    func run() throws { throw ValidationError("Expected list.") }
+    func run() throws { throw ValidationError("Expected list or thumbnail.") }
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -50,6 +50,7 @@ struct Media: ParsableCommand {
                     "List",
                     of: .library,
                     [.uint32(place), .uint32(UInt32(clamping: wanted))],
+                    startsService: false,
                     within: Self.patience
                 )
                 let more = (answer.first?.array ?? []).compactMap(\.named)
@@ -93,6 +94,94 @@ struct Media: ParsableCommand {
             var text = [CChar](repeating: 0, count: 32)
             let count = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
             return String(decoding: text.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+        }
+    }
+
+    struct Thumbnail: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a thumbnail of a photograph or movie, and print where it is.",
+            discussion:
+                "It is one that the desktop's programs share, and made only where there is none."
+        )
+
+        @Argument(help: "A file of the library.")
+        var file: String
+        @Option(help: "In how many pixels it is to be seen, at most 1024.")
+        var size = 256
+        @Option(
+            name: .short,
+            help: .init(
+                "Write the thumbnail there, a PNG, or to standard output for -.",
+                valueName: "file"
+            )
+        )
+        var output: String?
+        @OptionGroup var options: CommonOptions
+
+        /// Seconds that a large file on a slow disk may take.
+        private static let patience = 60.0
+
+        func validate() throws {
+            guard (1...1024).contains(size) else {
+                throw ValidationError("--size is \(size), expected 1 to 1024.")
+            }
+            guard output != "-" || !options.json else {
+                throw ValidationError("Standard output is either for the thumbnail or for JSON.")
+            }
+        }
+
+        func run() throws {
+            let client = try Client()
+            let answer = try client.call(
+                "Thumbnail",
+                of: .library,
+                [.string(Self.whole(file)), .uint32(UInt32(size))],
+                within: Self.patience
+            )
+            guard case .descriptor(let thumbnail)? = answer.first else {
+                throw Failure(status: .failed, message: "dualcamd gave no thumbnail")
+            }
+            do throws(SystemError) {
+                // The descriptor's own name is where the daemon found it.
+                let link = "/proc/self/fd/\(thumbnail.number)"
+                guard let found = realpath(link, nil) else { throw .last("realpath", link) }
+                defer { free(found) }
+                let path = String(cString: found)
+                if let output { try Self.write(try readFile(link, limit: 1 << 24), to: output) }
+                if options.json {
+                    let members = [("path", JSON.string(file)), ("thumbnail", .string(path))]
+                    Output.write(JSON.document(members))
+                } else if output == nil {
+                    Output.write(path.printable + "\n")
+                }
+            } catch {
+                throw Failure(status: .failed, message: "\(error)".printable)
+            }
+        }
+
+        /// `path` from the root, its directory without links and steps back; the daemon looks whether the file is its own.
+        private static func whole(_ path: String) -> String {
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            let folder = parts.dropLast().joined(separator: "/")
+            let start = path.hasPrefix("/") ? folder + "/" : folder.isEmpty ? "." : folder
+            guard let name = parts.last, let found = realpath(start, nil) else {
+                return absolutePath(path)
+            }
+            defer { free(found) }
+            return "\(String(cString: found))/\(name)"
+        }
+
+        private static func write(_ bytes: [UInt8], to output: String) throws(SystemError) {
+            if output == "-" {
+                signal(SIGPIPE, SIG_IGN)
+                try Platform.write(bytes, to: STDOUT_FILENO, called: "standard output")
+            } else {
+                let mask = umask(0)
+                _ = umask(mask)
+                let new = try NewFile(for: output, mode: 0o666 & ~mask)
+                try new.write(bytes)
+                try new.replace()
+            }
         }
     }
 }

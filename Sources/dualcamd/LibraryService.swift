@@ -53,6 +53,7 @@ final class LibraryService {
             let library = if let library { library } else { try start() }
             switch call.member {
             case "List": list(call, library)
+            case "Thumbnail": thumbnail(call, library)
             default: preconditionFailure("\(call.member) is declared and not answered")
             }
         } catch {
@@ -62,7 +63,10 @@ final class LibraryService {
 
     private func start() throws(SystemError) -> LibraryThread {
         let mailbox = mailbox
-        let new = try LibraryThread(folders) {
+        let new = try LibraryThread(
+            folders,
+            program: (["--thumbnails"], "dualcam-\(DualCam.version)")
+        ) {
             mailbox.post {
                 MainActor.assumeIsolated {
                     self.server.emit("Changed", of: .library, at: DualCam.path)
@@ -93,6 +97,39 @@ final class LibraryService {
                     )
                 }
             }
+        }
+    }
+
+    private func thumbnail(_ call: Invocation, _ library: LibraryThread) {
+        guard let size = ThumbnailSize(atLeast: call.arguments[1].integer ?? 0) else {
+            let most = ThumbnailSize.allCases.map(\.rawValue).max() ?? 0
+            let wrong = call.arguments[1].integer ?? 0
+            return call.fail(.invalidArguments("size is \(wrong), expected 1 to \(most)"))
+        }
+        let (number, mailbox) = (keep(call), mailbox)
+        library.thumbnail(of: call.arguments[0].string ?? "", size) { result in
+            mailbox.post {
+                MainActor.assumeIsolated {
+                    let call = self.calls.removeValue(forKey: number)
+                    switch result {
+                    case .success(let file):
+                        call?.reply(.descriptor(SharedDescriptor(owning: file)))
+                    case .failure(let error): call?.fail(error.dbusError)
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension ThumbnailError {
+    /// What the caller is told.
+    fileprivate var dbusError: DBusError {
+        switch code {
+        case .notFound: DBusError("org.freedesktop.DBus.Error.FileNotFound", description)
+        case .denied: .denied(description)
+        case .noSpace: .noSpace(description)
+        case .unreadable, .system: .failed(description)
         }
     }
 }

@@ -3,6 +3,7 @@ import Control
 import DBusKit
 import DualCamCore
 import Glibc
+import Library
 import Logging
 import Platform
 
@@ -17,6 +18,8 @@ struct Options: ParsableCommand {
 
     @Option(help: "Read this file instead of the user's or the system's dualcam.toml.")
     var config: String?
+    /// A daemon's own: be its maker of thumbnails, "asked" or "idle".
+    @Option(help: .hidden) var thumbnails: String?
 }
 
 /// Runs the daemon until it is told to end, or the session bus is gone.
@@ -103,7 +106,11 @@ func readConfiguration(_ path: String?) -> (Configuration?, problems: [String]) 
 }
 
 do {
-    try run(Options.parseOrExit())
+    let options = Options.parseOrExit()
+    if let kind = options.thumbnails {
+        ThumbnailWorker.run(isIdle: kind == "idle", program: "dualcam-\(DualCam.version)")
+    }
+    try run(options)
 } catch {
     Log.control.critical("cannot run", metadata: ["reason": "\(error)"])
     exit(EXIT_FAILURE)

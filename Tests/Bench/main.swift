@@ -76,7 +76,7 @@ struct Bench: ParsableCommand {
                 ("load", { try Clips.Motion.allCases.flatMap(daemon.load) }),
                 ("delays", daemon.delays), ("starts", daemon.starts), ("rest", daemon.rest),
                 ("allocations", daemon.allocations), ("growth", daemon.growth),
-                ("large", daemon.large),
+                ("large", daemon.large), ("library", LibraryRows(pairs: pairs).rows),
             ]
         }
         var rows: [Row] = []

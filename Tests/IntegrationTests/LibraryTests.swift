@@ -171,6 +171,187 @@ extension DaemonTests {
             }
         }
 
+        /// The extent of a PNG, by its header.
+        private func size(_ bytes: [UInt8]) -> Size? {
+            guard bytes.count > 24, bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) else { return nil }
+            func number(_ place: Int) -> Int {
+                bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+            }
+            return Size(width: number(16), height: number(20))
+        }
+
+        /// The processes that make thumbnails.
+        private func makers(_ daemon: Daemon) -> [pid_t] {
+            entries(of: "/proc").compactMap { pid_t($0) }.filter { id in
+                guard let status = content("/proc/\(id)/stat") else { return false }
+                let parent = status.split(separator: ")").last?.split(separator: " ").dropFirst()
+                    .first
+                return parent == "\(daemon.program.id)"
+            }
+        }
+
+        /// Whether another reader of PNGs sees a picture of `size` at `path`, the upper half of which is white, the lower black.
+        private func expectWhiteAbove(_ path: String, _ size: Size, _ daemon: Daemon) throws {
+            let path = path.trimmingCharacters(in: .newlines)
+            #expect(self.size(Array(try Data(contentsOf: URL(filePath: path)))) == size)
+            let raw = "\(daemon.session.directory)/raw"
+            let reader = try daemon.session.run(
+                "ffmpeg",
+                ["-v", "error", "-y", "-i", path, "-f", "rawvideo", "-pix_fmt", "gray", raw]
+            )
+            try #require(reader.wait(within: 60) == .status(0), "\(reader.errors)")
+            let pixels = Array(try Data(contentsOf: URL(filePath: raw)))
+            try #require(pixels.count == size.area)
+            let halves = [pixels.prefix(size.area / 2), pixels.suffix(size.area / 2)]
+            let light = halves.map { $0.reduce(0) { $0 + Int($1) } * 2 / size.area }
+            #expect(light[0] > 200 && light[1] < 40, "\(light)")
+        }
+
+        @Test func thumbnailsAreTheDesktopsAndTheNextAreMadeAhead() throws {
+            try with { daemon in
+                let pictures = try folder(daemon)
+                for number in 1...6 {
+                    try writeJPEG(
+                        size: Size(width: 640, height: 480),
+                        to: "\(pictures)/DualCam_2026-11-21_14300\(number).123_back.jpg"
+                    ) { UInt8($0 * 255 / 639) }
+                }
+                // Black at first, as many cameras are, then with its left half white, and to be turned clockwise, as either
+                // kind of file says it.
+                let (movie, other) = ("\(pictures)/b.mkv", "\(pictures)/a.mp4")
+                let script = """
+                    cd '\(pictures)' && ffmpeg -v error -f lavfi -i color=black:s=320x240:r=10:d=1 \
+                        -f lavfi -i color=white:s=160x240:r=10:d=1,pad=320:240,setsar=1 \
+                        -filter_complex '[0][1]concat' -c:v mpeg4 .flat.mp4 &&
+                    ffmpeg -v error -i .flat.mp4 -c copy -metadata:s:v:0 rotate=270 a.mp4 &&
+                    ffmpeg -v error -i .flat.mp4 -c copy -metadata:s:v:0 ROTATE=90 b.mkv
+                    """
+                let ffmpeg = try daemon.session.run("sh", ["-c", script])
+                try #require(ffmpeg.wait(within: 60) == .status(0), "\(ffmpeg.errors)")
+                let turned = try run(daemon, ["thumbnail", other, "--size", "128"])
+                #expect(turned.exit == .status(0), "\(turned.errors)")
+                try expectWhiteAbove(turned.output, Size(width: 96, height: 128), daemon)
+                let newest = try list(daemon, 0, 5).items
+                #expect(newest.first?["path"] == .string(movie))
+
+                let child = try run(daemon, ["thumbnail", movie])
+                #expect(child.exit == .status(0), "\(child.errors)")
+                let path = child.output.trimmingCharacters(in: .newlines)
+                #expect(path.hasPrefix("\(daemon.session.directory)/cache/thumbnails/large/"))
+                let bytes = Array(try Data(contentsOf: URL(filePath: path)))
+                try expectWhiteAbove(path, Size(width: 192, height: 256), daemon)
+                // GLib finds it where it looks, and takes it for valid.
+                let gio = try daemon.session.run(
+                    "gio",
+                    ["info", "-a", "thumbnail::*", movie],
+                    adding: ["XDG_CACHE_HOME": "\(daemon.session.directory)/cache"]
+                )
+                try gio.wait(within: 60)
+                #expect(gio.output.contains(path), "\(gio.output)\(gio.errors)")
+                #expect(gio.output.contains("thumbnail::is-valid: TRUE"), "\(gio.output)")
+
+                // The five that follow, though nobody asked for them.
+                try eventually("thumbnails made ahead", within: 60) {
+                    let folder = URL(filePath: path).deletingLastPathComponent().path
+                    let made = try FileManager.default.contentsOfDirectory(atPath: folder)
+                    return made.count { $0.hasSuffix(".png") } == 6
+                }
+                var before = stat()
+                stat(path, &before)
+                let written = try run(daemon, ["thumbnail", movie, "--size", "200", "-o", "-"])
+                #expect(written.exit == .status(0))
+                let file = "\(daemon.session.directory)/out.png"
+                let again = try run(daemon, ["thumbnail", movie, "--json", "-o", file])
+                #expect(again.output.contains("\"thumbnail\":\"\(path)\""), "\(again.output)")
+                #expect(Array(try Data(contentsOf: URL(filePath: file))) == bytes)
+                var after = stat()
+                stat(path, &after)
+                #expect(before.st_ino == after.st_ino)
+                // Who makes them ends when there is nothing more to do.
+                try eventually("the makers' end", within: 60) { makers(daemon).isEmpty }
+                #expect(try run(daemon, ["thumbnail", movie, "--size", "1"]).exit == .status(0))
+            }
+        }
+
+        @Test func whatIsNoneOfItsFilesOrNoPictureIsRefused() throws {
+            try with { daemon in
+                let pictures = try folder(daemon)
+                let outside = "\(daemon.session.directory)/outside.jpg"
+                try writeJPEG(size: Size(width: 64, height: 64), to: outside) { UInt8($0) }
+                try writeJPEG(size: Size(width: 64, height: 64), to: "\(pictures)/a.jpg") {
+                    UInt8($0)
+                }
+                symlink(outside, "\(pictures)/link.jpg")
+                try write("\(pictures)/text.jpg")
+                func refusal(_ path: String, _ size: UInt32 = 256) -> String {
+                    do {
+                        let answer = try daemon.send(
+                            "Thumbnail",
+                            of: Interface.library.name,
+                            [.string(path), .uint32(size), .named([:])]
+                        )
+                        return "\(answer)"
+                    } catch {
+                        return (error as? DBusError)?.name.split(separator: ".").last.map(
+                            String.init
+                        )
+                            ?? "\(error)"
+                    }
+                }
+                for path in [
+                    outside, "\(pictures)/link.jpg", "\(pictures)/../outside.jpg",
+                    "\(pictures)/../pictures/a.jpg", "/etc/passwd", "", "a.jpg", pictures,
+                    "\(pictures)/none.jpg", String(repeating: "/x", count: 20_000),
+                ] { #expect(refusal(path) == "FileNotFound", "\(path.prefix(80))") }
+                #expect(refusal("\(pictures)/a.jpg", 0) == "InvalidArgs")
+                #expect(refusal("\(pictures)/a.jpg", 1025) == "InvalidArgs")
+                #expect(refusal("\(pictures)/text.jpg") == "Failed")
+                let child = try run(daemon, ["thumbnail", "\(pictures)/text.jpg"])
+                #expect(child.exit == .status(1) && child.output == "")
+                #expect(child.errors.contains("text.jpg: it is no JPEG"), "\(child.errors)")
+                #expect(try run(daemon, ["thumbnail", outside]).exit == .status(1))
+                #expect(try run(daemon, ["thumbnail", outside, "--size", "0"]).exit == .status(2))
+
+                // A picture that kills its reader kills nobody else.
+                #expect(try run(daemon, ["thumbnail", "\(pictures)/a.jpg"]).exit == .status(0))
+                let makers = makers(daemon)
+                for maker in makers { kill(maker, SIGSTOP) }
+                var answer: Result<[Value], DBusError>?
+                let call = MethodCall(
+                    "Thumbnail",
+                    of: Interface.library.name,
+                    at: DualCam.path,
+                    on: DualCam.busName,
+                    [.string("\(pictures)/a.jpg"), .uint32(1000), .named([:])],
+                    timeout: 60
+                )
+                try daemon.bus.call(call) { answer = $0 }
+                // Meanwhile everything else is answered, and only after the request went to its maker.
+                #expect(try list(daemon).total == 2)
+                #expect(answer == nil)
+                for maker in makers {
+                    kill(maker, SIGSEGV)
+                    kill(maker, SIGCONT)
+                }
+                try eventually("an answer", within: 60) {
+                    try daemon.settle()
+                    return answer != nil
+                }
+                guard case .failure(let error)? = answer else {
+                    Issue.record("\(String(describing: answer))")
+                    return
+                }
+                #expect(error.message.contains("killed by signal 11"), "\(error)")
+                #expect(refusal("\(pictures)/a.jpg", 1000) == "Failed")
+                #expect(try daemon.get("State", of: .stream).string == "idle")
+                // A new one is at work.
+                try writeJPEG(size: Size(width: 64, height: 64), to: "\(pictures)/b.jpg") {
+                    UInt8($0)
+                }
+                #expect(try run(daemon, ["thumbnail", "\(pictures)/b.jpg"]).exit == .status(0))
+            }
+        }
+
         @Test func tenThousandFilesAreListedAtOnce() throws {
             try with { daemon in
                 let pictures = try folder(daemon)

@@ -12,7 +12,7 @@ struct CommandTests {
         ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["privacy"], ["config"],
         ["pro"], ["dial"], ["iso"], ["shutter"], ["focus"], ["wb"], ["ev"], ["controls"],
         ["lens"], ["zoom"], ["torch"], ["record"], ["photo"], ["orient"], ["orientation"],
-        ["config", "show"],
+        ["config", "show"], ["media"], ["media", "list"], ["media", "thumbnail"],
         ["config", "check"],
     ])
     func helpIsAsItWas(_ command: [String]) throws {

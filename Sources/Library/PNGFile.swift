@@ -1,0 +1,66 @@
+import CPNG
+import Frames
+import Glibc
+import Photos
+import Platform
+
+/// PNG files, with what they say of themselves beside the picture.
+enum PNGFile {
+    /// What a file says before its pixels.
+    struct Facts {
+        let size: Size
+        let texts: [String: String]
+    }
+
+    /// Writes `picture` with `texts`, of which what is not ASCII is replaced, to `file`.
+    static func write(
+        _ picture: Raster,
+        _ texts: [(key: String, value: String)],
+        to file: NewFile
+    ) throws(SystemError) {
+        let words = texts.flatMap { [$0.key, $0.value] }.map { text in
+            text.unicodeScalars.map { $0.isASCII && $0.value >= 32 ? CChar($0.value) : 63 } + [0]
+        }
+        let all = words.flatMap(\.self)
+        var place = 0
+        let places = words.map { word in
+            defer { place += word.count }
+            return place
+        }
+        let result = all.withUnsafeBufferPointer { text in
+            let pairs = stride(from: 0, to: places.count, by: 2).map { number in
+                cpng_text(
+                    key: text.baseAddress.map { $0 + places[number] },
+                    value: text.baseAddress.map { $0 + places[number + 1] }
+                )
+            }
+            return cpng_write(
+                file.descriptor,
+                picture.pixels,
+                UInt32(picture.size.width),
+                UInt32(picture.size.height),
+                pairs,
+                CInt(pairs.count)
+            )
+        }
+        guard result == 0 else {
+            throw SystemError("write", file.path, errno: result > 0 ? result : ENOMEM)
+        }
+    }
+
+    /// What the PNG in `bytes` says; `nil` for what is none, or has no end.
+    static func facts(of bytes: [UInt8]) -> Facts? {
+        guard bytes.suffix(8).starts(with: Array("IEND".utf8)) else { return nil }
+        var (width, height): (UInt32, UInt32) = (0, 0)
+        var texts: [String: String] = [:]
+        let result = withUnsafeMutablePointer(to: &texts) { context in
+            cpng_read(bytes, bytes.count, &width, &height, context) { context, key, value in
+                guard let key, let value else { return }
+                let texts = context?.assumingMemoryBound(to: [String: String].self)
+                texts?.pointee[String(cString: key)] = String(cString: value)
+            }
+        }
+        guard result == 0 else { return nil }
+        return Facts(size: Size(width: Int(width), height: Int(height)), texts: texts)
+    }
+}

@@ -1,0 +1,73 @@
+import CLinux
+import Glibc
+import Platform
+
+/// The process that makes thumbnails: it reads what anybody may have put into the library, so that a picture made to crash its
+/// reader takes this one along, and not the stream. What it has loaded and allocated goes with it, too.
+package enum ThumbnailWorker {
+    /// Descriptor of the socket to the daemon: each message a request, each answered by one.
+    private static let socket: CInt = STDIN_FILENO
+    /// Seconds of the processor that a file may take, and bytes of memory, before the process is killed.
+    private static let (time, memory): (rlim_t, rlim_t) = (20, 3 << 30)
+    /// The longest message.
+    static let longest = 1 << 14
+
+    /// Makes thumbnails for whoever is at the other end of standard input, until that goes. `isIdle`: only when the machine
+    /// has nothing else to do. `program` is "dualcam-0.1.0".
+    package static func run(isIdle: Bool, program: String) -> Never {
+        if isIdle { clinux_be_idle() }
+        limit(CInt(RLIMIT_AS.rawValue), memory)
+        limit(CInt(RLIMIT_CORE.rawValue), 0)
+        guard let cache = ThumbnailCache(program: program) else { exit(EXIT_FAILURE) }
+        let maker = ThumbnailMaker(cache: cache)
+        var buffer = [UInt8](repeating: 0, count: longest)
+        while true {
+            let count = retryingInterrupts { recv(socket, &buffer, buffer.count, 0) }
+            guard count > 0 else { exit(EXIT_SUCCESS) }
+            var usage = rusage()
+            getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
+            limit(
+                CInt(RLIMIT_CPU.rawValue),
+                rlim_t(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + time
+            )
+            let answer = Array(Self.answer(to: buffer[..<count], maker).utf8.prefix(longest))
+            _ = retryingInterrupts {
+                send(socket, answer, answer.count, CInt(MSG_NOSIGNAL))
+            }
+        }
+    }
+
+    /// A request is a size and a path, an answer "done" or an error's code and words, each behind a blank.
+    static func request(_ path: String, _ size: ThumbnailSize) -> [UInt8] {
+        Array("\(size.rawValue) \(path)".utf8)
+    }
+
+    private static func answer(to request: ArraySlice<UInt8>, _ maker: ThumbnailMaker) -> String {
+        let words = request.split(separator: UInt8(ascii: " "), maxSplits: 1)
+        guard words.count == 2, let number = Int(String(decoding: words[0], as: UTF8.self)),
+            let size = ThumbnailSize(rawValue: number)
+        else { return "system not understood" }
+        do throws(ThumbnailError) {
+            try maker.make(String(decoding: words[1], as: UTF8.self), size)
+            return "done"
+        } catch {
+            return "\(error.code.rawValue) \(error.description)"
+        }
+    }
+
+    /// What an answer says; `nil` for "done".
+    static func error(in answer: some Collection<UInt8>) -> ThumbnailError? {
+        let text = String(decoding: answer, as: UTF8.self)
+        guard text != "done" else { return nil }
+        let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+        let code = words.first.flatMap { ThumbnailError.Code(rawValue: $0) }
+        return ThumbnailError(code ?? .system, words.dropFirst().first ?? "no reason")
+    }
+
+    private static func limit(_ what: CInt, _ value: rlim_t) {
+        var limits = rlimit()
+        getrlimit(what, &limits)
+        limits.rlim_cur = min(value, limits.rlim_max)
+        setrlimit(what, &limits)
+    }
+}

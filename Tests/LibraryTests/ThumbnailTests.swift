@@ -1,0 +1,247 @@
+import Foundation
+import Frames
+import Glibc
+import Photos
+import Platform
+import TestSupport
+import Testing
+
+@testable import Library
+
+@Suite("Thumbnails", .timeLimit(.minutes(2)))
+struct ThumbnailTests {
+    private static let program = "dualcam-test"
+
+    /// Runs `body` in a directory of its own, with a cache below it.
+    private func inDirectory(_ body: (String, ThumbnailMaker) throws -> Void) throws {
+        var template = Array("/tmp/dualcam-thumbs-XXXXXX".utf8CString)
+        let root = try #require(mkdtemp(&template).map { String(cString: $0) })
+        Reaper.shared.clean(root)
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        let cache = ThumbnailCache(root: "\(root)/cache/thumbnails", program: Self.program)
+        try body(root, ThumbnailMaker(cache: cache))
+    }
+
+    /// A JPEG whose upper left quarter is red, the rest blue, with the tag of how it lies.
+    private func photograph(_ size: Size, tag: Int = 1) throws -> [UInt8] {
+        let upright = Orientation(tag: tag).upright
+        let shown = upright.apply(to: size)
+        let picture = Raster(
+            size: shown,
+            pixels: (0..<shown.area).map { place in
+                let (x, y) = (place % shown.width, place / shown.width)
+                return x < shown.width / 2 && y < shown.height / 2 ? 0x0000FF : 0xFF0000
+            }
+        )
+        let bare = try JPEGCodec.encode(
+            picture.turned(by: upright.inverse),
+            sampling: 0,
+            quality: 95
+        )
+        let metadata = try Metadata(of: bare)
+        metadata["Exif.Image.Orientation"] = "\(tag)"
+        return try metadata.written()
+    }
+
+    private func subject(_ path: String) throws -> ThumbnailCache.Subject {
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        return try #require(ThumbnailCache.Subject(path, status))
+    }
+
+    private func facts(_ path: String?) throws -> PNGFile.Facts {
+        try #require(PNGFile.facts(of: readFile(path ?? "", limit: 1 << 24)))
+    }
+
+    private func error(_ body: () throws(ThumbnailError) -> Void) -> ThumbnailError? {
+        do throws(ThumbnailError) {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: [(0, nil), (1, 128), (128, 128), (129, 256), (600, 1024), (1025, nil)])
+    func sizesAreRoundedUp(_ asked: Int, _ given: Int?) {
+        #expect(ThumbnailSize(atLeast: asked)?.rawValue == given)
+    }
+
+    /// The example that the standard gives.
+    @Test func theNameIsTheStandards() throws {
+        try inDirectory { root, maker in
+            #expect(
+                maker.cache.place(of: "/home/jens/photos/me.png", .normal)
+                    == "\(root)/cache/thumbnails/normal/c6ee772d9e49320e97ec29a7eb5b1697.png"
+            )
+        }
+    }
+
+    @Test func theyAreUprightInTheirPlaceAndSayOfWhatTheyAre() throws {
+        try inDirectory { root, maker in
+            for tag in 1...8 {
+                let path = "\(root)/\u{e4} \(tag).jpg"
+                try Data(photograph(Size(width: 640, height: 480), tag: tag))
+                    .write(to: URL(filePath: path))
+                let size = tag % 2 == 0 ? ThumbnailSize.normal : .large
+                try maker.make(path, size)
+                let place = maker.cache.place(of: path, size)
+                let facts = try facts(place)
+                let length = size.rawValue
+                #expect(
+                    facts.size
+                        == (tag > 4
+                            ? Size(width: length * 3 / 4, height: length)
+                            : Size(width: length, height: length * 3 / 4))
+                )
+                let subject = try subject(path)
+                #expect(
+                    facts.texts == [
+                        "Thumb::URI": "file://\(root)/%C3%A4%20\(tag).jpg",
+                        "Thumb::MTime": "\(subject.modified)",
+                        "Thumb::Size": "\(subject.byteCount)", "Thumb::Mimetype": "image/jpeg",
+                        "Thumb::Image::Width": tag > 4 ? "480" : "640",
+                        "Thumb::Image::Height": tag > 4 ? "640" : "480",
+                        "Software": Self.program,
+                    ]
+                )
+                var status = stat()
+                let file = try #require(place)
+                #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+                let folder = URL(filePath: file).deletingLastPathComponent().path
+                #expect(stat(folder, &status) == 0 && status.st_mode & 0o777 == 0o700)
+                #expect(
+                    try FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy {
+                        $0.count == 36
+                    }
+                )
+            }
+        }
+    }
+
+    @Test func asSmallAsThePictureIsAndNoSmaller() throws {
+        try inDirectory { root, maker in
+            let path = "\(root)/a.jpg"
+            for (size, shown) in [
+                (Size(width: 100, height: 60), Size(width: 100, height: 60)),
+                (Size(width: 2000, height: 8), Size(width: 256, height: 1)),
+                (Size(width: 1, height: 1), Size(width: 1, height: 1)),
+                (Size(width: 1000, height: 1999), Size(width: 128, height: 256)),
+            ] {
+                try Data(photograph(size)).write(to: URL(filePath: path))
+                try maker.make(path, .large)
+                let found = try facts(maker.cache.place(of: path, .large)).size
+                #expect(found == shown, "\(size)")
+                try FileManager.default.removeItem(atPath: path)
+                // The next is another file even where it has the same length and second.
+                try FileManager.default.removeItem(atPath: "\(root)/cache")
+            }
+        }
+    }
+
+    @Test func whatOthersMadeIsUsedWhileItIsOfTheFileAsItIs() throws {
+        try inDirectory { root, maker in
+            let path = "\(root)/a.jpg"
+            try Data(photograph(Size(width: 64, height: 64))).write(to: URL(filePath: path))
+            let subject = try subject(path)
+            let place = try #require(maker.cache.place(of: path, .normal))
+            let uri = ("Thumb::URI", subject.uri)
+            let time = ("Thumb::MTime", "\(subject.modified)")
+            let cases: [(texts: [(key: String, value: String)], size: Int, isValid: Bool)] = [
+                ([uri, time], 128, true),
+                ([uri, time, ("Thumb::Size", "\(subject.byteCount)")], 9, true),
+                ([uri, time], 129, false), ([uri], 9, false), ([time], 9, false), ([], 9, false),
+                ([("Thumb::URI", "file:///b.jpg"), time], 9, false),
+                ([uri, ("Thumb::MTime", "1")], 9, false), ([uri, ("Thumb::MTime", "x")], 9, false),
+                ([uri, time, ("Thumb::Size", "1")], 9, false),
+            ]
+            for (texts, size, isValid) in cases {
+                try makeDirectory(URL(filePath: place).deletingLastPathComponent().path)
+                let file = try NewFile(for: place, mode: 0o600)
+                let picture = Raster(
+                    size: Size(width: size, height: 1),
+                    pixels: [UInt32](repeating: 0, count: size)
+                )
+                try PNGFile.write(picture, texts, to: file)
+                try file.replace()
+                #expect(maker.cache.holds(subject, .normal) == isValid, "\(texts)")
+                try maker.make(path, .normal)
+                #expect(maker.cache.holds(subject, .normal))
+                #expect(try facts(place).texts.keys.contains("Software") == !isValid)
+            }
+            // Cut off, or no PNG.
+            let whole = try readFile(place, limit: 1 << 20)
+            for bytes in [Array(whole.dropLast(20)), Array(whole.prefix(30)), [], [1, 2, 3]] {
+                try Data(bytes).write(to: URL(filePath: place))
+                #expect(!maker.cache.holds(subject, .normal))
+            }
+            // Written again: it is another file.
+            try maker.make(path, .normal)
+            utimensat(
+                AT_FDCWD,
+                path,
+                [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)],
+                0
+            )
+            #expect(!maker.cache.holds(try self.subject(path), .normal))
+        }
+    }
+
+    @Test func whatHoldsNoPictureIsRememberedAndSaysWhy() throws {
+        try inDirectory { root, maker in
+            let whole = try photograph(Size(width: 64, height: 64))
+            // The header's height and width are where SOF0 has them.
+            var huge = whole
+            let frame = try #require(
+                huge.indices.first { huge[$0] == 0xFF && huge[$0 + 1] == 0xC0 }
+            )
+            for place in 5...8 { huge[frame + place] = 0xFF }
+            let cases: [(name: String, bytes: [UInt8], reason: String)] = [
+                ("cut.jpg", Array(whole.prefix(whole.count / 2)), "it ends early"),
+                ("text.jpg", Array("no picture".utf8), "it is no JPEG"),
+                ("huge.jpg", huge, "65535x65535"), ("text.mkv", Array("no movie".utf8), "no movie"),
+                ("photo.mp4", [0, 0, 0, 8] + Array("ftypx".utf8), "no movie"),
+            ]
+            for (name, bytes, reason) in cases {
+                let path = "\(root)/\(name)"
+                try Data(bytes).write(to: URL(filePath: path))
+                // The second time it is told from memory.
+                for _ in 1...2 {
+                    let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
+                    #expect(error?.code == .unreadable, "\(name)")
+                    #expect(
+                        error?.description.contains(reason) ?? false,
+                        "\(String(describing: error))"
+                    )
+                    #expect(try maker.cache.failure(of: subject(path))?.contains(reason) ?? false)
+                }
+                // Another file of that name has another try.
+                try Data(photograph(Size(width: 9, height: 9))).write(to: URL(filePath: path))
+                #expect(try maker.cache.failure(of: subject(path)) == nil)
+            }
+            let failures = "\(root)/cache/thumbnails/fail/\(Self.program)"
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: failures).count == cases.count
+            )
+            for (path, code) in [
+                ("\(root)/none.jpg", ThumbnailError.Code.notFound), (root, .notFound),
+                ("\(root)/link.jpg", .notFound),
+            ] {
+                symlink("\(root)/cut.jpg", "\(root)/link.jpg")
+                let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
+                #expect(error?.code == code, "\(String(describing: error))")
+            }
+        }
+    }
+
+    @Test func answersAreWhatWasAnswered() {
+        #expect(ThumbnailWorker.error(in: Array("done".utf8)) == nil)
+        #expect(
+            ThumbnailWorker.error(in: Array("noSpace write x: full".utf8))
+                == ThumbnailError(.noSpace, "write x: full")
+        )
+        for strange in ["", "what", "  ", "done ", "\u{0}"] {
+            #expect(ThumbnailWorker.error(in: Array(strange.utf8))?.code == .system)
+        }
+    }
+}
