@@ -1,3 +1,5 @@
+package import Frames
+
 /// What a photographer wants of a camera; what is not wanted is automatic.
 package struct PhotoWish: Hashable, Sendable {
     /// The ISO.
@@ -48,6 +50,8 @@ package struct CameraControls: Hashable, Sendable {
     var settled: [UInt32: Int] = [:]
     /// Which `ZoomRequest` its zoom follows; 0: none.
     package var zoomNumber = 0
+    /// When its zoom was as it is now, at the latest.
+    package var zoomTime = Timestamp.zero
     /// Whether its zoom stands where others left it, while it delivers.
     package var isZoomOthers = false
     /// What was there before we wrote, for what has no automatic to go back to.

@@ -33,8 +33,8 @@ package struct Framing: Hashable, Sendable {
     package private(set) var middle = Place.middle
     /// What the lens in each bay magnifies.
     private var factors = PerBay(first: 1.0, second: 1.0)
-    /// What they magnified before, and until when; the latest ones, oldest first.
-    private var before = PerBay(first: [Magnification](), second: [Magnification]())
+    /// What they magnified before.
+    private var before = PerBay(first: Magnifications(), second: Magnifications())
     /// Whose picture is shown, or will be once the crossing is over.
     private var bay = Bay.first
     /// When the pictures of the two bays begin to cross over, if they do.
@@ -44,13 +44,6 @@ package struct Framing: Hashable, Sendable {
     private var start = Timestamp.zero
     private var duration = 0.0
 
-    private struct Magnification: Hashable {
-        var factor: Double
-        var until: Timestamp
-    }
-
-    /// How many steps a lens can be ahead of a picture on its way: those of half a second.
-    private static let memory = 16
     /// Seconds that the pictures of two lenses take to cross over.
     package static let crossing = 0.2
 
@@ -86,15 +79,13 @@ package struct Framing: Hashable, Sendable {
 
     private mutating func set(_ bay: Bay, _ factor: Double) {
         factors[bay] = factor
-        before[bay] = []
+        before[bay] = Magnifications()
     }
 
     /// The lens in `bay` magnifies `factor` times from `time` on: pictures that were taken before are shown as they are.
     package mutating func magnify(_ bay: Bay, _ factor: Double, at time: Timestamp) {
         guard factor != factors[bay] else { return }
-        before[bay] =
-            before[bay].suffix(Self.memory - 1)
-            + [Magnification(factor: factors[bay], until: time)]
+        before[bay].add(factors[bay], until: time)
         factors[bay] = factor
     }
 
@@ -159,14 +150,48 @@ package struct Framing: Hashable, Sendable {
     ) -> Rect {
         let (zoom, middle) = pose(at: time)
         var factor = factors[bay]
-        if let taken, let earlier = before[bay].first(where: { taken < $0.until }) {
-            factor = earlier.factor
-        }
+        if let taken { factor = before[bay].factor(at: taken) ?? factor }
         let share = min(1, factor / zoom)
         func edge(_ place: Double) -> Double {
             let own = 0.5 + (place - 0.5) * factor
             return min(max(0, own - share / 2), 1 - share)
         }
         return Rect(x: edge(middle.x), y: edge(middle.y), width: share, height: share)
+    }
+}
+
+/// What a lens magnified, and until when: the steps of half a second, which pictures on their way may be behind. In place, so that
+/// no thread frees anything with a scene.
+private struct Magnifications: Hashable {
+    private struct Step: Hashable {
+        var factor = 1.0
+        var until = Timestamp.zero
+    }
+
+    /// The latest first.
+    private var steps = InlineArray<16, Step>(repeating: Step())
+
+    /// It was `factor` until `time`.
+    mutating func add(_ factor: Double, until time: Timestamp) {
+        for index in steps.indices.dropFirst().reversed() { steps[index] = steps[index - 1] }
+        steps[0] = Step(factor: factor, until: time)
+    }
+
+    /// What it was at `time`; `nil`: what it is.
+    func factor(at time: Timestamp) -> Double? {
+        var factor: Double?
+        for index in steps.indices {
+            guard time < steps[index].until else { return factor }
+            factor = steps[index].factor
+        }
+        return factor
+    }
+
+    static func == (a: Self, b: Self) -> Bool {
+        a.steps.indices.allSatisfy { a.steps[$0] == b.steps[$0] }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for index in steps.indices { hasher.combine(steps[index]) }
     }
 }

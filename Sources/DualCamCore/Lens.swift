@@ -44,6 +44,8 @@ package struct IncomingLens: Hashable, Sendable {
     package internal(set) var holds = false
     /// The pictures are crossing over.
     package internal(set) var isCrossing = false
+    /// Since when they could but for the zoom of one of the devices, which shows less than is wanted.
+    var waitsSince: Timestamp?
     /// It failed while they did.
     var failure: Interruption?
 }
@@ -131,6 +133,8 @@ package struct LensState: Hashable, Sendable {
         brightDuration = Self.leastBright
     }
 
+    /// Seconds that lenses wait for a zoom before they cross over.
+    static let zoomPatience = 3.0
     /// Seconds in which the picture moves, where nobody said how many.
     package static let usualDuration = 0.3
 
@@ -241,9 +245,14 @@ extension State {
         let camera = cameras[role]
         let next = incoming.factor * incoming.controls.magnification
         let shown = camera.lens.factor * camera.controls.magnification
-        // A zoom that is still on its way back does not show as much as is wanted.
+        // A zoom that is still on its way back does not show as much as is wanted. If it ever will.
         let most = max(next, camera.mode == nil ? 0 : shown)
-        guard most <= scene.framings[role].zoom * 1.01 else { return [] }
+        let since = incoming.waitsSince ?? time
+        cameras[role].lens.incoming?.waitsSince = since
+        guard
+            most <= scene.framings[role].zoom * 1.01
+                || (time - since).seconds >= LensState.zoomPatience
+        else { return [] }
         cameras[role].lens.incoming?.isCrossing = true
         let over = scene.framings[role].cross(toFactor: next, at: time)
         return [.startCrossing(role, seconds: (over - time).seconds)]
@@ -355,14 +364,15 @@ extension State {
         let shown = lens.factor * cameras[role].controls.magnification
         if let incoming = lens.incoming, incoming.isCrossing {
             let next = incoming.factor * incoming.controls.magnification
-            scene.framings[role].magnify(lens.bay, shown, at: time)
-            scene.framings[role].magnify(lens.bay.other, next, at: time)
+            let then = (camera.controls.zoomTime, incoming.controls.zoomTime)
+            scene.framings[role].magnify(lens.bay, shown, at: then.0)
+            scene.framings[role].magnify(lens.bay.other, next, at: then.1)
             return effects
         }
         if scene.framings[role].bay(at: time) != lens.bay {
             scene.framings[role].show(lens.bay, factor: shown)
         } else {
-            scene.framings[role].magnify(lens.bay, shown, at: time)
+            scene.framings[role].magnify(lens.bay, shown, at: cameras[role].controls.zoomTime)
         }
         // What is to be seen when the next lens is ready has to be in its picture, too.
         let zoom = max(lens.zoom, lens.factor)

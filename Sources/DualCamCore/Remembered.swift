@@ -40,7 +40,8 @@ package struct Remembered: Hashable, Sendable {
         wishes = wishes.filter { !$0.value.isAutomatic }
         zooms = state.zooms
         for role in Role.allCases where !state.cameras[role].identity.isEmpty {
-            zooms[state.cameras[role].identity] = state.cameras[role].lens.zoom
+            let lens = state.cameras[role].lens
+            zooms[state.cameras[role].identity] = lens.isZoomAsked ? lens.zoom : nil
         }
         zooms = zooms.filter { $0.value != 1 }
     }

@@ -365,7 +365,7 @@ private func identify(_ state: inout State, _ role: Role, _ identity: String) {
     guard identity != camera.identity else { return }
     if !camera.identity.isEmpty {
         state.wishes[camera.identity] = camera.controls.wish
-        state.zooms[camera.identity] = camera.lens.zoom
+        state.zooms[camera.identity] = camera.lens.isZoomAsked ? camera.lens.zoom : nil
     }
     state.cameras[role].lens.all = []
     state.cameras[role].lens.failed = []

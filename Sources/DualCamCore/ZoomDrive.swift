@@ -62,12 +62,14 @@ package struct ZoomDrive: Hashable, Sendable {
     private var seen: Int?
     /// How often in a row it was read as it was before.
     private var stillness = 0
+    /// It takes nothing.
+    private var isStuck = false
 
     /// Seconds from step to step.
     package static let pace = 0.04
     /// How much a step magnifies, at most.
     private static let stride = 1.05
-    /// Reads after which a value that was not taken to the letter counts as taken; and after which nothing moves.
+    /// Reads of one value after which it does not follow what was written, for now; and after which it never will.
     private static let (patience, rest) = (3, 10)
 
     /// Follows nothing.
@@ -82,6 +84,7 @@ package struct ZoomDrive: Hashable, Sendable {
         seen = control.value
         asked = request == nil ? nil : control.value
         stillness = 0
+        isStuck = false
     }
 
     /// The zoom is nobody's from now on.
@@ -96,9 +99,11 @@ package struct ZoomDrive: Hashable, Sendable {
         self.request = request
         asked = request == nil ? nil : seen
         stillness = 0
+        isStuck = false
     }
 
-    /// It was read to be `value`. What is not on the way to what was written is another's doing.
+    /// It was read to be `value`. Devices round, and motors take their time; what moves once all is still, and not to
+    /// what was written, was moved by another.
     package mutating func see(_ value: Int) {
         guard let seen else { return }
         self.seen = value
@@ -106,8 +111,9 @@ package struct ZoomDrive: Hashable, Sendable {
             stillness += 1
             return
         }
+        let wasStill = stillness >= Self.patience
         stillness = 0
-        if let asked, (min(asked, seen)...max(asked, seen)).contains(value) { return }
+        if let asked, !wasStill || (min(asked, seen)...max(asked, seen)).contains(value) { return }
         asked = nil
         home = value
     }
@@ -118,10 +124,10 @@ package struct ZoomDrive: Hashable, Sendable {
         stillness = 0
     }
 
-    /// It takes nothing: it is left where it stands.
+    /// It takes nothing: it stays where it stands, until another request, and what is seen is cut.
     package mutating func giveUp() {
-        asked = nil
-        home = seen
+        isStuck = true
+        stillness = Self.patience
     }
 
     /// What `control` is to be at `time`, in the end; `nil` where that is others' to say.
@@ -133,7 +139,9 @@ package struct ZoomDrive: Hashable, Sendable {
 
     /// What is to be written at `time` to get there, if anything.
     package func next(_ control: DeviceControl, at time: Timestamp) -> Int? {
-        guard let asked, let goal = goal(control, at: time), goal != asked else { return nil }
+        guard !isStuck, let asked, let goal = goal(control, at: time), goal != asked else {
+            return nil
+        }
         let isOnWay = (min(control.value, goal)...max(control.value, goal)).contains(asked)
         // A device that rounds, or tells of nothing, does not get any nearer.
         let from = isOnWay && stillness >= Self.patience ? asked : control.value
@@ -148,8 +156,10 @@ package struct ZoomDrive: Hashable, Sendable {
 
     /// Whether nothing is left to be done or to be seen at `time` and after it.
     package func isOver(_ control: DeviceControl, at time: Timestamp) -> Bool {
-        guard let request, let asked, let goal = goal(control, at: time) else { return true }
+        guard !isStuck, let request, let asked, let goal = goal(control, at: time) else {
+            return true
+        }
         return !request.framing.isMoving(at: time) && asked == goal
-            && (seen == asked || stillness >= Self.rest)
+            && stillness >= (seen == asked ? Self.patience : Self.rest)
     }
 }

@@ -233,13 +233,11 @@ package final class ControlThread: Sendable {
                     try port.write(ControlWrite(zoom, value))
                     drive.write(value)
                 }
-                var device = controls.device
-                try port.update(&device) { $0.purpose == .zoom }
-                controls.read(device)
+                try read { $0.purpose == .zoom }
             } catch {
                 drive.giveUp()
+                seeZoom()
             }
-            seeZoom()
         }
 
         /// Takes note of where the zoom is.
@@ -331,15 +329,22 @@ package final class ControlThread: Sendable {
         }
 
         private func refresh(all: Bool = false) throws(ControlRefusal) {
-            guard let port else { return }
-            var device = controls.device
             do throws(ControlRefusal) {
-                try port.update(&device) { all || $0.purpose != nil }
+                try read { all || $0.purpose != nil }
             } catch {
                 close()
                 throw error
             }
+        }
+
+        /// Reads what `matters`.
+        private func read(_ matters: (DeviceControl) -> Bool) throws(ControlRefusal) {
+            guard let port else { return }
+            let (now, before) = (MonotonicClock.now, controls.magnification)
+            var device = controls.device
+            try port.update(&device, where: matters)
             controls.read(device)
+            if controls.magnification != before { controls.zoomTime = now }
             seeZoom()
         }
 

@@ -270,14 +270,21 @@ package final class PhotoThread: Sendable {
         let layout = FrameLayout(size: size, format: .yuyv, stride: 2 * size.width)
         let buffer = FrameBuffer(byteCount: layout.byteCount)
         let now = MonotonicClock.now
+        func newest(_ slots: PerBay<FrameSlot>) -> PerBay<Frame?> {
+            PerBay(first: Newest(slots.first).whole, second: Newest(slots.second).whole)
+        }
+        func taken(_ frames: PerBay<Frame?>) -> PerBay<Timestamp> {
+            PerBay(
+                first: frames.first?.timestamp ?? .zero,
+                second: frames.second?.timestamp ?? .zero
+            )
+        }
+        let (back, front) = (newest(slots.back), newest(slots.front))
         Compositor(canvas: size).composite(
-            state.scene(at: now),
-            back: Newest(slots.back.first).whole,
-            front: Newest(slots.front.first).whole,
-            second: PerRole(
-                back: Newest(slots.back.second).whole,
-                front: Newest(slots.front.second).whole
-            ),
+            state.scene(at: now, taken: PerRole(back: taken(back), front: taken(front))),
+            back: back.first,
+            front: front.first,
+            second: PerRole(back: back.second, front: front.second),
             labels: PerRole(back: nil, front: nil),
             into: buffer.plane(0, of: layout).base,
             stride: layout.stride

@@ -253,6 +253,31 @@ struct LensTests {
         #expect(send(.lensReady(.back), at: 8) != [])
     }
 
+    @Test mutating func lensesCrossOverInTheEndThoughAZoomIsStuck() {
+        begin()
+        _ = zoom(to: 3, at: 3)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
+        let stuck = controls(zoom: 2, number: lens.zoomNumber)
+        send(.controlsRead(.back, identity: "telephoto", stuck), at: 3.4)
+        #expect(send(.lensReady(.back), at: 4) == [] && send(.lensReady(.back), at: 6.9) == [])
+        #expect(send(.lensReady(.back), at: 7) != [])
+        _ = send(.lensCrossed(.back), at: 7.2)
+        #expect(lens.zoom == 3 && part(at: 8) == .unit)
+    }
+
+    @Test mutating func aZoomThatNobodyAskedForIsNotRemembered() {
+        begin()
+        let turned = controls(zoom: 1.5, number: 0, isOthers: true)
+        send(.controlsRead(.back, identity: "own", turned), at: 2.5)
+        #expect(lens.zoom == 1.5 && Remembered(state).zooms.isEmpty)
+        send(.cameraIdentified(.back, "other"), .cameraIdentified(.back, "own"), at: 3)
+        #expect(lens.zoom == 1 && state.zoomRequest(.back) == nil)
+        send(.lensesFound(.back, lenses()), at: 3)
+        _ = zoom(to: 2, at: 4)
+        send(.cameraIdentified(.back, "other"), .cameraIdentified(.back, "own"), at: 5)
+        #expect(lens.zoom == 2 && state.zoomRequest(.back) != nil)
+    }
+
     @Test mutating func nobodyLooksAndTheLensIsAnotherAtOnce() {
         begin(isLookedAt: false)
         #expect(zoom(to: 3, at: 3) == [])

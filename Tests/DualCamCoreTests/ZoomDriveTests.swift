@@ -108,6 +108,23 @@ struct ZoomDriveTests {
         var control = zoom()
         _ = follow(framing(3, in: 0.2), &control) { written, _ in written / 25 * 25 }
         #expect(control.value == 300)
+        for rounded in [{ ($0 + 24) / 25 * 25 }, { ($0 + 12) / 25 * 25 }] as [(Int) -> Int] {
+            control = zoom()
+            _ = follow(framing(3, in: 0.2), &control) { written, _ in rounded(written) }
+            #expect(control.value == 300)
+        }
+        // A motor that goes on for a while when it is turned round.
+        control = zoom()
+        var drive = ZoomDrive()
+        drive.follow(ZoomRequest(framing: framing(3, in: 0), factor: 1, number: 1))
+        drive.begin(control)
+        control.value = 200
+        drive.write(210)
+        drive.see(200)
+        drive.follow(ZoomRequest(framing: framing(1, in: 0), factor: 1, number: 2))
+        drive.write(190)
+        drive.see(207)
+        #expect(!drive.isOthers)
         // A motor that does 1 a step, whatever it is told.
         control = zoom()
         _ = follow(framing(1.5, in: 0), &control) { written, was in
@@ -130,10 +147,27 @@ struct ZoomDriveTests {
         drive.write(136)
         drive.see(133)
         #expect(!drive.isOthers, "it is on its way")
+        for _ in 0..<4 { drive.see(136) }
+        #expect(!drive.isOthers)
         drive.see(200)
         #expect(
             drive.isOthers && drive.home == 200 && drive.next(zoom(value: 200), at: time) == nil
         )
+    }
+
+    @Test func whatIsNotTakenStaysAndIsNoWishOfAnother() {
+        var drive = ZoomDrive()
+        let (control, time) = (zoom(value: 130), at(0))
+        drive.follow(ZoomRequest(framing: framing(3, in: 0), factor: 1, number: 1))
+        drive.begin(control)
+        drive.giveUp()
+        #expect(!drive.isOthers && drive.home == 130)
+        #expect(drive.next(control, at: time) == nil && drive.isOver(control, at: time))
+        drive.follow(ZoomRequest(framing: framing(2, in: 0), factor: 1, number: 2))
+        #expect(drive.next(control, at: time) == 136, "another one is tried")
+        drive.giveUp()
+        drive.see(180)
+        #expect(drive.isOthers && drive.home == 180)
     }
 
     @Test(arguments: [0...500, 1...16384, 7...7])

@@ -215,6 +215,10 @@ struct ControlThreadTests {
         defer { end() }
         try use(isStreaming: true, zoom: Self.zoom(to: 2, number: 1))
         try waitFor("the zoom") { $0.magnification == 2 }
+        // Until it is still.
+        try eventually("some reads of it", within: Self.patience) {
+            driver.log.suffix(4) == ["read", "read", "read", "read"]
+        }
         driver.change("zoom", to: 400)
         driver.tellEvent()
         try waitFor("the other's zoom") {
@@ -227,8 +231,9 @@ struct ControlThreadTests {
         driver.refuse("zoom", with: .failed(.stalled, "no answer"))
         try use(isStreaming: true, zoom: Self.zoom(to: 1, number: 3))
         try waitFor("that it stays") {
-            $0.zoomNumber == 3 && $0.isZoomOthers && $0.magnification == 3
+            $0.zoomNumber == 3 && !$0.isZoomOthers && $0.magnification == 3
         }
+        #expect(driver.value(of: "zoom") == 300)
     }
 
     @Test("does what it was asked before it ends, and keeps nobody waiting meanwhile")

@@ -77,20 +77,23 @@ def own_zoom(consumer, camera):
     consumer.frames(RATE)
     expect(abs(magnified(consumer.seen[-1][1][1]) - 1) < 0.05, 'the whole picture is seen')
     expect(camera_property('ZoomRange') == [0.5, 40], 'five times by itself, and eight times by cropping')
-    for wanted, tolerance in ((2.5, 0.08), (1, None)):
-        first = len(consumer.seen)
+    for wanted in 2.5, 1:
+        first, begin = len(consumer.seen), time.monotonic()
         ctl('zoom', str(wanted), '--ramp', '0')
         wait_for(f'its own zoom is {wanted}', lambda: control(camera, 'zoom_absolute') == 100 * wanted)
         consumer.frames(RATE)
         seen = [magnified(now[1]) for _, now in consumer.seen[first:]]
         say(f'measured: {[round(value, 2) for value in seen]}')
         expect(abs(seen[-1] / wanted - 1) < 0.05, f'{wanted} is seen')
-        if tolerance is not None:
+        # A step is 5 %, and one is on its way; a slow machine is late with more.
+        tolerance = 0.08 * machine.slowness(begin)
+        if wanted > 1:
             off = [abs(value / wanted - 1) for value in seen]
             there = next(index for index, value in enumerate(off) if value < tolerance)
-            expect(all(value < tolerance for value in off[there:]), 'it stays so while crop and zoom trade places')
+            expect(all(value < tolerance for value in off[there:]),
+                   f'it stays so while crop and zoom trade places, within {tolerance:.2f}')
         else:
-            expect(all(b < a + 0.1 for a, b in zip(seen, seen[1:])), 'it widens all the way')
+            expect(all(b < a * (1 + tolerance) for a, b in zip(seen, seen[1:])), 'it widens all the way')
 
     # A hand that turns it has its way.
     check('v4l2-ctl', '-d', camera.device, '-c', 'zoom_absolute=150')
