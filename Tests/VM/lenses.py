@@ -85,12 +85,12 @@ def own_zoom(consumer, camera):
         seen = [magnified(now[1]) for _, now in consumer.seen[first:]]
         say(f'measured: {[round(value, 2) for value in seen]}')
         expect(abs(seen[-1] / wanted - 1) < 0.05, f'{wanted} is seen')
-        # A step is 5 %, and one is on its way; a slow machine is late with more.
-        tolerance = 0.08 * machine.slowness(begin)
+        # A step is 5 %, and one is on its way; a slow machine is late with more. Without the crop it would be 150 % in all.
+        tolerance = 0.15 * machine.slowness(begin)
         if wanted > 1:
             off = [abs(value / wanted - 1) for value in seen]
             there = next(index for index, value in enumerate(off) if value < tolerance)
-            expect(all(value < tolerance for value in off[there:]),
+            expect(all(value < tolerance for value in off[there:]) and sorted(off[there:])[len(off[there:]) // 2] < 0.05,
                    f'it stays so while crop and zoom trade places, within {tolerance:.2f}')
         else:
             expect(all(b < a * (1 + tolerance) for a, b in zip(seen, seen[1:])), 'it widens all the way')
