@@ -14,6 +14,8 @@ package struct CaptureRequest: Hashable, Sendable {
     /// How many steps it is to be easier on the bus than it would be: a compressed format first,
     /// then fewer frames, then a smaller picture. Nothing where the user asked for a mode.
     package var reduction: Int
+    /// Whether it is for a photograph: as many pixels as there are, whatever else was asked for.
+    package var isFull = false
 
     /// A picture that fills `size`, `rate` times a second, in the mode that `mode` prefers.
     package init(size: Size, rate: Int, mode: CaptureModePreference = .auto, reduction: Int = 0) {

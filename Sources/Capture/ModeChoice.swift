@@ -10,9 +10,13 @@ import Glibc
 /// and frames that nobody needs little, and among equals raw ones win over those that we decode
 /// ourselves, and these over those that libv4lconvert does. From 720 rows on, a JPEG costs
 /// next to nothing beside the bandwidth that it saves.
+///
+/// For a photograph it is the best of those that have the most pixels.
 func chooseMode(_ modes: [CaptureMode], for request: CaptureRequest) -> CaptureMode? {
     var wanted = modes
-    if case .mode(let size, let rate, let format) = request.mode {
+    if request.isFull {
+        wanted = largest(of: modes)
+    } else if case .mode(let size, let rate, let format) = request.mode {
         wanted = modes.filter {
             // 30 and 29.97 are the same to who asks.
             $0.size == size && (abs($0.rate - rate) <= rate / 200 || $0.rate == 0)
@@ -20,14 +24,22 @@ func chooseMode(_ modes: [CaptureMode], for request: CaptureRequest) -> CaptureM
         }
     }
     guard var mode = best(of: wanted, for: request) else { return nil }
-    guard case .auto = request.mode else { return mode }
+    guard request.isFull || request.mode == .auto else { return mode }
     for _ in 0..<request.reduction {
-        guard let lighter = best(of: lighterModes(than: mode, among: wanted), for: request) else {
+        guard let lighter = best(of: lighterModes(than: mode, among: modes), for: request) else {
             break
         }
         mode = lighter
     }
     return mode
+}
+
+/// Those with the most pixels; with colours, where there are any with.
+private func largest(of modes: [CaptureMode]) -> [CaptureMode] {
+    let coloured = modes.filter { $0.format != .gray }
+    let modes = coloured.isEmpty ? modes : coloured
+    let most = modes.map(\.size.area).max()
+    return modes.filter { $0.size.area == most }
 }
 
 private func best(of modes: [CaptureMode], for request: CaptureRequest) -> CaptureMode? {

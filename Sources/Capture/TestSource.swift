@@ -39,13 +39,18 @@ package struct TestSource: CameraSource {
 }
 
 extension TestPicture {
+    /// What a photograph is made of.
+    private static let fullSize = Size(width: 1920, height: 1080)
+
     fileprivate func mode(for request: CaptureRequest) throws(CaptureError) -> CaptureMode {
         var mode = CaptureMode(
             size: extent(filling: request.size),
             rate: Double(request.rate),
             format: .i420
         )
-        if case .mode(let size, let rate, let format) = request.mode {
+        if request.isFull {
+            mode.size = extent(filling: Self.fullSize)
+        } else if case .mode(let size, let rate, let format) = request.mode {
             guard format == nil || format == .i420, extent(filling: size) == size else {
                 throw CaptureError(
                     .unsupported,
@@ -89,7 +94,9 @@ private final class TestStream: CameraStream {
     }
 
     func suits(_ request: CaptureRequest) -> Bool {
-        (try? picture.mode(for: request)) == mode
+        guard let best = try? picture.mode(for: request) else { return false }
+        // For a photograph it is enough to have as many pixels.
+        return request.isFull ? best.size == mode.size : best == mode
     }
 
     /// When frame `index` is taken.

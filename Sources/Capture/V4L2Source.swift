@@ -98,6 +98,7 @@ package struct V4L2Source: CameraSource {
         _ request: CaptureRequest
     ) throws(CaptureError) -> any CameraStream {
         let modes = try device.modes(for: request)
+        if request.isFull { return try fullStream(device, modes, request) }
         guard let mode = chooseMode(modes, for: request) else {
             throw CaptureError(
                 .unsupported,
@@ -120,6 +121,29 @@ package struct V4L2Source: CameraSource {
             else { throw error }
             throw CaptureError(.system, error.operation, error.subject, errno: error.errno)
         }
+    }
+}
+
+extension V4L2Source {
+    /// The stream of `device` for a photograph, in the largest of its `modes` that the bus has room for.
+    private static func fullStream(
+        _ device: VideoDevice,
+        _ modes: [CaptureMode],
+        _ request: CaptureRequest
+    ) throws(CaptureError) -> any CameraStream {
+        var (request, last) = (request, CaptureMode?.none)
+        var failure = CaptureError(.unsupported, "capture mode", device.path)
+        while let mode = chooseMode(modes, for: request), mode != last {
+            do throws(CaptureError) {
+                return try VideoStream(device, mode)
+            } catch {
+                guard error.code == .bandwidth else { throw error }
+                failure = error
+            }
+            last = mode
+            request.reduction += 1
+        }
+        throw failure
     }
 }
 

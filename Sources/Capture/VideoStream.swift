@@ -117,7 +117,10 @@ final class VideoStream: CameraStream {
 
     func suits(_ request: CaptureRequest) -> Bool {
         guard let modes = try? device.modes(for: request) else { return false }
-        return chooseMode(modes, for: request) == chosen
+        let best = chooseMode(modes, for: request)
+        // For a photograph it is enough to have as many pixels.
+        if request.isFull { return best?.size == chosen.size }
+        return best == chosen
             && request.unreducedMode(chosen, of: modes) == unreducedMode
     }
 

@@ -20,6 +20,7 @@ extension Interface {
             Signal("RecordingFailed", ["reason": "s"]),
         ],
         properties: [
+            Property("LivePhoto", "b", isWritable: true),
             Property("Recording", "b"),
             Property("RecordingSeconds", "u"),
             Property("RecordingFiles", "aa{sv}"),

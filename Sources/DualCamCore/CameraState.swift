@@ -31,6 +31,18 @@ package struct CameraState: Hashable, Sendable {
         case opening
     }
 
+    /// How far it is with its largest mode, which photographs may ask for.
+    package enum Full: Hashable, Sendable {
+        /// It delivers as ever.
+        case off
+        /// It is to deliver as many pixels as it has.
+        case asked
+        /// It does.
+        case on
+        /// It is to deliver as before.
+        case left
+    }
+
     /// The configured source.
     package var source: SourceSpecification
     /// The camera's name for people; empty where there is none.
@@ -58,6 +70,10 @@ package struct CameraState: Hashable, Sendable {
     /// Whether its thread has it open, or may have: from being asked until it tells that it closed.
     package var isOpen = false
     var delivery = Delivery.none
+    /// How far it is with its largest mode.
+    package internal(set) var full = Full.off
+    /// Since when it delivers without a pause, where it does.
+    package internal(set) var deliveringSince = Timestamp.zero
     /// How many steps it is easier on the bus than it would be: `CaptureRequest.reduction`.
     package var reduction = 0
     /// How far it is with the last of these steps, until it has told what came of it.
@@ -118,6 +134,9 @@ package struct CameraState: Hashable, Sendable {
         // The mounting is undone first, as it is in the camera; mirroring is how it is shown.
         upright(mirrored: mirror)
     }
+
+    /// By how many quarter turns clockwise, 0 to 3, its picture is turned to stand upright.
+    package var uprightTurns: Int { (rotation / 90 + postureTurns) & 3 }
 
     /// What makes its picture stand upright, and mirrors it or not.
     package func upright(mirrored: Bool) -> Transform {

@@ -35,8 +35,10 @@ package enum Event: Hashable, Sendable {
     /// What the user has set of a camera's controls, and its f-number.
     case setControls(Role, ControlSettings, aperture: Double)
 
-    /// Have these cameras open, and no others, for photographs.
-    case photograph(Set<Role>)
+    /// Have these cameras open, and no others, for photographs; `full` of them in their largest mode.
+    case photograph(Set<Role>, full: Set<Role> = [])
+    /// Photographs have a short movie beside them, or not.
+    case setLivePhoto(Bool)
     /// That edge of the device is up, whatever the sensor tells; nil: what it tells.
     case setPosture(Posture?)
     /// Keep cameras closed for a reason, or no longer.
@@ -96,6 +98,8 @@ package enum Event: Hashable, Sendable {
     case cameraOpening(Role)
     /// A camera is open and delivers in a mode, maybe one that is easier on the bus than another.
     case cameraStreaming(Role, CaptureMode, insteadOf: CaptureMode?)
+    /// A camera that is open delivers what is wanted of it, its largest mode or not.
+    case cameraAdapted(Role, isFull: Bool)
     /// A camera that should deliver does not, and what the system said.
     case cameraInterrupted(Role, Interruption, reason: String)
     /// A camera was closed because nobody needs it.

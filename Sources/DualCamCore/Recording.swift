@@ -62,7 +62,9 @@ extension State {
             || recording.hasSound != nil
                 && Role.allCases.allSatisfy { role in
                     let phase = cameras[role].phase
-                    return !recording.needs(role) || phase != .opening && phase != .closed
+                    let isReady =
+                        phase != .opening && phase != .closed && cameras[role].full == .off
+                    return !recording.needs(role) || isReady
                 }
     }
 }

@@ -50,6 +50,10 @@ package struct State: Hashable, Sendable {
     package var neededSince = Timestamp.zero
     /// Whose photographs are being taken.
     package var photographed: Set<Role> = []
+    /// Whose photographs are being taken in their largest mode.
+    package var photographedFull: Set<Role> = []
+    /// Whether photographs have a short movie beside them.
+    package var takesLivePhotos = false
     /// How the device is held.
     package var holding = Holding()
     /// What is being recorded.
@@ -169,11 +173,14 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.cameras[role].controls.settings = settings
         state.cameras[role].aperture = aperture
 
-    case .photograph(let roles):
+    case .photograph(let roles, let full):
+        precondition(full.isSubset(of: roles))
         if !roles.isEmpty, !state.needsCameras, state.photographed.isEmpty {
             state.neededSince = time
         }
         state.photographed = roles
+        state.photographedFull = full
+    case .setLivePhoto(let isOn): state.takesLivePhotos = isOn
     case .setPosture(let mode): state.holding.mode = mode
     case .sensorFound(let isThere): state.holding.hasSensor = isThere
     case .postureSensed(let posture): state.holding.sensed = posture
@@ -272,6 +279,10 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         if state.cameras[role].step == .asked { state.cameras[role].step = .opening }
     case .cameraStreaming(let role, let mode, let unreduced):
         guard state.cameras[role].isAsked else { break }
+        if case .streaming = state.cameras[role].delivery {
+        } else {
+            state.cameras[role].deliveringSince = time
+        }
         state.cameras[role].delivery = .streaming(mode, insteadOf: unreduced)
         state.cameras[role].lens.failed.remove(state.cameras[role].lens.device)
         effects += tryRoom(&state, madeBy: role)
@@ -281,6 +292,11 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
             state.cameras[role].reduction = 0
             effects.append(.adaptCamera(role))
         }
+    case .cameraAdapted(let role, let isFull):
+        let full = state.cameras[role].full
+        // What it tells of an earlier wish is not meant.
+        if full == .asked, isFull { state.cameras[role].full = .on }
+        if full == .left, !isFull { state.cameras[role].full = .off }
     case .cameraInterrupted(let role, let why, let reason):
         guard state.cameras[role].isAsked else { break }
         state.cameras[role].delivery = .failed(why, reason: reason)
@@ -339,6 +355,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     }
     for role in Role.allCases { effects += state.followConsumers(of: role, before, at: time) }
     effects += keepCameras(&state)
+    effects += adaptToPhotographs(&state)
     effects += state.followLenses(at: time, duration: zoomDuration)
     if state.recording.phase == .starting, state.canRecord {
         state.recording.phase = .running
@@ -438,6 +455,25 @@ private func keepCameras(_ state: inout State) -> [Effect] {
     return effects
 }
 
+/// Has cameras deliver all their pixels for photographs that want it, and as before after that.
+private func adaptToPhotographs(_ state: inout State) -> [Effect] {
+    var effects: [Effect] = []
+    for role in Role.allCases {
+        let camera = state.cameras[role]
+        guard camera.isAsked else {
+            // It is opened as ever when it is opened again.
+            state.cameras[role].full = .off
+            continue
+        }
+        let isWanted = state.photographedFull.contains(role)
+        let isFull = camera.full == .asked || camera.full == .on
+        guard isWanted != isFull else { continue }
+        state.cameras[role].full = isWanted ? .asked : .left
+        effects.append(.adaptCamera(role))
+    }
+    return effects
+}
+
 /// A compressed format, three slower rates and four smaller sizes are all that cameras have.
 private let mostReduction = 8
 
@@ -490,6 +526,8 @@ private func useRoom(_ state: inout State, _ before: State) -> [Effect] {
 private func showCameras(_ state: inout State, _ before: State, at time: Timestamp) {
     /// How soon a camera has to deliver for its start not to be shown, in seconds; and another lens in its place.
     let (swift, lensPatience) = (0.5, 2.0)
+    /// For how long it may change to its largest mode, or back, with the last picture in sight.
+    let fullPatience = 3.0
     for role in Role.allCases {
         state.cameras[role].postureTurns = state.holding.current.quarterTurns(of: role)
         let camera = state.cameras[role]
@@ -504,7 +542,12 @@ private func showCameras(_ state: inout State, _ before: State, at time: Timesta
         case .streaming: state.scene.setNotice(nil, of: role, at: time, instantly: isStart)
         case .opening where before.cameras[role].phase == .streaming:
             // It is opened in another mode, and may be back before anybody sees it.
-            state.scene.setNotice(.waiting, of: role, at: time, after: swift)
+            state.scene.setNotice(
+                .waiting,
+                of: role,
+                at: time,
+                after: camera.full == .off ? swift : fullPatience
+            )
         case .opening: state.scene.setNotice(.waiting, of: role, at: time)
         case .interrupted:
             // Another lens may be there before anybody sees that this one is not.

@@ -19,6 +19,9 @@ package final class CameraThread: Sendable {
         case streaming(CaptureMode, insteadOf: CaptureMode?)
         /// It does not deliver; `streaming` follows once it does again.
         case interrupted(Interruption, reason: String)
+        /// It delivers what is wanted now, for a photograph or not. Told each time that somebody wants something else
+        /// of a camera that is open.
+        case adapted(isFull: Bool)
         /// It is closed, because it is not wanted. Told of each wish for none that was seen.
         case closed
     }
@@ -153,7 +156,7 @@ package final class CameraThread: Sendable {
             do throws(CaptureError) {
                 let stream = try source.open(wanted.request)
                 defer { slot.cut() }
-                try deliver(stream, of: source.identity, openedAt: start, &seen)
+                try deliver(stream, of: source.identity, wanted.request, openedAt: start, &seen)
                 continue
             } catch {
                 report(
@@ -168,11 +171,12 @@ package final class CameraThread: Sendable {
         }
     }
 
-    /// Moves frames from `stream`, which was being opened from `start` on, to the slot until there is
+    /// Moves frames from `stream`, which was being opened from `start` on for `request`, to the slot until there is
     /// a wish that it does not fulfil; `seen` is the number of the last one that it does.
     private func deliver(
         _ stream: any CameraStream,
         of identity: String,
+        _ request: CaptureRequest,
         openedAt start: Timestamp,
         _ seen: inout Int
     ) throws(CaptureError) {
@@ -186,6 +190,8 @@ package final class CameraThread: Sendable {
         let interval = 1 / max(stream.mode.rate, 0.1)
         let patience = max(Self.stallIntervals * interval, Self.stallTime)
         var mode = stream.mode
+        /// What it is to tell that it delivers.
+        var adapted: Report? = .adapted(isFull: request.isFull)
         var isDelivering = false
         // How many seconds without a frame there may be now.
         var limit = max(Self.startTime, patience)
@@ -196,8 +202,14 @@ package final class CameraThread: Sendable {
         while true {
             let (number, opening) = wish.withLock { ($0.number, $0.opening) }
             if number != seen {
-                guard opening <= seen, stream.suits(wish.withLock { $0.request }) else { return }
+                let request = wish.withLock { $0.request }
+                guard opening <= seen, stream.suits(request) else { return }
                 seen = number
+                adapted = .adapted(isFull: request.isFull)
+            }
+            if isDelivering, let told = adapted {
+                adapted = nil
+                report(told, identity)
             }
             if let frame = decoder.sharpen(for: slot.extent) { slot.sharpen(frame) }
             switch try take(from: stream, decoder, until: lastSign + Timestamp(seconds: limit)) {

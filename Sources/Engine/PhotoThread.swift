@@ -27,13 +27,22 @@ package final class PhotoThread: Sendable {
         package let settles: Bool
         /// What is known of it, by Exiv2's names.
         package let tags: [String: String]
+        /// Called on the thread with when it was taken, before it is a file.
+        package let taken: @Sendable (Timestamp) -> Void
 
         /// A picture to take.
-        package init(name: String, source: Source, settles: Bool, tags: [String: String]) {
+        package init(
+            name: String,
+            source: Source,
+            settles: Bool,
+            tags: [String: String],
+            taken: @escaping @Sendable (Timestamp) -> Void = { _ in }
+        ) {
             self.name = name
             self.source = source
             self.settles = settles
             self.tags = tags
+            self.taken = taken
         }
     }
 
@@ -178,7 +187,10 @@ package final class PhotoThread: Sendable {
                 let content = try next(of: slot, after: after, shot.name, since: start)
                 after = content.arrival
                 do throws(PhotoError) {
-                    if let photo = try photograph(content, transform, shot.tags) { return photo }
+                    if let photo = try photograph(content, transform, shot.tags) {
+                        if let time = content.taken { shot.taken(time) }
+                        return photo
+                    }
                 } catch {
                     // A damaged frame; the next may be whole.
                     guard error.code == .damaged || error.code == .notJPEG else {
@@ -192,7 +204,9 @@ package final class PhotoThread: Sendable {
                     settle(slots[role][scene.framings[role].bay(at: start)])
                 }
             }
-            let moment = Photograph.Moment(MonotonicClock.now, now: MonotonicClock.now)
+            let now = MonotonicClock.now
+            shot.taken(now)
+            let moment = Photograph.Moment(now, now: now)
             do throws(PhotoError) {
                 return (
                     try .taken(
@@ -362,6 +376,9 @@ private struct Newest {
         jpeg = newest.jpeg
         arrival = newest.content.arrival
     }
+
+    /// When the camera took it; nil where there is no picture.
+    var taken: Timestamp? { jpeg?.timestamp ?? frame?.timestamp }
 
     /// How bright it is, 0 … 255; nil where there is no picture.
     var brightness: Double? {

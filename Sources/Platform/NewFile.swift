@@ -47,12 +47,7 @@ package final class NewFile {
     /// Puts it at `path`. Throws EEXIST when something is there.
     package func place() throws(SystemError) {
         try sync()
-        if clinux_rename_to_new(passing, path) != 0 {
-            // Not every file system has it, but those have links.
-            guard errno == EINVAL || errno == ENOSYS else { throw .last("rename", path) }
-            guard link(passing, path) == 0 else { throw .last("link", path) }
-            unlink(passing)
-        }
+        try renameToNew(passing, path)
         isPlaced = true
     }
 
@@ -60,6 +55,15 @@ package final class NewFile {
     private func sync() throws(SystemError) {
         guard fsync(file.number) == 0 || errno == EINVAL else { throw .last("fsync", path) }
     }
+}
+
+/// Has the file `old` be called `new`. Throws EEXIST when something is called so.
+package func renameToNew(_ old: String, _ new: String) throws(SystemError) {
+    guard clinux_rename_to_new(old, new) != 0 else { return }
+    // Not every file system has it, but those have links.
+    guard errno == EINVAL || errno == ENOSYS else { throw .last("rename", new) }
+    guard link(old, new) == 0 else { throw .last("link", new) }
+    unlink(old)
 }
 
 /// Writes all of `bytes` to `descriptor`, which errors call `name`.

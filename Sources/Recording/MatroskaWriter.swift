@@ -20,8 +20,8 @@ package final class MatroskaWriter {
     private var last: [Int64]
     private var isOpen = true
 
-    /// Creates the file at `path` and writes its header; `start` is the moment that players show as 0, `tags`
-    /// are words about the whole.
+    /// Creates the file at `path`, with the access rights `mode` but for the umask, and writes its header; `start`
+    /// is the moment that players show as 0, `tags` are words about the whole.
     ///
     /// Throws `noSpace`, `denied`, or `system` with EEXIST where there is such a file already;
     /// `unsupported` without libav.
@@ -29,7 +29,8 @@ package final class MatroskaWriter {
         creating path: String,
         tracks: [Track],
         start: Timestamp,
-        tags: [String: String] = [:]
+        tags: [String: String] = [:],
+        mode: UInt32 = 0o666
     ) throws(RecordingError) {
         precondition(!tracks.isEmpty, "a file without a track")
         try loadLibraries()
@@ -37,7 +38,7 @@ package final class MatroskaWriter {
         self.tracks = tracks
         self.start = start
         last = tracks.map { _ in .min }
-        output = try OutputFile(creating: path)
+        output = try OutputFile(creating: path, mode: mode)
         var context: UnsafeMutablePointer<AVFormatContext>?
         let result = avformat_alloc_output_context2(&context, nil, "matroska", nil)
         guard result >= 0, let context else {

@@ -18,10 +18,10 @@ final class OutputFile {
     /// How long it was when it was last known to end well.
     private var wholeLength: off_t = 0
 
-    /// Creates `path`, which must not exist.
-    init(creating path: String) throws(RecordingError) {
+    /// Creates `path`, which must not exist, with the access rights `mode` but for the umask.
+    init(creating path: String, mode: UInt32) throws(RecordingError) {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-        let number = open(path, flags, 0o666)
+        let number = open(path, flags, mode)
         guard number >= 0 else { throw .last("open", path) }
         file = Descriptor(owning: number)
         self.path = path

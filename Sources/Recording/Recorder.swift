@@ -4,7 +4,8 @@ import Imaging
 package import Platform
 import Synchronization
 
-/// Records one picture, into one file after the other: a camera that was lost and came back begins another.
+/// Records one picture, into one file after the other: a camera that was lost and came back begins another. Or onto a
+/// `Film`, which keeps the last moments alone.
 ///
 /// JPEGs are kept as they are, all else is coded by a thread of its own, called `record-…`. Nobody who gives it
 /// something waits: what there is no room for is dropped, and counted.
@@ -27,6 +28,8 @@ package final class Recorder: Sendable {
         package var encoder: VideoEncoder.Kind?
         /// Words about the whole, for the file.
         package var tags: [String: String] = [:]
+        /// Where it is kept in place of files.
+        package var film: Film?
 
         /// A recording of `picture` from `start` on.
         package init(_ picture: String, stem: String, start: Timestamp, rate: Double) {
@@ -34,6 +37,22 @@ package final class Recorder: Sendable {
             self.stem = stem
             self.start = start
             self.rate = rate
+        }
+
+        /// What goes onto `film` from now on, raw pictures as JPEGs, each of which stands alone.
+        package init(_ picture: String, on film: Film, rate: Double) {
+            self.init(picture, stem: "", start: .zero, rate: rate)
+            self.film = film
+            encoder = .mjpeg
+        }
+
+        /// What its thread is called, as are those of its files with "write" in place of "record".
+        fileprivate var threadName: String { "\(film == nil ? "record" : "live")-\(picture)" }
+
+        /// How many JPEGs there is memory for.
+        fileprivate var jpegCount: Int {
+            let seconds = film == nil ? Recorder.patience : Film.longest
+            return Int((max(10, rate) * seconds).rounded())
         }
     }
 
@@ -97,7 +116,7 @@ package final class Recorder: Sendable {
         self.plan = plan
         self.report = report
         bell = try Bell()
-        let started = try Thread(name: "record-\(plan.picture)") { [self] in run() }
+        let started = try Thread(name: plan.threadName) { [self] in run() }
         thread.withLock { $0 = started }
     }
 
@@ -156,8 +175,7 @@ package final class Recorder: Sendable {
         let buffer = state.withLock { state -> FrameBuffer? in
             if state.poolSize < bytes.count {
                 state.poolSize = max(4 * bytes.count, 1 << 20)
-                let count = Int((max(10, plan.rate) * Self.patience).rounded())
-                state.pool = FramePool(count: count, byteCount: state.poolSize)
+                state.pool = FramePool(count: plan.jpegCount, byteCount: state.poolSize)
             }
             return state.pool.draw()
         }
@@ -296,7 +314,7 @@ package final class Recorder: Sendable {
                 try close(at: packet.time)
                 self.layout = layout
             }
-            if file == nil {
+            if file == nil, plan.film == nil {
                 let track = Track.jpeg(size: header.size, rate: plan.rate, rotation: rotation)
                 try open(track, encoder: "camera", at: packet.time)
             }
@@ -318,7 +336,7 @@ package final class Recorder: Sendable {
                 )
             }
             guard let encoder else { return }
-            if file == nil {
+            if file == nil, plan.film == nil {
                 try open(encoder.track, encoder: encoder.kind.rawValue, at: frame.timestamp)
             }
             // What is coded cannot be left out without a gap that is seen; what is not yet, can.
@@ -327,6 +345,7 @@ package final class Recorder: Sendable {
         }
 
         private func hear(_ packet: Packet) {
+            if let film = plan.film { return film.hear(packet) }
             guard plan.sound != nil else { return }
             guard let file else {
                 if count == 0, early.count < Self.mostEarly { early.append(packet) }
@@ -337,6 +356,7 @@ package final class Recorder: Sendable {
         }
 
         private func put(_ packet: Packet) {
+            if let film = plan.film { return film.add(packet) }
             guard let file, file.put(packet, track: 0) else { return drop() }
         }
 
@@ -397,6 +417,7 @@ package final class Recorder: Sendable {
             defer {
                 encoder = nil
                 layout = nil
+                plan.film?.cut()
                 if let file {
                     let dropped = shared.dropped
                     file.end(at: time, dropped: dropped - droppedBefore)
@@ -404,10 +425,12 @@ package final class Recorder: Sendable {
                 }
                 file = nil
             }
-            guard let file else { return }
-            // Those that are done are not kept for the end: there may be many, of a camera with a loose cable.
-            ending.removeAll { $0.wait(until: .zero) }
-            ending.append(file)
+            guard file != nil || plan.film != nil else { return }
+            if let file {
+                // Those that are done are not kept for the end: there may be many, of a camera with a loose cable.
+                ending.removeAll { $0.wait(until: .zero) }
+                ending.append(file)
+            }
             if let encoder { for packet in try encoder.finish() { put(packet) } }
         }
     }

@@ -75,7 +75,7 @@ package enum Remux {
         let passing = passingPath(for: new)
         // One that a crash has left.
         unlink(passing)
-        let output = try OutputFile(creating: passing)
+        let output = try OutputFile(creating: passing, mode: 0o666)
         do throws(RecordingError) {
             let seconds = try copy(input, to: output, as: format)
             guard seconds > 0 else {

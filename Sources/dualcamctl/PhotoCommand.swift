@@ -10,7 +10,8 @@ struct TakePhoto: ParsableCommand {
         abstract: "Take photographs, and print where they are.",
         discussion: """
             Of every camera there is, unless told otherwise, into the directory that the configuration names. Each \
-            is upright and, where its camera gives JPEGs, that JPEG, without loss.
+            is upright and, where its camera gives JPEGs, that JPEG, without loss. A live photo has a movie beside it, \
+            of the 1.5 s before and after it; what was before is there where live-photo is on.
             """
     )
 
@@ -24,6 +25,13 @@ struct TakePhoto: ParsableCommand {
 
     @Option(name: .customLong("of"), help: "What is photographed.")
     var subject: Subject?
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Make a short movie of each, too, or do not; as live-photo says without it."
+    )
+    var live: Bool?
+    @Flag(help: "Change to the camera's largest mode for it, for a moment.")
+    var full = false
     @Option(
         name: .short,
         help: .init(
@@ -34,6 +42,9 @@ struct TakePhoto: ParsableCommand {
     var output: String?
     @OptionGroup var options: CommonOptions
 
+    private static let keys = [
+        "path", "camera", "width", "height", "time", "movie", "movieError",
+    ]
     /// Seconds that cameras may take to open, to find their exposure and to be photographed.
     private static let patience = 30.0
 
@@ -41,9 +52,27 @@ struct TakePhoto: ParsableCommand {
         guard output == nil || (subject != .both && subject != .all) else {
             throw ValidationError("-o takes one photograph: back, front or stream.")
         }
+        guard output == nil || live != true else {
+            throw ValidationError(
+                "The movie of --live is beside a photograph in its directory, not with -o."
+            )
+        }
+        guard !full || live != true else {
+            throw ValidationError("--full and --live are of two modes of the camera.")
+        }
+        guard !full || subject != .stream else {
+            throw ValidationError("The stream has one size; --full is of a camera's own picture.")
+        }
         guard output != "-" || !options.json else {
             throw ValidationError("Standard output is either for the photograph or for JSON.")
         }
+    }
+
+    /// What the daemon is to know.
+    private var wishes: [String: Value] {
+        var wishes: [String: Value] = full ? ["full": .boolean(true)] : [:]
+        if let live { wishes["live"] = .boolean(live) }
+        return wishes
     }
 
     func run() throws {
@@ -59,7 +88,7 @@ struct TakePhoto: ParsableCommand {
             let answer = try client.call(
                 "TakePhoto",
                 of: .capture,
-                options: subject.map { ["of": .string($0.rawValue)] } ?? [:],
+                options: wishes.merging(subject.map { ["of": .string($0.rawValue)] } ?? [:]) { $1 },
                 within: Self.patience
             )
             photos = (answer.first?.array ?? []).compactMap(\.named)
@@ -67,12 +96,20 @@ struct TakePhoto: ParsableCommand {
         if options.json {
             let list = photos.map { photo in
                 JSON.object(
-                    ["path", "camera", "width", "height", "time"].map { ($0, JSON(photo[$0])) }
+                    Self.keys.filter { photo[$0] != nil || !$0.hasPrefix("movie") }
+                        .map { ($0, JSON(photo[$0])) }
                 )
             }
             Output.write(JSON.document([("photos", .array(list))]))
         } else if output == nil {
-            for photo in photos { Output.write((photo["path"]?.string ?? "").printable + "\n") }
+            for path in photos.flatMap({ [$0["path"], $0["movie"]] }).compactMap({ $0?.string }) {
+                Output.write(path.printable + "\n")
+            }
+        }
+        // The photograph is there all the same.
+        for case let (reason?, camera) in photos.map({ ($0["movieError"]?.string, $0["camera"]) }) {
+            let name = camera?.string ?? ""
+            throw Failure(status: .failed, message: "no movie of \(name): \(reason)".printable)
         }
     }
 
@@ -86,6 +123,7 @@ struct TakePhoto: ParsableCommand {
             "TakePhotoTo",
             of: .capture,
             [.descriptor(SharedDescriptor(owning: dup(fileno(file)))), .string(word ?? "stream")],
+            options: wishes,
             within: Self.patience
         )
         let bytes = try content(of: file)
@@ -115,5 +153,20 @@ struct TakePhoto: ParsableCommand {
         }
         guard ferror(file) == 0 else { throw SystemError.last("read") }
         return bytes
+    }
+}
+
+struct LivePhoto: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "live-photo",
+        abstract: "Have every photograph have a short movie beside it.",
+        discussion: "Until the daemon ends; the key live-photo says what it begins with."
+    )
+    @Argument(help: "on, off or toggle.")
+    var value: Switch
+    @OptionGroup var options: CommonOptions
+
+    func run() throws {
+        try value.switch("LivePhoto", of: .capture, "livePhoto", options)
     }
 }

@@ -123,6 +123,7 @@ struct Snapshot {
             ("swapIcon", main("Scene", "SwapIcon")),
             ("pro", main("Pro", "Enabled")),
             ("orientation", main("Orientation", "Current")),
+            ("livePhoto", main("Capture", "LivePhoto")),
             ("recording", main("Capture", "Recording")),
             ("recordingSeconds", main("Capture", "RecordingSeconds")),
             ("privacy", main("Privacy", "Enabled")),

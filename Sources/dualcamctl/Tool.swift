@@ -63,7 +63,7 @@ struct Tool: ParsableCommand {
             ),
             CommandGroup(
                 name: "Photographs",
-                subcommands: [TakePhoto.self, Orient.self, Media.self]
+                subcommands: [TakePhoto.self, LivePhoto.self, Orient.self, Media.self]
             ),
             CommandGroup(name: "Configuration", subcommands: [Config.self, Completions.self]),
         ]

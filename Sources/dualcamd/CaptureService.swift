@@ -24,6 +24,9 @@ final class CaptureService {
         self.server = server
         server.export(.capture, at: DualCam.path, properties: properties) { [unowned self] in
             call($0)
+        } onWrite: { write in
+            daemon.send(.setLivePhoto(write.value.boolean ?? false))
+            write.accept()
         }
         session.onSaved = { [unowned self] file in
             server.emit("RecordingSaved", of: .capture, at: DualCam.path, .named(described(file)))
@@ -51,6 +54,7 @@ final class CaptureService {
 
     private var properties: [String: Value] {
         [
+            "LivePhoto": .boolean(daemon.state.takesLivePhotos),
             "Recording": .boolean(daemon.state.recording.phase == .running),
             "RecordingSeconds": .uint32(UInt32(clamping: session.seconds)),
             "RecordingFiles": .array(
@@ -83,7 +87,7 @@ final class CaptureService {
         case "TakePhoto", "TakePhotoTo": photos.answer(call)
         case "StartRecording":
             do throws(DBusError) {
-                session.start(try wish(call.options)) { [unowned self] result in
+                session.start(try wish(call)) { [unowned self] result in
                     switch result {
                     case .success: call.reply()
                     case .failure(let refusal): call.fail(error(refusal))
@@ -109,12 +113,12 @@ final class CaptureService {
         }
     }
 
-    private func wish(_ options: [String: Value]) throws(DBusError) -> RecordingSession.Wish {
+    private func wish(_ call: Invocation) throws(DBusError) -> RecordingSession.Wish {
         var wish = RecordingSession.Wish()
         let configured = daemon.configuration.capture.recordsAudio
-        wish.hasSound = try option("audio", in: options, "a boolean", \.boolean) ?? configured
-        wish.isMP4 = try option("mp4", in: options, "a boolean", \.boolean) ?? false
-        if let values = try option("of", in: options, "an array of strings", \.array),
+        wish.hasSound = try call.option("audio", "a boolean", \.boolean) ?? configured
+        wish.isMP4 = try call.option("mp4", "a boolean", \.boolean) ?? false
+        if let values = try call.option("of", "an array of strings", \.array),
             !values.isEmpty
         {
             wish.pictures = []
@@ -122,24 +126,10 @@ final class CaptureService {
                 wish.pictures.insert(try choice(value.string ?? "", RecordedPicture.self, "of"))
             }
         }
-        if let word = try option("encoder", in: options, "a string", \.string) {
+        if let word = try call.option("encoder", "a string", \.string) {
             wish.encoder = try choice(word, VideoEncoder.Kind.self, "encoder")
         }
         return wish
-    }
-
-    /// The option called `name`, where it is given; throws when it is of another type than `expected`.
-    private func option<Content>(
-        _ name: String,
-        in options: [String: Value],
-        _ expected: String,
-        _ read: (Value) -> Content?
-    ) throws(DBusError) -> Content? {
-        guard let value = options[name] else { return nil }
-        guard let content = read(value) else {
-            throw .outOfRange("\(name) is \("\(value)".prefix(64)), expected \(expected)")
-        }
-        return content
     }
 
     private func choice<Choice: RawRepresentable<String> & CaseIterable>(
@@ -166,5 +156,20 @@ final class CaptureService {
             default: .failed("\(error)")
             }
         }
+    }
+}
+
+extension Invocation {
+    /// The option called `name`, where it is given; throws when it is of another type than `expected`.
+    func option<Content>(
+        _ name: String,
+        _ expected: String,
+        _ read: (Value) -> Content?
+    ) throws(DBusError) -> Content? {
+        guard let value = options[name] else { return nil }
+        guard let content = read(value) else {
+            throw .outOfRange("\(name) is \("\(value)".prefix(64)), expected \(expected)")
+        }
+        return content
     }
 }

@@ -42,10 +42,14 @@ final class Daemon {
     /// How many frame threads there have been; the last one is `frames`.
     private var frameThreads = 0
     private var photos: PhotoThread?
-    /// Who records the cameras.
-    private var taps: [Role: any FrameTap] = [:]
-    /// Who records the stream.
-    private var streamTap: (any FrameTap)?
+    /// Who records each picture, by what for.
+    private var taps: [RecordedPicture: [Purpose: any FrameTap]] = [:]
+
+    /// What pictures are recorded for.
+    enum Purpose: CaseIterable {
+        case recording
+        case livePhotos
+    }
     private var grace: EventLoop.Timer?
     private var cameraGraces = PerRole<EventLoop.Timer?>(back: nil, front: nil)
     private var watch: CameraWatch?
@@ -252,7 +256,7 @@ final class Daemon {
         where state.cameras[role].lens.bay != before.cameras[role].lens.bay {
             // What is recorded is what is shown.
             slots[role][before.cameras[role].lens.bay].tap(nil)
-            slots[role][state.cameras[role].lens.bay].tap(taps[role])
+            slots[role][state.cameras[role].lens.bay].tap(tap(of: RecordedPicture(role)))
         }
         for role in Role.allCases where state.controlUse(role) != before.controlUse(role) {
             useControls(role)
@@ -320,7 +324,9 @@ final class Daemon {
                 "lens",
                 metadata: ["camera": "\(role.rawValue)", "name": "\(source.name)"]
             )
-            cameras?[role][lens.bay.other].open(source, request(for: role))
+            var request = request(for: role)
+            request.isFull = false
+            cameras?[role][lens.bay.other].open(source, request)
         case .closeLens(let role): closeLens(role)
         case .startCrossing(let role, let seconds): lensTimers?[role].crossed.arm(after: seconds)
         case .startLensRetry(let role): lensTimers?[role].retry.arm(after: LensState.retryDelay)
@@ -333,15 +339,21 @@ final class Daemon {
         }
     }
 
-    /// Has `tap` given every frame of `picture` from now on; `nil`: nobody.
-    func record(_ picture: RecordedPicture, _ tap: (any FrameTap)?) {
+    /// Has `tap` given every frame of `picture` from now on; `nil`: nobody for that purpose.
+    func record(_ picture: RecordedPicture, _ tap: (any FrameTap)?, for purpose: Purpose) {
+        taps[picture, default: [:]][purpose] = tap
+        let all = self.tap(of: picture)
         guard let role = picture.role else {
-            streamTap = tap
-            frames?.record(tap)
+            frames?.record(all)
             return
         }
-        taps[role] = tap
-        slots[role][state.cameras[role].lens.bay].tap(tap)
+        slots[role][state.cameras[role].lens.bay].tap(all)
+    }
+
+    /// Who is given `picture`: nobody, one or both.
+    private func tap(of picture: RecordedPicture) -> (any FrameTap)? {
+        let found = Purpose.allCases.compactMap { taps[picture]?[$0] }
+        return found.count < 2 ? found.first : FrameTaps(found)
     }
 
     /// What `role`'s camera is opened for. Either may become the main picture at any time.
@@ -349,12 +361,16 @@ final class Daemon {
         let camera = configuration.cameras[role]
         let size = configuration.output.size
         let isOnItsSide = state.cameras[role].rotation % 180 != 0
-        return CaptureRequest(
+        var request = CaptureRequest(
             size: isOnItsSide ? size.transposed : size,
             rate: configuration.output.frameRate,
             mode: camera.capture,
             reduction: state.cameras[role].reduction
         )
+        request.isFull = [.asked, .on].contains(state.cameras[role].full)
+        // What it gave up for the other one may be there for a moment.
+        if request.isFull { request.reduction = 0 }
+        return request
     }
 
     // MARK: What the threads tell
@@ -376,6 +392,7 @@ final class Daemon {
         case .streaming(let mode, let unreduced):
             Log.capture.notice("streaming", metadata: camera(["mode": "\(mode)"]))
             send(.cameraStreaming(role, mode, insteadOf: unreduced))
+        case .adapted(let isFull): send(.cameraAdapted(role, isFull: isFull))
         case .interrupted(let why, let reason):
             if state.cameras[role].interruption != why {
                 Log.capture.warning("interrupted", metadata: camera(["reason": "\(reason)"]))
@@ -395,7 +412,7 @@ final class Daemon {
             return
         }
         switch report {
-        case .opening: break
+        case .opening, .adapted: break
         case .streaming(let mode, let unreduced):
             lensTroubles.remove(device)
             send(.lensStreaming(role, mode, insteadOf: unreduced))
@@ -531,6 +548,9 @@ final class Daemon {
             offerCameras()
         }
         setControls(before: old)
+        if new.capture.takesLivePhotos != old.capture.takesLivePhotos {
+            send(.setLivePhoto(new.capture.takesLivePhotos))
+        }
         if new.scene.style != old.scene.style { send(.setStyle(new.scene.style)) }
         for role in Role.allCases {
             let (camera, before) = (new.cameras[role], old.cameras[role])
@@ -554,7 +574,7 @@ final class Daemon {
         do throws(SystemError) {
             frames = try frameThread()
             offerCameras()
-            if let streamTap { frames?.record(streamTap) }
+            if let tap = tap(of: .stream) { frames?.record(tap) }
             send(.setOutput(configuration.output.size))
         } catch {
             Log.publish.error("no thread for the stream", metadata: ["reason": "\(error)"])
@@ -579,6 +599,7 @@ extension State {
             style: configuration.scene.style,
             cameras: PerRole(back: camera(.back), front: camera(.front))
         )
+        takesLivePhotos = configuration.capture.takesLivePhotos
     }
 }
 
@@ -656,4 +677,19 @@ extension Node.Settings {
             priority: 1500
         )
     }
+}
+
+/// Several that get every picture.
+private final class FrameTaps: FrameTap {
+    private let taps: [any FrameTap]
+
+    init(_ taps: [any FrameTap]) { self.taps = taps }
+
+    func take(copying frame: Frame) { for tap in taps { tap.take(copying: frame) } }
+    func take(_ frame: Frame) { for tap in taps { tap.take(frame) } }
+    func take(jpeg bytes: UnsafeRawBufferPointer, at time: Timestamp) {
+        for tap in taps { tap.take(jpeg: bytes, at: time) }
+    }
+    func drop() { for tap in taps { tap.drop() } }
+    func cut(at time: Timestamp) { for tap in taps { tap.cut(at: time) } }
 }

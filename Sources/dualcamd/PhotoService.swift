@@ -7,44 +7,55 @@ import Glibc
 import Logging
 import Photos
 import Platform
+import Recording
 
 /// Photographs, on the session bus: opens cameras for them and answers once they are files.
 @MainActor
 final class PhotoService {
-    /// Something that can be photographed.
-    private enum Subject: String, CaseIterable {
-        case back
-        case front
-        case stream
-
-        var role: Role? { Role(rawValue: rawValue) }
-    }
-
-    /// A call that waits for its cameras, or for its files.
+    /// A call that waits for its cameras, for its files, or for their movies.
+    @MainActor
     private final class Request {
         let call: Invocation
-        let subjects: [Subject]
+        let subjects: [RecordedPicture]
         let destination: PhotoThread.Destination
         let roles: Set<Role>
+        /// Whether cameras are to have their largest mode for it.
+        let isFull: Bool
+        /// Whether a movie is to be beside each photograph.
+        let isLive: Bool
         var isTaken = false
+        /// The movies, by what they are of.
+        var clips: [String: Film.Clip] = [:]
+        /// The answer, but for what is still missing of it.
+        var photos: [[String: Value]] = []
+        /// How many movies are missing.
+        var missing = 0
         var timer: EventLoop.Timer?
 
         init(
             _ call: Invocation,
-            _ subjects: [Subject],
+            _ subjects: [RecordedPicture],
             to destination: PhotoThread.Destination,
-            of roles: Set<Role>
+            of roles: Set<Role>,
+            isFull: Bool,
+            isLive: Bool
         ) {
             self.call = call
             self.subjects = subjects
             self.destination = destination
             self.roles = roles
+            self.isFull = isFull
+            self.isLive = isLive
         }
+
+        /// Those that are to have their largest mode.
+        var fullRoles: Set<Role> { isFull ? Set(subjects.compactMap(\.role)) : [] }
     }
 
     private let daemon: Daemon
     private let server: ObjectServer
     private let loop: EventLoop
+    private let live: LivePhotos
     private var requests: [Request] = []
     private var isProceeding = false
 
@@ -52,10 +63,13 @@ final class PhotoService {
     private static let patience = 10.0
     /// A camera that is open for fewer seconds may not have found its exposure.
     private static let settled = 2.0
+    /// How long a movie may be on its way after its photograph has its file.
+    private static let moviePatience = Film.span.seconds + 1.5
 
-    /// For the cameras of `daemon`; signals go out on `server`.
-    init(_ daemon: Daemon, on server: ObjectServer, loop: EventLoop) {
+    /// For the cameras of `daemon` and their movies of `live`; signals go out on `server`.
+    init(_ daemon: Daemon, _ live: LivePhotos, on server: ObjectServer, loop: EventLoop) {
         self.daemon = daemon
+        self.live = live
         self.server = server
         self.loop = loop
     }
@@ -72,7 +86,8 @@ final class PhotoService {
     func answer(_ call: Invocation) {
         do throws(DBusError) {
             switch call.member {
-            case "TakePhoto": try begin(call, call.options["of"]?.string, to: .folder(folder()))
+            case "TakePhoto":
+                try begin(call, call.option("of", "a string", \.string), to: .folder(folder()))
             case "TakePhotoTo":
                 guard case .descriptor(let file) = call.arguments[0] else {
                     throw .invalidArguments("there is no file")
@@ -97,13 +112,13 @@ final class PhotoService {
         let present = Role.allCases.filter { state.cameras[$0].phase != .unavailable }
         guard !present.isEmpty else { throw .noCamera("There is no camera.") }
         let isOne = call.member == "TakePhotoTo"
-        let subjects: [Subject]
+        let subjects: [RecordedPicture]
         switch word {
-        case nil: subjects = present.compactMap { Subject(rawValue: $0.rawValue) }
+        case nil: subjects = present.compactMap { RecordedPicture(rawValue: $0.rawValue) }
         case "both"? where !isOne: subjects = [.back, .front]
         case "all"? where !isOne: subjects = [.back, .front, .stream]
         case let word?:
-            guard let subject = Subject(rawValue: word) else {
+            guard let subject = RecordedPicture(rawValue: word) else {
                 let words = isOne ? "back, front, stream" : "back, front, both, stream, all"
                 throw .outOfRange("\"\(word.prefix(64))\", expected one of \(words)")
             }
@@ -113,9 +128,34 @@ final class PhotoService {
             throw .noCamera("There is no \(role.rawValue) camera.")
         }
         let roles = subjects.contains(.stream) ? present : subjects.compactMap(\.role)
-        let request = Request(call, subjects, to: destination, of: Set(roles))
+        let isFull = try call.option("full", "a boolean", \.boolean) ?? false
+        let wantsMovie = try call.option("live", "a boolean", \.boolean)
+        if isFull, subjects == [.stream] {
+            throw .outOfRange("full is true, but the stream has one size")
+        }
+        if wantsMovie == true, isOne || isFull {
+            throw .outOfRange("live is true, but no movie is made \(isOne ? "there" : "with full")")
+        }
+        let request = Request(
+            call,
+            subjects,
+            to: destination,
+            of: Set(roles),
+            isFull: isFull,
+            isLive: wantsMovie ?? (state.takesLivePhotos && !isOne && !isFull)
+        )
+        if let role = request.fullRoles.first(where: { state.recording.needs($0) }) {
+            throw .busy(
+                "The \(role.rawValue) camera is being recorded, and cannot change its mode."
+            )
+        }
         do throws(SystemError) {
             request.timer = try loop.timer { [unowned self, unowned request] in
+                guard !request.isTaken else {
+                    // They end with what there is.
+                    for clip in request.clips.values { clip.end() }
+                    return
+                }
                 end(request, .failure(.cameraLost("The camera does not deliver.")))
             }
         } catch {
@@ -127,10 +167,15 @@ final class PhotoService {
         refresh()
     }
 
-    /// Has the cameras open that are needed, and no others.
+    /// Has the cameras open that are needed, and no others, and kept what movies are made of.
     private func hold() {
-        let roles = requests.reduce(into: Set<Role>()) { $0.formUnion($1.roles) }
-        if roles != daemon.state.photographed { daemon.send(.photograph(roles)) }
+        live.wanted = Set(requests.filter(\.isLive).flatMap(\.subjects))
+        let roles = Set(requests.flatMap(\.roles))
+        let full = Set(requests.flatMap(\.fullRoles))
+        let state = daemon.state
+        if roles != state.photographed || full != state.photographedFull {
+            daemon.send(.photograph(roles, full: full))
+        }
     }
 
     private func proceed(with request: Request) {
@@ -160,7 +205,7 @@ final class PhotoService {
                     )
                 )
             case .opening, .closed: return
-            case .streaming: break
+            case .streaming: if request.fullRoles.contains(role), camera.full != .on { return }
             }
         }
         // The stream waits for both to have begun.
@@ -168,27 +213,72 @@ final class PhotoService {
         else { return }
         request.isTaken = true
         request.timer?.disarm()
-        let isFresh = (MonotonicClock.now - state.neededSince).seconds < Self.settled
-        let shots = request.subjects.map { shot(of: $0, settles: isFresh) }
+        let shots = request.subjects.map { subject in
+            if request.isLive { request.clips[subject.rawValue] = live.clip(of: subject) }
+            return shot(of: subject, request.clips[subject.rawValue])
+        }
         let mailbox = loop.mailbox
-        let id = ObjectIdentifier(request)
         daemon.takePhotos(shots, to: request.destination) { result in
             mailbox.post {
                 MainActor.assumeIsolated {
-                    guard let request = self.requests.first(where: { ObjectIdentifier($0) == id })
-                    else { return }
-                    self.end(request, result.mapError { $0.dbusError })
+                    switch result {
+                    case .success(let photos): self.finish(request, photos)
+                    case .failure(let failure): self.end(request, .failure(failure.dbusError))
+                    }
                 }
             }
         }
     }
 
-    private func end(_ request: Request, _ result: Result<[PhotoThread.Photo], DBusError>) {
+    /// Photographs are files; makes their movies, where there are to be any.
+    private func finish(_ request: Request, _ photos: [PhotoThread.Photo]) {
+        request.photos = photos.map(Self.description)
+        guard request.isLive else { return end(request, .success(request.photos)) }
+        request.missing = photos.count
+        request.timer?.arm(after: Self.moviePatience)
+        let mailbox = loop.mailbox
+        for (index, photo) in photos.enumerated() {
+            guard let clip = request.clips[photo.name], let stem = photo.path?.dropLast(4) else {
+                let error = RecordingError(.unsupported, "movie", detail: "nothing is kept of it")
+                movieDone(request, index, .failure(error))
+                continue
+            }
+            let path = "\(stem).mkv"
+            clip.whenOver {
+                mailbox.post {
+                    MainActor.assumeIsolated {
+                        self.live.write(clip, to: path) { error in
+                            let result = error.map { Result.failure($0) } ?? .success(path)
+                            self.movieDone(request, index, result)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private func movieDone(
+        _ request: Request,
+        _ index: Int,
+        _ result: Result<String, RecordingError>
+    ) {
+        switch result {
+        case .success(let path): request.photos[index]["movie"] = .string(path)
+        case .failure(let error):
+            Log.record.warning("no movie", metadata: ["reason": "\(error)"])
+            request.photos[index]["movieError"] = .string(error.word)
+        }
+        request.missing -= 1
+        if request.missing == 0 { end(request, .success(request.photos)) }
+    }
+
+    private func end(_ request: Request, _ result: Result<[[String: Value]], DBusError>) {
         request.timer?.disarm()
+        for clip in request.clips.values { clip.end() }
         requests.removeAll { $0 === request }
         switch result {
         case .success(let photos):
-            let files = photos.map { Value.named(Self.description(of: $0)) }
+            let files = photos.map { Value.named($0) }
             if request.call.member == "TakePhotoTo" {
                 request.call.reply(files.first ?? .named([:]))
             } else {
@@ -227,22 +317,31 @@ final class PhotoService {
         return "\(pictures)/DualCam"
     }
 
-    private func shot(of subject: Subject, settles: Bool) -> PhotoThread.Shot {
+    private func shot(of subject: RecordedPicture, _ clip: Film.Clip?) -> PhotoThread.Shot {
+        let cameras = daemon.state.cameras
+        /// Whether it was opened only just.
+        func isFresh(_ role: Role) -> Bool {
+            cameras[role].mode != nil
+                && (MonotonicClock.now - cameras[role].deliveringSince).seconds < Self.settled
+        }
+        let taken: @Sendable (Timestamp) -> Void = { clip?.mark($0) }
         guard let role = subject.role else {
             return PhotoThread.Shot(
                 name: subject.rawValue,
                 source: daemon.streamSource,
-                settles: settles,
-                tags: Self.ownTags
+                settles: Role.allCases.contains(where: isFresh),
+                tags: Self.ownTags,
+                taken: taken
             )
         }
-        let camera = daemon.state.cameras[role]
+        let camera = cameras[role]
         let isMirrored = camera.mirror && daemon.configuration.capture.mirrorsPhotos
         return PhotoThread.Shot(
             name: subject.rawValue,
             source: .camera(daemon.shownSlot(of: role), camera.upright(mirrored: isMirrored)),
-            settles: settles,
-            tags: tags(of: camera)
+            settles: isFresh(role),
+            tags: tags(of: camera),
+            taken: taken
         )
     }
 

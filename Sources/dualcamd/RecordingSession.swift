@@ -209,7 +209,7 @@ final class RecordingSession {
                 }
                 recorders[picture] = recorder
                 remaining += 1
-                daemon.record(picture, recorder)
+                daemon.record(picture, recorder, for: .recording)
             } catch {
                 problems.append("The \(picture.rawValue) picture is not recorded: \(error)")
             }
@@ -229,7 +229,7 @@ final class RecordingSession {
     private func end(at time: Timestamp) {
         patience?.disarm()
         second?.disarm()
-        for picture in recorders.keys { daemon.record(picture, nil) }
+        for picture in recorders.keys { daemon.record(picture, nil, for: .recording) }
         endTime = time
         let waiting = starting
         starting = []
@@ -290,11 +290,7 @@ final class RecordingSession {
                 broken.insert(movie.path)
                 saved.append(Saved(picture: picture, movie: movie))
             }
-            switch error.code {
-            case .noSpace: fail("NoSpace")
-            case .denied: fail("Denied")
-            default: fail("\(error)")
-            }
+            fail(error.word)
         case .ended:
             if let recorder = recorders.removeValue(forKey: picture),
                 !recorder.wait(until: MonotonicClock.now + Self.joinPatience)
@@ -465,9 +461,20 @@ final class RecordingSession {
     }
 }
 
+extension RecordingError {
+    /// What others are told: a word for what they can do something about, else a sentence for people.
+    var word: String {
+        switch code {
+        case .noSpace: "NoSpace"
+        case .denied: "Denied"
+        default: "\(self)"
+        }
+    }
+}
+
 extension RecordedPicture {
     /// The camera's own picture.
-    fileprivate init(_ role: Role) { self = role == .back ? .back : .front }
+    init(_ role: Role) { self = role == .back ? .back : .front }
 }
 
 extension Daemon {

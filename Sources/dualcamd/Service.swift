@@ -31,6 +31,7 @@ final class Service {
     init(
         _ daemon: Daemon,
         _ recording: RecordingSession,
+        _ live: LivePhotos,
         on connection: Connection,
         loop: EventLoop,
         configurationFile: String?
@@ -41,7 +42,7 @@ final class Service {
         server = ObjectServer(on: connection, managing: DualCam.path)
         pro = ProService(daemon, on: server)
         orientation = OrientationService(daemon, on: server)
-        photos = PhotoService(daemon, on: server, loop: loop)
+        photos = PhotoService(daemon, live, on: server, loop: loop)
         library = LibraryService(daemon, on: server, loop: loop)
         capture = CaptureService(daemon, recording, photos, on: server)
         server.export(.stream, at: DualCam.path, properties: streamProperties) {

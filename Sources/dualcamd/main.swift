@@ -36,9 +36,11 @@ func run(_ options: Options) throws {
     let recollection = try Recollection(daemon, loop: loop)
     let connection = try Connection(loop: loop)
     let recording = try RecordingSession(daemon, loop: loop)
+    let live = LivePhotos(daemon, loop: loop)
     let service = Service(
         daemon,
         recording,
+        live,
         on: connection,
         loop: loop,
         configurationFile: options.config
@@ -78,8 +80,9 @@ func run(_ options: Options) throws {
     heart.stop()
     recollection.store()
     let isRecorded = recording.end()
+    let areMoviesDone = live.end()
     let isListed = service.end()
-    let hasEnded = daemon.end() && isRecorded && isListed
+    let hasEnded = daemon.end() && isRecorded && areMoviesDone && isListed
     if connection.isConnected { connection.flush() }
     guard hasEnded else {
         // Not `exit`, which undoes what the thread may still use.

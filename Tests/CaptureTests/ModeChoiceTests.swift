@@ -58,6 +58,27 @@ import Testing
     }
 
     @Test(
+        "a photograph has the most pixels there are, whatever is configured",
+        arguments: [
+            (webcam, 0, "1920x1080@30/MJPG"), (webcam, 1, "1920x1080@15/MJPG"),
+            (webcam, 2, "1280x720@30/MJPG"), (laptop, 0, "1280x720@10/YUYV"),
+            (large, 0, "3840x2160@30/NV12"), (mute, 0, "1280x720@0/YUYV"),
+            (modes("1280x1024@30/GREY 640x480@30/YUYV"), 0, "640x480@30/YUYV"),
+            (modes("1280x1024@30/GREY"), 0, "1280x1024@30/GREY"),
+        ]
+    )
+    func full(modes: [CaptureMode], reduction: Int, expected: String) {
+        var request = CaptureRequest(
+            size: Size(width: 1280, height: 720),
+            rate: 30,
+            mode: .mode(size: Size(width: 640, height: 480), rate: 30, format: nil),
+            reduction: reduction
+        )
+        request.isFull = true
+        #expect(chooseMode(modes, for: request)?.description == expected)
+    }
+
+    @Test(
         "a configured mode is taken as it is, or not at all",
         arguments: [
             ("640x480@30", "640x480@30/YUYV"), ("640x480@30/MJPG", "640x480@30/MJPG"),

@@ -59,6 +59,61 @@ struct StateTests {
         )
     }
 
+    @Test(
+        "a photograph in the largest mode has the last picture stay, and the former mode come back"
+    )
+    mutating func fullPhotograph() {
+        lookedAt()
+        let large = CaptureMode(size: Size(width: 1920, height: 1080), rate: 5, format: .yuyv)
+        let events: [(Event, [Effect], CameraState.Full, CameraPhase)] = [
+            (.cameraStreaming(.back, mode, insteadOf: nil), [], .off, .streaming),
+            (.cameraAdapted(.back, isFull: false), [], .off, .streaming),
+            (.photograph([.back], full: [.back]), [.adaptCamera(.back)], .asked, .streaming),
+            // What it tells of the time before is not taken for the answer.
+            (.cameraAdapted(.back, isFull: false), [], .asked, .streaming),
+            (.cameraOpening(.back), [], .asked, .opening),
+            (.cameraStreaming(.back, large, insteadOf: nil), [], .asked, .streaming),
+            (.cameraAdapted(.back, isFull: true), [], .on, .streaming),
+            (.photograph([]), [.adaptCamera(.back)], .left, .streaming),
+            (.cameraOpening(.back), [], .left, .opening),
+            (.cameraStreaming(.back, mode, insteadOf: nil), [], .left, .streaming),
+            (.cameraAdapted(.back, isFull: false), [], .off, .streaming),
+        ]
+        for (number, (event, effects, full, phase)) in events.enumerated() {
+            let time = Timestamp(seconds: 10 + 2 * Double(number))
+            #expect(reduce(&state, event, at: time) == effects, "\(event)")
+            #expect(state.cameras.back.full == full && state.cameras.back.phase == phase)
+            // The first picture has to come out from under the veil.
+            for delay in number == 0 ? [] : [0, 1, 1.99] {
+                let scene = state.scene.scene(at: time + Timestamp(seconds: delay))
+                #expect(scene[0].veil == 0, "\(delay) s after \(event)")
+            }
+        }
+        #expect(state.cameras.back.deliveringSince == Timestamp(seconds: 28))
+        // One that does not come back is veiled as any is.
+        _ = reduce(&state, .photograph([.back], full: [.back]), at: Timestamp(seconds: 40))
+        _ = reduce(&state, .cameraOpening(.back), at: Timestamp(seconds: 41))
+        #expect(state.scene.scene(at: Timestamp(seconds: 46))[0].veil == 1)
+        // Closed meanwhile, it is opened as ever.
+        _ = reduce(&state, .suspend(.privacy, true), at: Timestamp(seconds: 50))
+        #expect(state.cameras.back.full == .off)
+    }
+
+    @Test("a recording waits for a camera to be back from its largest mode")
+    mutating func recordingAfterFull() {
+        lookedAt()
+        _ = apply(
+            .cameraStreaming(.back, mode, insteadOf: nil),
+            .photograph([.back], full: [.back]),
+            .cameraAdapted(.back, isFull: true)
+        )
+        #expect(
+            apply(.startRecording([.back], sound: false)) == [.prepareRecording(sound: false)]
+        )
+        #expect(apply(.photograph([])) == [.adaptCamera(.back)])
+        #expect(apply(.cameraAdapted(.back, isFull: false)) == [.beginRecording])
+    }
+
     @Test mutating func withoutPipeWireTheStartFailsOnceAndHealsLater() {
         _ = apply(.start)
         #expect(

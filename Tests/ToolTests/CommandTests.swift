@@ -11,7 +11,8 @@ struct CommandTests {
         ["restore"],
         ["swap"], ["layout"], ["inset"], ["mirror"], ["rotate"], ["privacy"], ["config"],
         ["pro"], ["dial"], ["iso"], ["shutter"], ["focus"], ["wb"], ["ev"], ["controls"],
-        ["lens"], ["zoom"], ["torch"], ["record"], ["photo"], ["orient"], ["orientation"],
+        ["lens"], ["zoom"], ["torch"], ["record"], ["photo"], ["live-photo"], ["orient"],
+        ["orientation"],
         ["config", "show"], ["media"], ["media", "list"], ["media", "thumbnail"],
         ["config", "check"],
     ])
@@ -36,6 +37,7 @@ struct CommandTests {
         (["mirror", "off"], ["front Mirror=false"]),
         (["mirror", "toggle"], ["front Mirror=false"]),
         (["mirror", "toggle", "--camera", "back"], ["back Mirror=true"]),
+        (["live-photo", "on"], ["LivePhoto=true"]), (["live-photo", "toggle"], ["LivePhoto=true"]),
         (["privacy", "on"], ["Enabled=true"]), (["privacy", "toggle"], ["Enabled=true"]),
         (["orientation", "left-up"], ["Mode=left-up"]), (["orientation", "auto"], ["Mode=auto"]),
         (["rotate", "90"], ["back Rotation=90"]),
@@ -125,7 +127,8 @@ struct CommandTests {
         ["shutter", "250"], ["shutter", "0s"],
         ["focus", "2"], ["focus", "nan"], ["wb", "moon"], ["dial", "left"],
         ["zoom"], ["zoom", "far"], ["zoom", "0"], ["zoom", "2", "--at", "2,0"],
-        ["controls", "--set", "gain"],
+        ["controls", "--set", "gain"], ["photo", "--live", "-o", "x.jpg"],
+        ["photo", "--live", "--full"], ["photo", "--full", "--of", "stream"], ["live-photo"],
     ])
     func wrongUsageIsTwo(_ arguments: [String]) throws {
         let child = try Desk().run(arguments)

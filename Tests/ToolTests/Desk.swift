@@ -188,7 +188,7 @@ final class Desk {
     ]
 
     private static let capture: [String: Value] = [
-        "Recording": .boolean(false), "RecordingSeconds": .uint32(0),
+        "Recording": .boolean(false), "RecordingSeconds": .uint32(0), "LivePhoto": .boolean(false),
         "RecordingFiles": files([]),
     ]
 

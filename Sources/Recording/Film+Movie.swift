@@ -1,0 +1,95 @@
+import Frames
+import Glibc
+import Imaging
+import Platform
+
+extension Film.Clip {
+    /// How a movie is to be shown, and what is in it.
+    package struct Plan: Sendable {
+        /// The picture's word: "back".
+        package var picture: String
+        /// By how many degrees clockwise a picture is to be turned when it is shown.
+        package var rotation: Int
+        /// The sound that goes with it, where there is any.
+        package var sound: Track?
+
+        /// A movie of `picture`.
+        package init(_ picture: String, rotation: Int = 0, sound: Track? = nil) {
+            self.picture = picture
+            self.rotation = rotation
+            self.sound = sound
+        }
+    }
+
+    /// Writes the movie, once it has come to its end, to `path`, where no file was before; mode 0600. It comes into
+    /// being whole or not at all. May wait for the disk.
+    ///
+    /// Throws `noSpace`, `denied` or `system`; `unreadable` where there is no picture; `unsupported` without libav.
+    package func write(to path: String) throws(RecordingError) {
+        let (strip, marked) = content
+        let pictures = strip.pictures.filter { packet in
+            marked.map { packet.time + Film.span >= $0 } ?? false
+        }
+        guard let moment = marked, !pictures.isEmpty else {
+            throw RecordingError(.unreadable, "movie", path, detail: "no picture of it came")
+        }
+        // All are of one form, since what is of another one cuts the film.
+        let size = try size(of: pictures[0], path)
+        let sound = plan.sound == nil ? [] : strip.sound
+        let first = pictures[0].time
+        let last = pictures[pictures.count - 1].time
+        let length = (last - first).seconds
+        let rate = length > 0 ? Double(pictures.count - 1) / length : 0
+        var tracks = [Track.jpeg(size: size, rate: rate, rotation: plan.rotation)]
+        if !sound.isEmpty, let track = plan.sound { tracks.append(track) }
+        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+        let passing = "\(folder).\(path.dropFirst(folder.count)).part"
+        let writer = try MatroskaWriter(
+            creating: passing,
+            tracks: tracks,
+            start: first,
+            tags: [
+                "title": "DualCam, \(plan.picture)",
+                // For who wants to know which of its pictures is the photograph.
+                "DUALCAM_MOMENT": "\(max(0, (moment - first).nanoseconds / 1_000_000)) ms",
+            ],
+            mode: 0o600
+        )
+        do throws(RecordingError) {
+            let end = last + Timestamp(seconds: rate > 0 ? min(1, 1 / rate) : 0.04)
+            var heard = sound.drop { $0.time < first }.prefix { $0.time < end }[...]
+            for (index, picture) in pictures.enumerated() {
+                while let packet = heard.first, packet.time < picture.time {
+                    try writer.write(packet, track: 1)
+                    heard.removeFirst()
+                }
+                var picture = picture
+                let next = index + 1 < pictures.count ? pictures[index + 1].time : end
+                picture.duration = next - picture.time
+                try writer.write(picture, track: 0)
+            }
+            for packet in heard { try writer.write(packet, track: 1) }
+            try writer.finish()
+            do throws(SystemError) {
+                try renameToNew(passing, path)
+            } catch {
+                throw RecordingError(
+                    .init(errno: error.errno),
+                    error.operation,
+                    error.subject,
+                    errno: error.errno
+                )
+            }
+        } catch {
+            unlink(passing)
+            throw error
+        }
+    }
+
+    /// The extent of a coded picture.
+    private func size(of picture: Packet, _ path: String) throws(RecordingError) -> Size {
+        let header = picture.withBytes { try? JPEGDecoder().header(of: $0) }
+        guard let header else { throw RecordingError(.unreadable, "movie", path) }
+        return header.size
+    }
+}

@@ -1,0 +1,328 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Glibc
+import Photos
+import Platform
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    /// Live photos, and photographs in the largest mode.
+    @Suite("Live photos", .timeLimit(.minutes(3)))
+    struct LivePhotoTests {
+        private static let tool = Programs.path(of: "dualcamctl")
+
+        private func folder(_ session: PrivateSession) -> String {
+            "\(session.directory)/photographs"
+        }
+
+        /// The photographs, movies and what else is there.
+        private func names(_ session: PrivateSession) -> [String] {
+            let content = try? FileManager.default.contentsOfDirectory(atPath: folder(session))
+            return (content ?? []).sorted()
+        }
+
+        private func stills(_ session: PrivateSession) -> [String] {
+            names(session).filter { $0.hasSuffix(".jpg") }
+        }
+
+        /// A camera that sends JPEGs in which the brightness counts, and one that sends raw pictures.
+        private func configuration(_ session: PrivateSession, live: Bool) throws -> String {
+            let path = "\(session.directory)/back.avi"
+            if !FileManager.default.fileExists(atPath: path) {
+                try ffmpeg([
+                    "-f", "lavfi", "-i",
+                    "color=s=320x176:r=30,format=yuvj420p,geq=16+2*N:128:128",
+                    "-frames:v", "110", "-c:v", "mjpeg", "-q:v", "2", path,
+                ])
+            }
+            return """
+                [output]
+                width = 320
+                height = 180
+                frame-rate = 15
+                [cameras.back]
+                source = "file:\(path)"
+                [cameras.front]
+                source = "test:bars"
+                capture = "320x180@15"
+                [scene]
+                swap-duration-ms = 0
+                [capture]
+                photo-directory = "\(folder(session))"
+                video-directory = "\(session.directory)/videos"
+                live-photo = \(live)
+                """
+        }
+
+        /// What `dualcamctl photo` says of the photographs that it took.
+        private func photograph(_ daemon: Daemon, _ arguments: [String]) throws -> [[String: Any]] {
+            let child = try daemon.session.run(Self.tool, ["photo", "--json"] + arguments)
+            try #require(try child.wait(within: 60) == .status(0), "\(child.errors)")
+            return try described(child)
+        }
+
+        private func described(_ child: Child) throws -> [[String: Any]] {
+            let object = try JSONSerialization.jsonObject(with: Data(child.output.utf8))
+            return try #require((object as? [String: Any])?["photos"] as? [[String: Any]])
+        }
+
+        /// The names of the daemon's threads.
+        private func threads(_ daemon: Daemon) throws -> Set<String> {
+            let tasks = "/proc/\(daemon.program.id)/task"
+            let numbers = try FileManager.default.contentsOfDirectory(atPath: tasks)
+            return Set(
+                numbers.compactMap {
+                    try? String(contentsOfFile: "\(tasks)/\($0)/comm", encoding: .utf8)
+                        .trimmingCharacters(in: .newlines)
+                }
+            )
+        }
+
+        private func captured(_ daemon: Daemon, _ path: ObjectPath) throws -> Int {
+            try daemon.get("FramesCaptured", of: .camera, at: path).integer ?? 0
+        }
+
+        /// When in the movie the photograph was taken, in seconds.
+        private func moment(_ probe: Probe) throws -> Double {
+            let text = try #require(probe.format.tags?["DUALCAM_MOMENT"])
+            return try #require(Double(text.split(separator: " ")[0])) / 1000
+        }
+
+        /// How bright the middle of the photograph at `path` is.
+        private func luma(of path: String) throws -> Int {
+            let bytes = Array(try Data(contentsOf: URL(filePath: path)))
+            let picture = try JPEGCodec.decode(bytes).picture
+            return Int(picture.pixels[picture.pixels.count / 2] & 255)
+        }
+
+        @Test("a movie of what was before and after, with sound, beside each photograph")
+        func movies() throws {
+            try PrivateSession.with([.bus, .pipewire, .wireplumber]) { session in
+                // A microphone that hears nothing, with a clock of its own.
+                let microphone = try session.run(
+                    "pw-cli",
+                    [
+                        "create-node", "adapter",
+                        "{ factory.name=support.null-audio-sink node.name=microphone object.linger=1 "
+                            + "media.class=Audio/Source/Virtual audio.position=[FL FR] }",
+                    ]
+                )
+                try #require(try microphone.wait(within: 20) == .status(0))
+                let daemon = try Daemon(try configuration(session, live: true), in: session)
+                #expect(try daemon.get("LivePhoto", of: .capture) == .boolean(true))
+                #expect(try threads(daemon).isDisjoint(with: ["live-back", "sound"]))
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                let kept: Set = ["live-back", "live-front", "live-stream", "sound"]
+                try eventually("what is kept", within: 20) {
+                    try threads(daemon).isSuperset(of: kept)
+                }
+                let start = try captured(daemon, DualCam.backPath)
+                try eventually("two seconds", within: 60) {
+                    try captured(daemon, DualCam.backPath) > start + 60
+                }
+                let pressure = Pressure()
+                let photos = try photograph(daemon, ["--of", "all"])
+                try #require(photos.count == 3)
+                for photo in photos {
+                    let path = try #require(photo["path"] as? String)
+                    let movie = try #require(photo["movie"] as? String, "\(photo)")
+                    #expect(movie == path.dropLast(4) + ".mkv")
+                    let probe = try Probe(movie)
+                    let (duration, moment) = (try #require(probe.duration), try moment(probe))
+                    print("live photo: \(duration) s, taken at \(moment) s, \(probe.times.count)")
+                    #expect(duration < 3.3 && moment <= 1.5 && moment < duration)
+                    // A machine that is too busy drops pictures.
+                    #expect(
+                        pressure.isHigh || duration > 2.3 && moment > 1,
+                        "\(duration), \(moment)"
+                    )
+                    #expect(probe.streams.count == 2 && probe.streams[0].codecName == "mjpeg")
+                    #expect(probe.streams[0].width == 320)
+                    #expect(!probe.soundTimes.isEmpty)
+                    #expect(try decodedCount(movie) == probe.times.count)
+                    var status = stat()
+                    #expect(stat(movie, &status) == 0 && status.st_mode & 0o777 == 0o600)
+                    guard photo["camera"] as? String == "back" else { continue }
+                    // It is one of its pictures.
+                    let index = try #require(probe.times.firstIndex { abs($0 - moment) < 0.003 })
+                    let lumas = try brightness(movie, crop: "200:100:60:30")
+                    let still = try luma(of: path)
+                    #expect(abs(lumas[index] - still) < 3)
+                    #expect(zip(lumas, lumas.dropFirst()).count { $0 != $1 } > lumas.count / 2)
+                }
+                #expect(names(session).count == 6)
+                // Nothing is kept of what nobody looks at.
+                reader.close()
+                try eventually("nothing kept", within: 30) {
+                    try threads(daemon).isDisjoint(with: kept)
+                }
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        @Test("privacy and the daemon's end end a movie, which is whole, and the photograph stays")
+        func cut() throws {
+            try PrivateSession.with { session in
+                let daemon = try Daemon(try configuration(session, live: false), in: session)
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                let start = try captured(daemon, DualCam.backPath)
+                try eventually("pictures", within: 60) {
+                    try captured(daemon, DualCam.backPath) > start + 20
+                }
+                // It is not on: nothing is there of the time before, but that it is told to be now.
+                #expect(try photograph(daemon, ["--of", "back"])[0]["movie"] == nil)
+                let once = try photograph(daemon, ["--of", "back", "--live"])[0]
+                let probe = try Probe(try #require(once["movie"] as? String))
+                #expect(try moment(probe) < 1.2)
+                #expect(try #require(probe.duration) < 3)
+                #expect(try threads(daemon).isDisjoint(with: ["live-front", "live-stream"]))
+
+                try daemon.set("LivePhoto", of: .capture, to: .boolean(true))
+                for isEnd in [false, true] {
+                    let before = stills(session).count
+                    let child = try session.run(
+                        Self.tool,
+                        ["photo", "--of", "back", "--json"]
+                    )
+                    try eventually("the photograph", within: 60) {
+                        stills(session).count > before
+                    }
+                    let since = MonotonicClock.now
+                    if isEnd {
+                        #expect(try daemon.end().exit == .status(0))
+                    } else {
+                        try daemon.set("Enabled", of: .privacy, to: .boolean(true))
+                    }
+                    let isEarly = (MonotonicClock.now - since).seconds < 1
+                    let exit = try child.wait(within: 60)
+                    let movies = names(session).filter { $0.hasSuffix(".mkv") }
+                    let movie = try #require(movies.last)
+                    if !isEnd {
+                        #expect(exit == .status(0), "\(child.errors)")
+                        let photo = try described(child)[0]
+                        #expect((photo["movie"] as? String)?.hasSuffix(movie) ?? false)
+                        try daemon.set("Enabled", of: .privacy, to: .boolean(false))
+                        try eventually("the camera", within: 30) {
+                            try daemon.state(of: DualCam.backPath) == "streaming"
+                        }
+                    }
+                    let cut = try Probe("\(folder(session))/\(movie)")
+                    #expect(try decodedCount("\(folder(session))/\(movie)") == cut.times.count)
+                    let duration = try #require(cut.duration)
+                    let after = duration - (try moment(cut))
+                    #expect(after > 0 && (!isEarly || after < 1.4), "\(after) s after it")
+                }
+                #expect(!names(session).contains { $0.hasPrefix(".") })
+            }
+        }
+
+        @Test("a movie that has no room is told by name, leaves nothing, and the photograph stays")
+        func full() throws {
+            try PrivateSession.with { session in
+                let disk = folder(session)
+                mkdir(disk, 0o700)
+                let mount = try Child("mount", ["-t", "tmpfs", "-o", "size=20k", "none", disk])
+                try #require(try mount.wait(within: 20) == .status(0), "\(mount.errors)")
+                defer { _ = try? Child("umount", ["-l", disk]).wait() }
+                let daemon = try Daemon(try configuration(session, live: true), in: session)
+                let child = try session.run(Self.tool, ["photo", "--of", "back"])
+                #expect(try child.wait(within: 60) == .status(1))
+                #expect(child.errors.contains("no movie of back: NoSpace"), "\(child.errors)")
+                #expect(names(session).count == 1 && names(session)[0].hasSuffix(".jpg"))
+                #expect(child.output.contains(names(session)[0]))
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        @Test("the largest mode for a photograph, and back; not while it is recorded")
+        func largest() throws {
+            try PrivateSession.with { session in
+                let configuration = try configuration(session, live: true)
+                let daemon = try Daemon(configuration, in: session)
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                func width() throws -> Int? {
+                    try daemon.get("Width", of: .camera, at: DualCam.frontPath).integer
+                }
+                try eventually("the camera", within: 30) { try width() == 320 }
+                let node = try daemon.get("NodeId", of: .stream)
+                try daemon.forgetSignals()
+                let frames = reader.count
+                let photo = try photograph(daemon, ["--of", "front", "--full"])[0]
+                #expect(photo["width"] as? Int == 1920 && photo["height"] as? Int == 1080)
+                #expect(photo["movie"] == nil)
+                try eventually("the former mode", within: 30) {
+                    try daemon.state(of: DualCam.frontPath) == "streaming" && width() == 320
+                }
+                #expect(reader.count > frames)
+                #expect(try daemon.get("NodeId", of: .stream) == node)
+                try daemon.settle()
+                let changes = daemon.changes(of: .camera, at: DualCam.frontPath)
+                let widths = changes.compactMap { $0["Width"]?.integer }.filter { $0 > 0 }
+                #expect(widths == [1920, 320])
+                #expect(changes.allSatisfy { $0["Interruption"] == nil })
+
+                // What is the largest already stays as it is.
+                try daemon.reload(configuration.replacing("320x180@15", with: "1920x1080@5"))
+                try eventually("the camera", within: 30) {
+                    try daemon.state(of: DualCam.frontPath) == "streaming" && width() == 1920
+                }
+                try daemon.forgetSignals()
+                let same = try photograph(daemon, ["--of", "front", "--full", "--no-live"])[0]
+                #expect(same["width"] as? Int == 1920)
+                try daemon.settle()
+                let later = daemon.changes(of: .camera, at: DualCam.frontPath)
+                #expect(later.allSatisfy { $0["State"] == nil && $0["Width"] == nil })
+
+                try daemon.call(
+                    "StartRecording",
+                    of: .capture,
+                    options: ["of": .strings(["front"]), "audio": .boolean(false)]
+                )
+                let busy = try session.run(Self.tool, ["photo", "--of", "front", "--full"])
+                #expect(try busy.wait(within: 60) == .status(1))
+                #expect(busy.errors.contains("is being recorded"), "\(busy.errors)")
+                #expect(try photograph(daemon, ["--of", "front", "--no-live"]).count == 1)
+                try daemon.call("StopRecording", of: .capture)
+            }
+        }
+
+        @Test("two at once are both answered, and who goes away disturbs nobody")
+        func atOnce() throws {
+            try PrivateSession.with { session in
+                let daemon = try Daemon(try configuration(session, live: false), in: session)
+                let gone = try session.run(Self.tool, ["photo", "--live"])
+                try eventually("its cameras") {
+                    try daemon.state(of: DualCam.backPath) != "closed"
+                }
+                gone.signal(SIGKILL)
+                try gone.wait()
+                let both = try (0..<2).map { number in
+                    try session.run(
+                        Self.tool,
+                        ["photo", "--json", number == 0 ? "--live" : "--full"]
+                    )
+                }
+                var paths: Set<String> = []
+                for child in both {
+                    #expect(try child.wait(within: 60) == .status(0), "\(child.errors)")
+                    for photo in try described(child) {
+                        paths.insert(try #require(photo["path"] as? String))
+                    }
+                }
+                #expect(paths.count == 4)
+                try eventually("closed cameras", within: 30) {
+                    try daemon.state(of: DualCam.backPath) == "closed"
+                        && daemon.state(of: DualCam.frontPath) == "closed"
+                }
+                #expect(stills(session).count == 6)
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import Frames
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Recording
+
+@Suite("A film", .timeLimit(.minutes(2))) struct FilmTests {
+    private func packet(_ bytes: [UInt8], _ seconds: Double) -> Packet {
+        Packet(.bytes(bytes), at: Timestamp(seconds: seconds))
+    }
+
+    @Test("keeps a second and a half, and no more than it may")
+    func bounded() {
+        let film = Film()
+        let picture = [UInt8](repeating: 0, count: 1000)
+        for number in 0..<300 {
+            film.add(packet(picture, Double(number) / 30))
+            film.hear(packet([0], Double(number) / 30))
+        }
+        #expect(abs(film.length.seconds - 1.5) < 0.001)
+        #expect(film.length.byteCount == 46 * 1000)
+        let large = [UInt8](repeating: 0, count: 4 << 20)
+        for number in 0..<40 { film.add(packet(large, 10 + Double(number) / 30)) }
+        #expect(film.length.byteCount == Film.mostBytes)
+        // A clip that nobody marks or ends is bounded, too.
+        let clip = film.clip(.init("back"))
+        for number in 0..<40 { film.add(packet(large, 12 + Double(number) / 30)) }
+        #expect(clip.content.strip.byteCount == Film.mostBytes)
+        clip.mark(Timestamp(seconds: 13.4))
+        for number in 0..<40 { film.add(packet(large, 13.5 + Double(number) / 30)) }
+        #expect(clip.content.strip.byteCount <= 2 * Film.mostBytes)
+        film.cut()
+        #expect(film.length == (0, 0))
+    }
+
+    @Test("gives a movie of what was before and after, with its sound")
+    func movie() throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/a_back.mkv"
+        let film = Film()
+        let sound = try SoundEncoder(rate: 48000, channels: 2, start: .zero)
+        let silence = [Float](repeating: 0, count: 2 * 1600)
+        func give(_ numbers: Range<Int>) throws {
+            for number in numbers {
+                let time = Timestamp(seconds: Double(number) / 30)
+                film.add(packet(try jpeg(number % 5, folder), Double(number) / 30))
+                let coded = try silence.withUnsafeBufferPointer {
+                    try sound.encode($0, at: time)
+                }
+                for packet in coded { film.hear(packet) }
+            }
+        }
+        try give(0..<100)
+        let clip = film.clip(.init("back", rotation: 90, sound: sound.track))
+        let isOver = Mutex(false)
+        clip.whenOver { isOver.withLock { $0 = true } }
+        try give(100..<110)
+        clip.mark(Timestamp(seconds: 103.0 / 30))
+        try give(110..<148)
+        #expect(!isOver.withLock { $0 })
+        try give(148..<155)
+        #expect(isOver.withLock { $0 })
+        try clip.write(to: path)
+        let probe = try Probe(path)
+        #expect(probe.times.count == 90)
+        #expect(abs(try #require(probe.duration) - 3) < 0.05)
+        #expect(probe.format.tags?["DUALCAM_MOMENT"] == "1500 ms")
+        #expect(probe.streams.map(\.codecName) == ["mjpeg", sound.track.codec.rawValue])
+        #expect(probe.streams[0].tags?["rotate"] == "90" || probe.streams[0].sideDataList != nil)
+        #expect(try #require(probe.soundTimes.last) > 2.9)
+        #expect(try decodedCount(path) == 90)
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        // Never over another file, and nothing is left beside it.
+        let before = folder.content
+        #expect(throws: RecordingError.self) { try clip.write(to: path) }
+        #expect(throws: RecordingError.self) { try clip.write(to: "\(folder.path)/none/a.mkv") }
+        #expect(folder.content == before)
+    }
+
+    @Test("a camera that is lost ends a movie, and before the photograph begins it anew")
+    func cut() throws {
+        let folder = try Folder()
+        let picture = try jpeg(1, folder)
+        let film = Film()
+        for number in 0..<30 { film.add(packet(picture, Double(number) / 30)) }
+        let (marked, early) = (film.clip(.init("back")), film.clip(.init("back")))
+        marked.mark(Timestamp(seconds: 29.0 / 30))
+        for number in 30..<40 { film.add(packet(picture, Double(number) / 30)) }
+        let isOver = Mutex(false)
+        marked.whenOver { isOver.withLock { $0 = true } }
+        film.cut()
+        #expect(isOver.withLock { $0 })
+        try marked.write(to: "\(folder.path)/cut.mkv")
+        #expect(abs(try #require(try Probe("\(folder.path)/cut.mkv").duration) - 40.0 / 30) < 0.01)
+        for number in 90..<100 { film.add(packet(picture, Double(number) / 30)) }
+        early.mark(Timestamp(seconds: 91.0 / 30))
+        early.end()
+        try early.write(to: "\(folder.path)/early.mkv")
+        #expect(try Probe("\(folder.path)/early.mkv").times.count == 10)
+        // None came.
+        let none = Film().clip(.init("back"))
+        none.mark(.zero)
+        none.end()
+        #expect(throws: RecordingError.self) { try none.write(to: "\(folder.path)/none.mkv") }
+        #expect(!folder.content.contains { $0.contains("none") })
+    }
+
+    @Test("raw pictures become JPEGs on it, and another size begins it anew")
+    func raw() throws {
+        let folder = try Folder()
+        let film = Film()
+        let recorder = try Recorder(.init("front", on: film, rate: 30)) { _ in }
+        defer {
+            recorder.end(at: .zero)
+            _ = recorder.wait(until: MonotonicClock.now + Timestamp(seconds: 60))
+        }
+        func give(_ numbers: Range<Int>, _ size: Size) throws {
+            for number in numbers {
+                try eventually("room", within: 60) { recorder.hasRoom }
+                let time = Timestamp(seconds: Double(number) / 30)
+                recorder.take(copying: rawFrame(number, .yuyv, at: time, size))
+            }
+        }
+        try give(0..<60, Size(width: 160, height: 90))
+        // The encoder may hold some back.
+        try eventually("the pictures", within: 60) { film.length.seconds > 1.3 }
+        let clip = film.clip(.init("front"))
+        clip.mark(Timestamp(seconds: 59.0 / 30))
+        try give(60..<75, Size(width: 320, height: 180))
+        let isOver = Mutex(false)
+        clip.whenOver { isOver.withLock { $0 = true } }
+        try eventually("its end", within: 60) { isOver.withLock { $0 } }
+        try clip.write(to: "\(folder.path)/a.mkv")
+        let probe = try Probe("\(folder.path)/a.mkv")
+        #expect(probe.streams.map(\.width) == [160])
+        #expect((45...46).contains(probe.times.count))
+        #expect(try decodedCount("\(folder.path)/a.mkv") == probe.times.count)
+        #expect(film.length.seconds < 0.6)
+    }
+}
