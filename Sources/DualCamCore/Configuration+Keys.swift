@@ -24,21 +24,6 @@ struct ConfigurationKey<Owner>: Sendable {
     }
 }
 
-extension Configuration {
-    /// The keys that are read and checked, and that nothing acts on yet; "*" is either camera, a
-    /// table is all that is in it. Whoever makes one act takes it out, and out of the README.
-    private static let idleKeys: Set<[String]> = [
-        ["capture", "live-photo"]
-    ]
-
-    /// Whether nothing acts on the key at `path` yet.
-    static func isIdle(_ path: [String]) -> Bool {
-        var path = path
-        if path.count > 1, path[0] == "cameras" { path[1] = "*" }
-        return path.indices.contains { idleKeys.contains(Array(path[...$0])) }
-    }
-}
-
 extension Configuration.Output {
     static let keys: [ConfigurationKey<Self>] = [
         .init("width", "pixels, a multiple of 4", \.size.width, .integer(160...7680, step: 4)),

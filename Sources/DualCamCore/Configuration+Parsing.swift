@@ -113,13 +113,10 @@ private struct ConfigurationReading {
     ) {
         for key in keys {
             guard let node = table[key.name] else { continue }
-            let before = key.text(owner)
             do { try key.read(node, &owner) } catch {
                 let found = excerpt(of: node)
                 refuse(path + [key.name], "is \(found), expected \(error.expected)")
             }
-            // What is as it would be anyway is nothing to warn about.
-            if key.text(owner) != before { warn(ofIdle: path + [key.name]) }
         }
         warn(ofOthersThan: keys.map(\.name) + others, in: table, at: path)
     }
@@ -175,27 +172,10 @@ private struct ConfigurationReading {
                     file: file,
                     line: lines.line(of: path),
                     key: text(of: path),
-                    isKnown: false,
                     suggestion: nearest(to: name, among: known)
                 )
             )
         }
-    }
-
-    private mutating func warn(ofIdle path: [String]) {
-        // A key of a lens stands in an element of an array, which is warned about as a whole.
-        guard Configuration.isIdle(path), !path.contains(where: { $0.hasPrefix("[") }) else {
-            return
-        }
-        warnings.append(
-            ConfigurationWarning(
-                file: file,
-                line: lines.line(of: path),
-                key: text(of: path),
-                isKnown: true,
-                suggestion: nil
-            )
-        )
     }
 
     private mutating func refuse(_ path: [String], _ problem: String) {

@@ -169,16 +169,12 @@ package struct ConfigurationWarning: Hashable, Sendable, CustomStringConvertible
     package let line: Int
     /// The whole name of the key, "output.widht".
     package let key: String
-    /// Whether it is a key of ours, that nothing acts on yet.
-    package let isKnown: Bool
     /// The key that was probably meant, where one is near.
     package let suggestion: String?
 
     /// "dualcam.toml:3: output.widht is unknown and has no effect; output.width?".
     package var description: String {
-        isKnown
-            ? "\(file):\(line): \(key) has no effect yet"
-            : "\(file):\(line): \(key) is unknown and has no effect"
-                + (suggestion.map { "; did you mean \($0)?" } ?? "")
+        "\(file):\(line): \(key) is unknown and has no effect"
+            + (suggestion.map { "; did you mean \($0)?" } ?? "")
     }
 }

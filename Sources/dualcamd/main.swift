@@ -101,7 +101,7 @@ func readConfiguration(_ path: String?) -> (Configuration?, problems: [String]) 
         for warning in warnings {
             Log.control.warning("configuration", metadata: ["reason": "\(warning)"])
         }
-        return (configuration, warnings.filter { !$0.isKnown }.map(\.description))
+        return (configuration, warnings.map(\.description))
     } catch {
         Log.control.error("configuration", metadata: ["reason": "\(error)"])
         return (nil, ["\(error)"])

@@ -311,10 +311,6 @@ struct CommandTests {
             #expect(wrong.output == "" && wrong.errors.contains("\(file):2: "))
         }
         try "[capture]\nlive-photo = true\n".write(toFile: file, atomically: true, encoding: .utf8)
-        let idle = try desk.run("config", "check", file)
-        #expect(idle.exit == .status(0))
-        #expect(idle.errors == "warning: \(file):2: capture.live-photo has no effect yet\n")
-
         // Without a name, the one that the daemon was told to read.
         try desk.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
         #expect(try desk.run("config", "check").output == "\(file) is valid\n")

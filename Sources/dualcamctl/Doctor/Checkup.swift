@@ -69,7 +69,7 @@ struct Checkup {
         if let error = reading.error {
             return .bad(name, "\(error)", mendedBy: edit(path, at: error.line))
         }
-        if let warning = reading.warnings.first(where: { !$0.isKnown }) {
+        if let warning = reading.warnings.first {
             return .bad(name, "\(warning)", mendedBy: edit(path, at: warning.line))
         }
         return .good(name, "\(path) is valid")
