@@ -21,6 +21,14 @@ struct VMTests {
         try runInside("faults.py")
     }
 
+    @Test(
+        "photographs USB cameras as they are, at their largest, and live",
+        .timeLimit(.minutes(35))
+    )
+    func photos() throws {
+        try runInside("photos.py")
+    }
+
     @Test("sets a camera by hand, and shows it", .timeLimit(.minutes(35)))
     func pro() throws {
         try runInside("pro.py")
