@@ -26,7 +26,7 @@ final class LivePhotos {
     private var isEnding = false
 
     /// How long the end of the daemon waits for movies.
-    private static let endPatience = Timestamp(seconds: 1)
+    private static let endPatience = Timestamp(seconds: 3)
 
     /// Follows what `daemon` does.
     init(_ daemon: Daemon, loop: EventLoop) {
