@@ -33,7 +33,11 @@ extension DaemonTests {
         }
 
         private func reader(_ name: String, _ daemon: Daemon) throws -> StreamReader {
-            try StreamReader(name, in: daemon.session, copies: true)
+            // What names a node that is not there yet is linked to another one.
+            try eventually("the node \(name)", within: 20) {
+                try Listed(name, in: daemon.session) != nil
+            }
+            return try StreamReader(name, in: daemon.session, copies: true)
         }
 
         private func eventuallyShows(_ reader: StreamReader, _ luma: Int, x: Int) throws -> Picture
