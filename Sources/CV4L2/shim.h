@@ -9,6 +9,7 @@ static const unsigned long cv4l2_enum_fmt = VIDIOC_ENUM_FMT;
 static const unsigned long cv4l2_enum_framesizes = VIDIOC_ENUM_FRAMESIZES;
 static const unsigned long cv4l2_enum_frameintervals = VIDIOC_ENUM_FRAMEINTERVALS;
 static const unsigned long cv4l2_try_fmt = VIDIOC_TRY_FMT;
+static const unsigned long cv4l2_g_fmt = VIDIOC_G_FMT;
 static const unsigned long cv4l2_s_fmt = VIDIOC_S_FMT;
 static const unsigned long cv4l2_s_parm = VIDIOC_S_PARM;
 static const unsigned long cv4l2_g_ctrl = VIDIOC_G_CTRL;

@@ -29,8 +29,14 @@ package final class LoopbackMirror: Sendable {
     private let bell: Bell
     private let thread = Mutex<Thread?>(nil)
 
+    /// The devices that are fed now.
+    private static let fed = Mutex<Set<String>>([])
+
+    /// Whether we feed the device at `path`: what it shows is our own. From any thread.
+    static func feeds(_ path: String) -> Bool { fed.withLock { $0.contains(path) } }
+
     /// Mirrors the node called `node`, of `size` and `rate`, to `device`: a path in /dev, or "auto" for
-    /// the first that there is; as soon as it is published and the device is there.
+    /// the first that nobody feeds; as soon as it is published and the device is there.
     ///
     /// `report` is called on the thread of this, when something has changed. Throws when the system has
     /// no thread or descriptor to give.
@@ -75,6 +81,8 @@ package final class LoopbackMirror: Sendable {
         private let rate: Int
         private let report: @Sendable (Report) -> Void
         private var reported: Report?
+        /// The device that was fed last.
+        private var last: String?
 
         /// How long a program has to have the device open until it counts: some open every device for
         /// a moment, to see what it is.
@@ -113,12 +121,43 @@ package final class LoopbackMirror: Sendable {
                     continue
                 }
                 do throws(CaptureError) {
-                    try attend(LoopbackDevice(wanted, size: size, rate: rate))
+                    let device = try open()
+                    LoopbackMirror.fed.withLock { _ = $0.insert(device.path) }
+                    defer { LoopbackMirror.fed.withLock { _ = $0.remove(device.path) } }
+                    last = device.path
+                    try attend(device)
                 } catch {
                     tell(.unavailable(error.description))
                     if error.code == .notFound { awaitDevice() } else { pause(for: Self.retry) }
                 }
             }
+        }
+
+        /// The device that is wanted, or the first that nobody else feeds; before it the one that was
+        /// fed last, which programs may still have open. Throws why there is none.
+        private func open() throws(CaptureError) -> LoopbackDevice {
+            guard wanted == "auto" else {
+                return try LoopbackDevice(wanted, size: size, rate: rate)
+            }
+            let paths = LoopbackDevice.paths
+            var reason = CaptureError(
+                .notFound,
+                "v4l2loopback",
+                detail: "the module has no device"
+            )
+            for path in paths.filter({ $0 == last }) + paths.filter({ $0 != last }) {
+                do throws(CaptureError) {
+                    return try LoopbackDevice(
+                        path,
+                        size: size,
+                        rate: rate,
+                        sparesOpen: path != last
+                    )
+                } catch {
+                    reason = error
+                }
+            }
+            throw reason
         }
 
         /// Waits for the bell, or for so long.
@@ -164,6 +203,13 @@ package final class LoopbackMirror: Sendable {
             }
         }
 
+        /// Does not go on at once after `error`; tells of it, unless the node was on its way, or has gone.
+        private func endured(_ error: CaptureError) {
+            guard error.code != .woken else { return }
+            pause(for: Self.patience)
+            if orders.isPublished, !orders.isOver { tell(.unavailable(error.description)) }
+        }
+
         /// Writes frames until nobody has the device open, or there is an order.
         private func mirror(to device: LoopbackDevice, _ watch: FileWatch) throws(CaptureError) {
             let stream: PipeWireStream
@@ -175,10 +221,8 @@ package final class LoopbackMirror: Sendable {
                     bell: shared.bell
                 )
             } catch {
-                // The node is on its way, or has just gone.
-                return pause(for: Self.patience)
+                return endured(error)
             }
-            tell(.mirroring(device.path))
             while device.hasReaders {
                 // Programs come and go seldom; what they have open takes some milliseconds to find out.
                 while !watch.drain() {
@@ -189,11 +233,12 @@ package final class LoopbackMirror: Sendable {
                             bell: shared.bell
                         )
                     } catch {
-                        // Not at once again, should it go on failing.
-                        return pause(for: Self.patience)
+                        return endured(error)
                     }
                     switch event {
-                    case .frame(let frame): try device.write(frame)
+                    case .frame(let frame):
+                        try device.write(frame)
+                        tell(.mirroring(device.path))
                     case .woken: return
                     case .jpeg, .dropped, .timedOut: break
                     }
@@ -213,13 +258,15 @@ private final class LoopbackDevice {
     private let size: Size
     private var bytes: [UInt8]
 
-    /// Opens `wanted`, or the first that there is where that is "auto".
+    /// Opens the one at `path`; with `sparesOpen` only if it is sure that nobody feeds it.
     ///
-    /// Throws `notFound` where there is none, and what its calls mean.
-    init(_ wanted: String, size: Size, rate: Int) throws(CaptureError) {
-        guard let path = wanted == "auto" ? Self.paths.first : wanted else {
-            throw CaptureError(.notFound, "v4l2loopback", detail: "the module has no device")
-        }
+    /// Throws `busy` where another program feeds it, and what its calls mean.
+    init(
+        _ path: String,
+        size: Size,
+        rate: Int,
+        sparesOpen: Bool = false
+    ) throws(CaptureError) {
         self.path = path
         self.size = size
         // Black.
@@ -228,6 +275,12 @@ private final class LoopbackDevice {
         guard try device.capability().driver == "v4l2 loopback" else {
             throw CaptureError(.unsupported, "v4l2loopback", path, detail: "it is another device")
         }
+        // By whoever feeds one with `exclusive_caps` it is made a camera, and nothing else
+        // (vidioc_querycap of 0.12.7).
+        if try device.capability().isCamera { throw fed() }
+        var present = v4l2_format()
+        present.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        let hasPictures = device.attempt(cv4l2_g_fmt, &present) == 0
         var format = v4l2_format()
         format.type = V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue
         format.fmt.pix.width = UInt32(size.width)
@@ -237,11 +290,23 @@ private final class LoopbackDevice {
         format.fmt.pix.bytesperline = UInt32(size.width * 2)
         format.fmt.pix.sizeimage = UInt32(size.area * 2)
         format.fmt.pix.colorspace = V4L2_COLORSPACE_SMPTE170M.rawValue
-        try device.call(cv4l2_s_fmt, "VIDIOC_S_FMT", &format)
+        let error = device.attempt(cv4l2_s_fmt, &format)
+        guard error == 0 else {
+            // One that another program fed by write(2) takes nothing any more, until somebody closes it
+            // who has said so properly; then it can be opened anew.
+            sayFed()
+            throw device.failure("VIDIOC_S_FMT", error)
+        }
         guard format.fmt.pix.width == size.width, format.fmt.pix.height == size.height,
             format.fmt.pix.pixelformat == PixelFormat.yuyv.rawValue
         else {
             throw CaptureError(.unsupported, "VIDIOC_S_FMT", path, detail: "it has another format")
+        }
+        sayFed()
+        // Without `exclusive_caps` nothing tells who feeds it. What has pictures and is open is taken to
+        // be fed, though it may be open for what was there before.
+        if sparesOpen, hasPictures, try !device.capability().isCamera, !holders(of: path).isEmpty {
+            throw fed()
         }
         var parameters = v4l2_streamparm()
         parameters.type = V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue
@@ -251,8 +316,26 @@ private final class LoopbackDevice {
         try write()
     }
 
+    /// Tells the module that we feed it, and once this is closed that we do no longer, which writing does
+    /// not (vidioc_streamon and v4l2_loopback_close of 0.12.7).
+    private func sayFed() {
+        var type = CInt(V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue)
+        _ = device.attempt(cv4l2_streamon, &type)
+    }
+
+    private func fed() -> CaptureError {
+        let programs = holders(of: path).map(\.description).joined(separator: ", ")
+        return CaptureError(
+            .busy,
+            "v4l2loopback",
+            path,
+            detail: "another program feeds it"
+                + (programs.isEmpty ? "" : "; it is open in \(programs)")
+        )
+    }
+
     /// The module's devices, or others without hardware.
-    private static var paths: [String] {
+    static var paths: [String] {
         let sysfs = "/sys/devices/virtual/video4linux"
         return entries(of: sysfs).filter { $0.hasPrefix("video") }
             .sorted { ($0.count, $0) < ($1.count, $1) }.map { "/dev/\($0)" }

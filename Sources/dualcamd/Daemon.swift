@@ -58,6 +58,10 @@ final class Daemon {
     /// Devices and sources of lenses whose trouble was logged.
     var lensTroubles: Set<String> = []
     private var mirror: LoopbackMirror?
+    /// How many mirrors there have been; the last one is `mirror`.
+    private var mirrors = 0
+    /// Why the stream is not mirrored though it should be; empty otherwise.
+    private(set) var mirrorProblem = ""
 
     /// How long cameras stay open after the last consumer left, since some come back at once.
     private static let graceDuration = 0.6
@@ -151,6 +155,9 @@ final class Daemon {
     /// The mirror that the configuration asks for; `nil` where it asks for none.
     private func loopbackMirror() -> LoopbackMirror? {
         let output = configuration.output
+        mirrors += 1
+        mirrorProblem = ""
+        let (mailbox, number) = (loop.mailbox, mirrors)
         let device: String
         switch configuration.loopback.device {
         case .none: return nil
@@ -164,6 +171,7 @@ final class Daemon {
                 size: output.size,
                 rate: output.frameRate
             ) { report in
+                var problem = ""
                 switch report {
                 case .ready(let path):
                     Log.publish.notice("loopback ready", metadata: ["device": "\(path)"])
@@ -171,6 +179,16 @@ final class Daemon {
                     Log.publish.notice("loopback in use", metadata: ["device": "\(path)"])
                 case .unavailable(let reason):
                     Log.publish.warning("no loopback", metadata: ["reason": "\(reason)"])
+                    problem = "The stream is not on a loopback device: \(reason)"
+                }
+                let told = problem
+                mailbox.post {
+                    MainActor.assumeIsolated {
+                        // One that was replaced tells nothing any more.
+                        guard number == self.mirrors else { return }
+                        self.mirrorProblem = told
+                        for observer in self.observers { observer() }
+                    }
                 }
             }
             mirror.follow(isPublished: state.isActive)

@@ -94,6 +94,10 @@ final class Service {
         var problems = configurationProblems
         let reason = daemon.state.nodeProblem
         if !reason.isEmpty { problems.append("The stream is not on PipeWire: \(reason)") }
+        // Without a node there is nothing to mirror.
+        if daemon.state.isActive, !daemon.mirrorProblem.isEmpty {
+            problems.append(daemon.mirrorProblem)
+        }
         for role in Role.allCases {
             let camera = daemon.state.cameras[role]
             if !camera.node.problem.isEmpty {

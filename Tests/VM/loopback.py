@@ -3,7 +3,7 @@
 
 Alone, or as a part of package.py, which saves a machine.
 """
-import shutil
+import fcntl, shutil, struct
 from guest import *
 
 WIDTH, HEIGHT = 320, 180
@@ -25,18 +25,28 @@ device = "auto"
 """
 
 
-def load():
+def load(devices='devices=1 video_nr=20 card_label=DualCam exclusive_caps=1'):
     # What it needs of the kernel, by name; itself by its path, for it was built here
-    for command in (['modprobe', 'videodev'], ['insmod', MODULE, 'devices=1', 'video_nr=20', 'card_label=DualCam', 'exclusive_caps=1']):
+    for command in (['modprobe', 'videodev'], ['insmod', MODULE, *devices.split()]):
         code, _, errors = run(*command)
         if code != 0:
             raise Failure(f'{" ".join(command)}: {errors}')
     say('v4l2loopback is loaded')
 
 
-def is_camera():
+def is_camera(device=DEVICE):
     """With exclusive_caps it is one only while somebody feeds it."""
-    return 'Video Capture' in user('v4l2-ctl', '-d', DEVICE, '--info')[1]
+    return 'Video Capture' in user('v4l2-ctl', '-d', device, '--info')[1]
+
+
+def feed(device):
+    """Feeds a device as another program would, by VIDIOC_S_FMT and a write; until what it returns is closed."""
+    feeder = open(device, 'r+b', buffering=0)
+    yuyv = int.from_bytes(b'YUYV', 'little')
+    pixels = struct.pack('8I', WIDTH, HEIGHT, yuyv, 1, WIDTH * 2, WIDTH * HEIGHT * 2, 1, 0)
+    fcntl.ioctl(feeder, 0xc0d05605, bytearray(struct.pack('2I', 2, 0) + pixels.ljust(200, b'\0')))
+    feeder.write(bytes(WIDTH * HEIGHT * 2))
+    return feeder
 
 
 def cameras():
@@ -94,6 +104,22 @@ def play():
     load()
     expect_bars()
     expect(unit('MainPID') == pid, 'the daemon is the same')
+
+    # What another program feeds is left to it: the next device is taken, and none where there is no other
+    ctl('stop')
+    wait_for('the module is unloaded', lambda: run('rmmod', 'v4l2loopback')[0] == 0, 30)
+    load('devices=2 video_nr=20,21 exclusive_caps=1,1')
+    feeder = feed(DEVICE)
+    ctl('start')
+    wait_for('the other device is a camera', lambda: is_camera('/dev/video21'), 60)
+    expect(status()['problems'] == [], 'that is no problem')
+    ctl('stop')
+    other = feed('/dev/video21')
+    ctl('start')
+    wait_for('it says that both are fed', lambda: any('another program feeds it' in text for text in status()['problems']), 30)
+    feeder.close()
+    wait_for('the first is taken', lambda: status()['problems'] == [] and is_camera(), 60)
+    other.close()
 
 
 def body():
