@@ -38,6 +38,9 @@ package protocol CameraSource: Sendable {
     ///
     /// To be called by the thread that the stream is to live on.
     func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream
+    /// The same, but throws `woken` when `bell` rings before it is done; a bell that rang is silenced.
+    /// Only what waits for others, and not for a device, can be woken.
+    func open(_ request: CaptureRequest, bell: Bell) throws(CaptureError) -> any CameraStream
     /// Opens the way to its controls, which turns no camera on; whether it streams or not.
     ///
     /// To be called by the thread that the port is to be used on.
@@ -47,6 +50,11 @@ package protocol CameraSource: Sendable {
 extension CameraSource {
     /// Most have no place.
     package var place: String { "" }
+    /// Most take as long as the device wants.
+    package func open(
+        _ request: CaptureRequest,
+        bell: Bell
+    ) throws(CaptureError) -> any CameraStream { try open(request) }
 }
 
 /// A camera that is open. It closes when it is released.
@@ -112,6 +120,8 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         case unreadable
         /// It took too long.
         case timedOut
+        /// A bell rang before it was done.
+        case woken
         /// The system refused for a reason of its own, such as lack of memory.
         case system
     }
@@ -154,7 +164,7 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         case .gone, .notFound: .unplugged
         case .denied: .denied
         case .bandwidth: .bandwidth
-        case .unsupported, .unreadable, .timedOut, .system: .stalled
+        case .unsupported, .unreadable, .timedOut, .woken, .system: .stalled
         }
     }
 }

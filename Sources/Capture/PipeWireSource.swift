@@ -2,7 +2,7 @@ import CPipeWire
 import DualCamCore
 import Frames
 import Glibc
-import Platform
+package import Platform
 
 /// A camera that is a node of PipeWire: one of libcamera's, a phone's, another computer's. Never a
 /// node of our own, whose picture would be in itself.
@@ -22,6 +22,12 @@ package struct PipeWireSource: CameraSource {
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         try PipeWireStream(name, request)
     }
+
+    /// See `CameraSource`.
+    package func open(
+        _ request: CaptureRequest,
+        bell: Bell
+    ) throws(CaptureError) -> any CameraStream { try PipeWireStream(name, request, bell: bell) }
 }
 
 /// A node's frames, copied as they come.
@@ -44,8 +50,17 @@ final class PipeWireStream: CameraStream {
 
     // Written by the callbacks.
 
-    /// What is in the registry: cameras by their name, and the processes of clients.
-    private var nodes: [UInt32: (name: String, serial: String, client: String)] = [:]
+    /// A camera in the registry.
+    private struct Node {
+        var name: String
+        var serial: String
+        var client: String
+        /// The device file behind it; empty where there is none.
+        var device: String
+    }
+
+    /// What is in the registry: cameras, and the processes of clients.
+    private var nodes: [UInt32: Node] = [:]
     private var processes: [String: String] = [:]
     /// Whether all has been told that was there at first.
     private var isListed = false
@@ -69,8 +84,7 @@ final class PipeWireStream: CameraStream {
         (.nv12, SPA_VIDEO_FORMAT_NV12), (.i420, SPA_VIDEO_FORMAT_I420),
     ]
 
-    /// See `PipeWireSource.open`. With `isOwn` the node has to be one of ours. A `bell` that rings
-    /// ends it, as the time would.
+    /// See `PipeWireSource.open`. With `isOwn` the node has to be one of ours.
     init(
         _ name: String,
         _ request: CaptureRequest,
@@ -131,9 +145,11 @@ final class PipeWireStream: CameraStream {
     private func node(isOwn: Bool) throws(CaptureError) -> (id: UInt32, serial: String) {
         let ours = "\(getpid())"
         let called = nodes.filter { $0.value.name == name }
-        if let (id, node) = called.first(where: { (processes[$0.value.client] == ours) == isOwn }) {
-            return (id, node.serial)
+        let suiting = called.first { _, node in
+            let isOurs = processes[node.client] == ours
+            return isOwn ? isOurs : !isOurs && !LoopbackMirror.feeds(node.device)
         }
+        if let (id, node) = suiting { return (id, node.serial) }
         guard called.isEmpty else {
             let detail = isOwn ? "it is another program's" : "it is our own"
             throw CaptureError(.unsupported, "PipeWire node", name, detail: detail)
@@ -184,8 +200,8 @@ final class PipeWireStream: CameraStream {
         }
     }
 
-    /// Goes round until `condition` holds. Throws what went wrong, or `timedOut` after `deadline` or
-    /// when the bell rings.
+    /// Goes round until `condition` holds. Throws what went wrong, `timedOut` after `deadline`, or
+    /// `woken` when the bell rings.
     private func iterate(
         until deadline: Timestamp,
         _ bell: Bell?,
@@ -201,8 +217,10 @@ final class PipeWireStream: CameraStream {
                 cpw_loop_iterate(loop, CInt(left))
                 continue
             }
-            guard case .ready = wait(for: cpw_loop_get_fd(loop), bell: bell, until: deadline) else {
-                throw CaptureError(.timedOut, "PipeWire node", name)
+            switch wait(for: cpw_loop_get_fd(loop), bell: bell, until: deadline) {
+            case .ready: continue
+            case .rang: throw CaptureError(.woken, "PipeWire node", name)
+            case .due: throw CaptureError(.timedOut, "PipeWire node", name)
             }
         }
     }
@@ -285,14 +303,7 @@ final class PipeWireStream: CameraStream {
             let first = datas[0].chunk?.pointee, first.size > 0,
             first.flags & CInt(SPA_CHUNK_FLAG_CORRUPTED) == 0
         else { return false }
-        // The chroma of NV12 is a byte wider than its luma where the width is odd.
-        let tight = (0..<layout.planeCount).reduce(0) { max($0, layout.plane($1).rowBytes) }
-        // Where planes lie in one block, the chroma's rows follow from the luma's.
-        let lying = FrameLayout(
-            size: layout.size,
-            format: layout.format,
-            stride: max(tight, Int(first.stride))
-        )
+        let lying = BlockLayout(layout, stride: Int(first.stride), byteCount: Int(first.size))
         for index in 0..<layout.planeCount {
             let data = datas[blocks == 1 ? 0 : index]
             guard let base = data.data, let chunk = data.chunk?.pointee else { return false }
@@ -311,6 +322,46 @@ final class PipeWireStream: CameraStream {
     }
 }
 
+/// Where the planes of a picture lie in one block of memory.
+private struct BlockLayout {
+    private let layout: FrameLayout
+    /// Where rows are as GStreamer has them: the chroma's bytes from row to row, and the luma's in all.
+    private var rounded: (stride: Int, luma: Int)?
+
+    /// A block of `byteCount` bytes for a picture of the size and format of `wanted`, whose luma has
+    /// `stride` bytes from row to row; 0 where nobody says.
+    ///
+    /// The chroma's rows follow from the luma's. GStreamer rounds each up to 4 bytes by itself
+    /// (gst_video_info_set_format), and tells so by the number of bytes alone.
+    init(_ wanted: FrameLayout, stride: Int, byteCount: Int) {
+        // The chroma of NV12 is a byte wider than its luma where the width is odd.
+        let tight = (0..<wanted.planeCount).reduce(0) { max($0, wanted.plane($1).rowBytes) }
+        let fourfold = (tight + 3) / 4 * 4
+        if wanted.planeCount > 1, stride == 0 || stride == fourfold {
+            let chroma = wanted.plane(1)
+            let own = (chroma.rowBytes + 3) / 4 * 4
+            let luma = fourfold * 2 * chroma.rows
+            if byteCount == luma + (wanted.planeCount - 1) * own * chroma.rows {
+                rounded = (own, luma)
+            }
+        }
+        layout = FrameLayout(
+            size: wanted.size,
+            format: wanted.format,
+            stride: rounded == nil ? max(tight, stride) : fourfold
+        )
+    }
+
+    /// As `FrameLayout.plane`.
+    func plane(_ index: Int) -> (offset: Int, stride: Int, rowBytes: Int, rows: Int) {
+        var plane = layout.plane(index)
+        guard let rounded, index > 0 else { return plane }
+        plane.stride = rounded.stride
+        plane.offset = rounded.luma + (index - 1) * rounded.stride * plane.rows
+        return plane
+    }
+}
+
 // MARK: - What PipeWire tells
 
 extension PipeWireStream {
@@ -321,9 +372,12 @@ extension PipeWireStream {
             processes["\(id)"] = properties[PW_KEY_SEC_PID]
         case "PipeWire:Interface:Node"
         where properties[PW_KEY_MEDIA_CLASS]?.hasPrefix("Video/Source") == true:
-            nodes[id] = (
-                properties[PW_KEY_NODE_NAME] ?? "", properties[PW_KEY_OBJECT_SERIAL] ?? "\(id)",
-                properties[PW_KEY_CLIENT_ID] ?? ""
+            let path = properties[PW_KEY_OBJECT_PATH] ?? ""
+            nodes[id] = Node(
+                name: properties[PW_KEY_NODE_NAME] ?? "",
+                serial: properties[PW_KEY_OBJECT_SERIAL] ?? "\(id)",
+                client: properties[PW_KEY_CLIENT_ID] ?? "",
+                device: path.hasPrefix("v4l2:") ? String(path.dropFirst("v4l2:".count)) : ""
             )
         default: break
         }
@@ -430,7 +484,7 @@ private final class Hooks {
             var values: [String: String] = [:]
             for key in [
                 PW_KEY_SEC_PID, PW_KEY_MEDIA_CLASS, PW_KEY_NODE_NAME, PW_KEY_OBJECT_SERIAL,
-                PW_KEY_CLIENT_ID,
+                PW_KEY_CLIENT_ID, PW_KEY_OBJECT_PATH,
             ] {
                 values[key] = spa_dict_lookup(properties, key).map { String(cString: $0) }
             }

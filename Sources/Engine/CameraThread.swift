@@ -154,11 +154,13 @@ package final class CameraThread: Sendable {
             report(.opening, source.identity)
             let start = MonotonicClock.now
             do throws(CaptureError) {
-                let stream = try source.open(wanted.request)
+                let stream = try source.open(wanted.request, bell: bell)
                 defer { slot.cut() }
                 try deliver(stream, of: source.identity, wanted.request, openedAt: start, &seen)
                 continue
             } catch {
+                // There may be another wish.
+                if error.code == .woken { continue }
                 report(
                     .interrupted(error.interruption, reason: "\(error)"),
                     source.identity
