@@ -109,6 +109,33 @@ extension NodeTests {
             }
         }
 
+        /// OBS wants pointers alone, some want files alone; all share the buffers of the first.
+        @Test(arguments: [
+            [StreamReader.Memory.pointer, .file], [.file, .pointer], [.pointer], [.file],
+        ])
+        func eachGetsTheMemoryThatItWants(_ kinds: [StreamReader.Memory]) throws {
+            try PrivateSession.with { session in
+                let publisher = try Publisher(in: session)
+                defer { publisher.close() }
+                var readers: [StreamReader] = []
+                defer { for reader in readers { reader.close() } }
+                for kind in kinds {
+                    readers.append(
+                        try StreamReader("dualcam", in: session, memory: kind, copies: true)
+                    )
+                    for reader in readers {
+                        reader.flush()
+                        for frame in try reader.frames(3, within: 20) {
+                            try #require(frame.bytes.count == 1280 * 720 * 2)
+                            let sequence = frame.bytes.withUnsafeBytes { $0.load(as: UInt64.self) }
+                            #expect(sequence == frame.sequence)
+                        }
+                        #expect(reader.failure == nil)
+                    }
+                }
+            }
+        }
+
         @Test func aHundredConsumersComeAndGo() throws {
             try PrivateSession.with { session in
                 let publisher = try Publisher(in: session, size: Size(width: 320, height: 240))

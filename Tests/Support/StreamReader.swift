@@ -52,6 +52,16 @@ package final class StreamReader: @unchecked Sendable {
         case hoarding
     }
 
+    /// How a reader wants the memory of frames.
+    package enum Memory: Hashable, Sendable {
+        /// As it comes.
+        case any
+        /// As a pointer alone, and of a list of formats, as OBS asks for them.
+        case pointer
+        /// As a file alone, which it maps by itself, as browsers do.
+        case file
+    }
+
     private struct State {
         var frames: [Frame] = []
         var count = 0
@@ -66,6 +76,7 @@ package final class StreamReader: @unchecked Sendable {
 
     private let state: Mutex<State>
     private let copies: Bool
+    private let memory: Memory
     private let thread: OpaquePointer
     private let context: OpaquePointer
     private var stream: OpaquePointer?
@@ -77,7 +88,7 @@ package final class StreamReader: @unchecked Sendable {
     /// WirePlumber as soon as both are there.
     ///
     /// `size` is the only one that it accepts; `nil`: any. With `copies` it keeps the bytes of
-    /// frames, not only what is said of them.
+    /// frames, not only what is said of them. It accepts no other `memory`.
     ///
     /// Throws when there is no PipeWire to connect to.
     package init(
@@ -85,11 +96,13 @@ package final class StreamReader: @unchecked Sendable {
         in session: PrivateSession,
         size: Size? = nil,
         manner: Manner = .prompt,
+        memory: Memory = .any,
         copies: Bool = false
     ) throws {
         pw_init(nil, nil)
         state = Mutex(State(manner: manner))
         self.copies = copies
+        self.memory = memory
         hook.initialize(to: spa_hook())
         events.initialize(to: pw_stream_events())
         guard let thread = pw_thread_loop_new("reader", nil),
@@ -225,21 +238,28 @@ package final class StreamReader: @unchecked Sendable {
 
     private func connect(_ stream: OpaquePointer, size: Size?) {
         var info = spa_video_info_raw()
-        info.format = SPA_VIDEO_FORMAT_YUY2
         if let size {
             info.size = spa_rectangle(width: UInt32(size.width), height: UInt32(size.height))
         }
+        let others =
+            memory == .pointer
+            ? [SPA_VIDEO_FORMAT_BGRA, SPA_VIDEO_FORMAT_RGBA, SPA_VIDEO_FORMAT_BGRx] : []
         withPods { builder in
-            let format = spa_format_video_raw_build(builder, SPA_PARAM_EnumFormat.rawValue, &info)
-            var formats: [UnsafePointer<spa_pod>?] = [UnsafePointer(format)]
-            let flags = PW_STREAM_FLAG_AUTOCONNECT.rawValue | PW_STREAM_FLAG_MAP_BUFFERS.rawValue
+            var formats = (others + [SPA_VIDEO_FORMAT_YUY2]).map { format in
+                info.format = format
+                return UnsafePointer(
+                    spa_format_video_raw_build(builder, SPA_PARAM_EnumFormat.rawValue, &info)
+                )
+            }
+            let maps = memory == .file ? 0 : PW_STREAM_FLAG_MAP_BUFFERS.rawValue
+            let flags = PW_STREAM_FLAG_AUTOCONNECT.rawValue | maps
             let result = pw_stream_connect(
                 stream,
                 SPA_DIRECTION_INPUT,
                 SPA_ID_INVALID,
                 pw_stream_flags(rawValue: flags),
                 &formats,
-                1
+                UInt32(formats.count)
             )
             precondition(result >= 0, "a reader that cannot connect")
         }
@@ -267,6 +287,11 @@ package final class StreamReader: @unchecked Sendable {
                     MemoryLayout<spa_meta_videotransform>.size
                 ),
             ]
+            switch memory {
+            case .any: break
+            case .pointer: pods.append(buffers(builder, SPA_DATA_MemPtr))
+            case .file: pods.append(buffers(builder, SPA_DATA_MemFd))
+            }
             pw_stream_update_params(stream, &pods, UInt32(pods.count))
         }
     }
@@ -286,9 +311,20 @@ package final class StreamReader: @unchecked Sendable {
     private func keep(_ content: UnsafeMutablePointer<spa_buffer>) {
         var time = pw_time()
         pw_stream_get_time_n(stream, &time, MemoryLayout<pw_time>.size)
-        guard let plane = content.pointee.datas, let base = plane.pointee.data,
-            let chunk = plane.pointee.chunk?.pointee
-        else { return }
+        guard let plane = content.pointee.datas, let chunk = plane.pointee.chunk?.pointee else {
+            return
+        }
+        let offset = memory == .file ? Int(plane.pointee.mapoffset) : 0
+        let extent = offset + Int(plane.pointee.maxsize)
+        let mapped =
+            memory == .file
+            ? mmap(nil, extent, PROT_READ, MAP_SHARED, CInt(plane.pointee.fd), 0)
+            : plane.pointee.data
+        guard let mapped, mapped != MAP_FAILED else {
+            return state.withLock { $0.failure = "memory that is not of the kind that it wants" }
+        }
+        defer { if memory == .file { munmap(mapped, extent) } }
+        let base = mapped + offset
         let header = spa_buffer_find_meta_data(
             content,
             SPA_META_Header.rawValue,
@@ -338,6 +374,29 @@ private func withPods(_ body: (UnsafeMutablePointer<spa_pod_builder>) -> Void) {
         var builder = spa_pod_builder()
         spa_pod_builder_init(&builder, bytes.baseAddress, UInt32(bytes.count))
         withUnsafeMutablePointer(to: &builder, body)
+    }
+}
+
+/// Asks for memory of one kind alone.
+private func buffers(
+    _ builder: UnsafeMutablePointer<spa_pod_builder>,
+    _ kind: spa_data_type
+) -> UnsafePointer<spa_pod>? {
+    withUnsafeTemporaryAllocation(of: spa_pod_frame.self, capacity: 2) { frames in
+        spa_pod_builder_push_object(
+            builder,
+            frames.baseAddress,
+            UInt32(SPA_TYPE_OBJECT_ParamBuffers),
+            SPA_PARAM_Buffers.rawValue
+        )
+        spa_pod_builder_prop(builder, SPA_PARAM_BUFFERS_dataType.rawValue, 0)
+        let choice = frames.baseAddress.map { $0 + 1 }
+        spa_pod_builder_push_choice(builder, choice, SPA_CHOICE_Flags.rawValue, 0)
+        spa_pod_builder_int(builder, 1 << CInt(kind.rawValue))
+        spa_pod_builder_pop(builder, choice)
+        return spa_pod_builder_pop(builder, frames.baseAddress).map {
+            UnsafePointer($0.assumingMemoryBound(to: spa_pod.self))
+        }
     }
 }
 
