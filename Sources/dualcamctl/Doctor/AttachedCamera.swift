@@ -66,3 +66,17 @@ struct AttachedCamera: CustomStringConvertible {
         }
     }
 }
+
+/// The kernel's module v4l2loopback, by sysfs alone.
+enum LoopbackModule {
+    /// The paths of its devices, in the order of their numbers. They are among those without hardware,
+    /// and what the module says of each is there: max_openers.
+    static func devices(
+        sysfs: String = "/sys/devices/virtual/video4linux",
+        dev: String = "/dev"
+    ) -> [String] {
+        entries(of: sysfs).filter {
+            $0.hasPrefix("video") && access("\(sysfs)/\($0)/max_openers", F_OK) == 0
+        }.sorted { ($0.count, $0) < ($1.count, $1) }.map { "\(dev)/\($0)" }
+    }
+}

@@ -8,18 +8,29 @@ import Platform
 struct Finding: Equatable {
     /// What was looked at, in a word: "cameras".
     let name: String
-    let isGood: Bool
+    /// What came of it.
+    let outcome: Outcome
     /// What was found, for people.
     let text: String
     /// The one command that mends it; nil where nothing has to be mended, or no command can.
     var command: String?
 
+    enum Outcome {
+        case good, bad
+        /// It could not be looked at, for a reason that another finding tells.
+        case unknown
+    }
+
     static func good(_ name: String, _ text: String) -> Finding {
-        Finding(name: name, isGood: true, text: text)
+        Finding(name: name, outcome: .good, text: text)
+    }
+
+    static func unknown(_ name: String, _ text: String) -> Finding {
+        Finding(name: name, outcome: .unknown, text: text)
     }
 
     static func bad(_ name: String, _ text: String, mendedBy command: String? = nil) -> Finding {
-        Finding(name: name, isGood: false, text: text, command: command)
+        Finding(name: name, outcome: .bad, text: text, command: command)
     }
 }
 
@@ -28,12 +39,14 @@ struct Finding: Equatable {
 struct Checkup {
     private let cameras = AttachedCamera.all()
     private let desktop = DesktopCheckup()
+    private let hasSessionBus: Bool
     /// What the daemon says of the stream, or why it does not.
     private let stream: Result<[String: Value], Failure>
     private let configuration: Result<ConfigurationReading, Failure>
 
     /// Looks now.
     init() {
+        hasSessionBus = (try? Client()) != nil
         let stream = Result { () throws(Failure) in
             try Client().getAll(of: .stream, startsService: false)
         }
@@ -44,7 +57,8 @@ struct Checkup {
         }
     }
 
-    /// The answers, in the order in which one thing needs the other.
+    /// The answers, in the order in which one thing needs the other; what is amiss is amiss in one of
+    /// them.
     func findings() -> [Finding] {
         [
             configurationFinding, camerasFinding, permissionsFinding, holdersFinding,
@@ -169,15 +183,12 @@ struct Checkup {
     private var loopbackFinding: Finding {
         let name = "loopback"
         let wanted = ((try? configuration.get().configuration) ?? Configuration()).loopback.device
+        let devices = LoopbackModule.devices()
         let path: String?
         switch wanted {
         case .none: return .good(name, "none is configured")
-        case .auto:
-            // Devices without hardware, as the module's are.
-            path = entries(of: "/sys/devices/virtual/video4linux").sorted().first
-                .map { "/dev/\($0)" }
-        case .path(let configured):
-            path = access(configured, F_OK) == 0 ? configured : nil
+        case .auto: path = devices.first
+        case .path(let configured): path = access(configured, F_OK) == 0 ? configured : nil
         }
         guard let path else {
             return .bad(
@@ -187,13 +198,27 @@ struct Checkup {
                     + "sudo modprobe v4l2loopback exclusive_caps=1 card_label=DualCam"
             )
         }
-        return access(path, R_OK | W_OK) == 0
-            ? .good(name, "the stream is mirrored to \(path) while somebody reads it")
-            : .bad(
+        guard devices.contains(path) else {
+            return .bad(
+                name,
+                "\(path) is no device of v4l2loopback"
+                    + (devices.isEmpty ? "" : "; \(devices.joined(separator: ", ")) is")
+            )
+        }
+        guard access(path, R_OK | W_OK) == 0 else {
+            return .bad(
                 name,
                 "\(path) may not be opened",
                 mendedBy: "sudo usermod -aG video \"$USER\""
             )
+        }
+        // The daemon has tried, and knows more.
+        if let problem = problems.first(where: Self.isOfLoopback) { return .bad(name, problem) }
+        return .good(name, "the stream is mirrored to \(path) while somebody reads it")
+    }
+
+    private static func isOfLoopback(_ problem: String) -> Bool {
+        problem.hasPrefix("The stream is not on a loopback device")
     }
 
     // MARK: PipeWire
@@ -211,7 +236,8 @@ struct Checkup {
         return .bad(
             name,
             "nobody answers at \(socket)",
-            mendedBy: "systemctl --user enable --now pipewire.socket"
+            mendedBy: desktop.runsSystemd
+                ? "systemctl --user enable --now pipewire.socket" : "pipewire &"
         )
     }
 
@@ -225,7 +251,8 @@ struct Checkup {
         return .bad(
             name,
             "no session manager runs, so no app is linked to a camera",
-            mendedBy: "systemctl --user enable --now wireplumber.service"
+            mendedBy: desktop.runsSystemd
+                ? "systemctl --user enable --now wireplumber.service" : "wireplumber &"
         )
     }
 
@@ -273,13 +300,34 @@ struct Checkup {
                 return .bad(
                     name,
                     "dualcamd \(version) runs, and \(DualCam.version) is installed",
-                    mendedBy: "systemctl --user restart dualcamd"
+                    mendedBy: desktop.runsSystemd
+                        ? "systemctl --user restart dualcamd"
+                        : "pkill -x dualcamd; dualcamctl start"
                 )
             }
             return .good(name, "dualcamd \(version) answers on the session bus")
+        case .failure(let failure) where !hasSessionBus:
+            return .bad(
+                name,
+                failure.message,
+                mendedBy: desktop.runsSystemd
+                    ? "systemctl --user start dbus.socket" : "exec dbus-run-session \"$SHELL\""
+            )
+        case .failure(let failure) where failure.status == .timedOut:
+            return .bad(
+                name,
+                failure.message,
+                mendedBy: desktop.runsSystemd
+                    ? "systemctl --user restart dualcamd"
+                    : "pkill -KILL -x dualcamd; dualcamctl start"
+            )
         case .failure(let failure):
-            let verb = failure.status == .timedOut ? "restart" : "enable --now"
-            return .bad(name, failure.message, mendedBy: "systemctl --user \(verb) dualcamd")
+            return .bad(
+                name,
+                failure.message,
+                mendedBy: desktop.runsSystemd
+                    ? "systemctl --user enable --now dualcamd" : "dualcamctl start"
+            )
         }
     }
 
@@ -288,25 +336,44 @@ struct Checkup {
     private var nodeFinding: Finding {
         let name = "node"
         guard let stream = try? stream.get() else {
-            return .bad(name, "there is none while dualcamd does not answer")
+            return .unknown(name, "there is none while dualcamd does not answer")
         }
         if hasNode, let node = stream["NodeId"]?.integer {
             return .good(name, "apps see the camera as PipeWire node \(node)")
         }
-        return stream["State"]?.string == "stopped"
-            ? .bad(name, "the stream was stopped", mendedBy: "dualcamctl start")
-            : .bad(name, "the stream is not on PipeWire")
+        if stream["State"]?.string == "stopped" {
+            return .bad(name, "the stream was stopped", mendedBy: "dualcamctl start")
+        }
+        return pipeWireFinding.outcome == .good
+            ? .bad(name, problems.first(where: Self.isOfNode) ?? "the stream is not on PipeWire")
+            : .unknown(name, "there is none without PipeWire")
     }
 
+    private static func isOfNode(_ problem: String) -> Bool {
+        problem.hasPrefix("The stream is not on PipeWire")
+    }
+
+    /// What the daemon says that is wrong, a sentence each.
+    private var problems: [String] {
+        ((try? stream.get())?["Problems"]?.array ?? []).compactMap(\.string)
+    }
+
+    /// What else the daemon says, that no other finding tells.
     private var problemsFinding: Finding {
         let name = "stream"
-        guard let stream = try? stream.get() else {
-            return .bad(name, "there is none while dualcamd does not answer")
+        guard (try? stream.get()) != nil else {
+            return .unknown(name, "there is none while dualcamd does not answer")
         }
-        let problems = stream["Problems"]?.array?.compactMap(\.string) ?? []
-        return problems.isEmpty
-            ? .good(name, "dualcamd reports no problem")
-            : .bad(name, problems.joined(separator: " "))
+        let reading = try? configuration.get()
+        var told = (reading?.warnings ?? []).map(\.description)
+        if let error = reading?.error { told.append(error.description) }
+        if camerasFinding.outcome == .bad { told.append("There is no camera.") }
+        let others = problems.filter {
+            !told.contains($0) && !Self.isOfNode($0) && !Self.isOfLoopback($0)
+        }
+        return others.isEmpty
+            ? .good(name, "dualcamd reports no \(problems.isEmpty ? "" : "other ")problem")
+            : .bad(name, others.joined(separator: " "))
     }
 }
 

@@ -37,9 +37,17 @@ struct DesktopCheckup {
 
     // MARK: systemd
 
+    /// Whether the user's systemd takes commands: systemctl(1) reaches it there, with or without a
+    /// session bus.
+    var runsSystemd: Bool {
+        let directory = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
+        return access("\(directory)/systemd/private", F_OK) == 0
+    }
+
     /// Whether the daemon will be there from login on.
     func unitFinding() -> Finding {
         let name = "unit"
+        guard connection != nil else { return .unknown(name, "nobody tells without a session bus") }
         let answer = ask(
             "GetUnitFileState",
             of: "org.freedesktop.systemd1.Manager",
@@ -87,6 +95,7 @@ struct DesktopCheckup {
     /// Whether the portal, where one runs, has seen that there is a camera.
     func portalFinding(hasNode: Bool) -> Finding {
         let name = "portal"
+        guard connection != nil else { return .unknown(name, "nobody tells without a session bus") }
         let answer = ask(
             "Get",
             of: "org.freedesktop.DBus.Properties",
@@ -112,6 +121,7 @@ struct DesktopCheckup {
         let name = "refusals"
         let store = "org.freedesktop.impl.portal.PermissionStore"
         let path = "/org/freedesktop/impl/portal/PermissionStore"
+        guard connection != nil else { return .unknown(name, "nobody tells without a session bus") }
         let answer = ask(
             "Lookup",
             of: store,

@@ -12,7 +12,7 @@ struct Doctor: ParsableCommand {
 
     func run() throws {
         let findings = Checkup().findings()
-        let bad = findings.filter { !$0.isGood }
+        let bad = findings.filter { $0.outcome == .bad }
         Output.write(
             options.json
                 ? Doctor.document(findings)
@@ -26,7 +26,12 @@ struct Doctor: ParsableCommand {
     }
 
     static func lines(_ finding: Finding) -> [String] {
-        let mark = finding.isGood ? Colour.green("✓") : Colour.red("✗")
+        let mark =
+            switch finding.outcome {
+            case .good: Colour.green("✓")
+            case .bad: Colour.red("✗")
+            case .unknown: "?"
+            }
         let first = "\(mark) \(finding.name.padded(to: 14)) \(finding.text.printable)"
         let command = finding.command.map {
             String(repeating: " ", count: 17) + "→ \($0.printable)"
@@ -36,14 +41,14 @@ struct Doctor: ParsableCommand {
 
     static func document(_ findings: [Finding]) -> String {
         JSON.document([
-            ("ok", .boolean(findings.allSatisfy(\.isGood))),
+            ("ok", .boolean(findings.allSatisfy { $0.outcome != .bad })),
             (
                 "checks",
                 .array(
                     findings.map {
                         .object([
                             ("name", .string($0.name)),
-                            ("ok", .boolean($0.isGood)),
+                            ("ok", $0.outcome == .unknown ? .null : .boolean($0.outcome == .good)),
                             ("text", .string($0.text)),
                             ("command", $0.command.map { .string($0) } ?? .null),
                         ])
