@@ -69,6 +69,9 @@ package final class LibraryThread: Sendable {
     /// Holds the files of `folders` from now on. What has not changed is read anew, too.
     package func use(_ folders: Folders) { body { $0.use(folders) } }
 
+    /// Leaves out the files at these paths from now on, and no others: what is being written is nothing to look at yet.
+    package func leaveOut(_ paths: Set<String>) { body { $0.leaveOut(paths) } }
+
     /// Has the thread end; does not wait for it. Once.
     package func end() { body { $0.end() } }
 
@@ -83,6 +86,7 @@ package final class LibraryThread: Sendable {
         let loop: EventLoop
         private let onChange: @Sendable () -> Void
         private var folders: Folders
+        private var leftOut: Set<String> = []
         private var shelf: Shelf?
         private var watch: EventLoop.Watch?
         private var timer: EventLoop.Timer?
@@ -198,12 +202,19 @@ package final class LibraryThread: Sendable {
             gather()
         }
 
+        func leaveOut(_ paths: Set<String>) {
+            leftOut = Set(paths.map(\.plain))
+            guard shelf?.leaveOut(leftOut) ?? false else { return }
+            hasChanged = true
+            gather()
+        }
+
         /// Has the index as it is now.
         private func refresh() {
             guard shelf != nil else { return fill() }
             takeIn()
             // Nobody tells of what happens there.
-            if watch == nil { isStale = true }
+            if watch == nil || shelf?.isElsewhere ?? false { isStale = true }
             if isStale { readAnew() }
         }
 
@@ -211,7 +222,7 @@ package final class LibraryThread: Sendable {
             watch?.cancel()
             watch = nil
             isStale = false
-            shelf = Shelf(folders.paths)
+            shelf = Shelf(folders.paths, leavingOut: leftOut)
             listen()
         }
 
@@ -260,8 +271,12 @@ extension LibraryThread.Folders {
         [(photos, UserDirectory.pictures), (movies, .videos)].compactMap { configured, usual in
             let path = configured.map(expandingHome) ?? usual.path.map { "\($0)/DualCam" }
             guard let path, path.hasPrefix("/") else { return nil }
-            // As the parts are named, so that a file has one path.
-            return "/" + path.split(separator: "/").joined(separator: "/")
+            return path.plain
         }
     }
+}
+
+extension String {
+    /// This path without what it can do without, so that a file has one path.
+    fileprivate var plain: String { "/" + split(separator: "/").joined(separator: "/") }
 }

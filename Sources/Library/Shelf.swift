@@ -11,20 +11,46 @@ final class Shelf {
     let folders: [String]
     /// What there is.
     var index = MediaIndex()
+    /// Files that are being written, by their paths.
+    private var leftOut: Set<String> = []
     private var watch: FolderWatch?
     /// Whose content is watched, by what the events call it: places in `folders`.
     private var watched: [CInt: Set<Int>] = [:]
     /// Directories above them, with the names that they wait for.
     private var awaited: [CInt: Set<String>] = [:]
+    /// Which each of them was when they were read.
+    private var places: [Place?] = []
+    /// Of one at least nobody tells what happens there.
+    private var isBlind = false
+    /// What was complained of last, by directory, so that it is told once.
+    private var complaints: [String: String] = [:]
 
-    /// Reads `folders` and watches them from then on.
-    init(_ folders: [String]) {
+    /// A directory, whatever it is called.
+    private struct Place: Hashable {
+        let device: UInt
+        let inode: UInt
+
+        /// `nil` where there is none.
+        init?(_ path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return nil }
+            (device, inode) = (UInt(status.st_dev), UInt(status.st_ino))
+        }
+    }
+
+    /// Reads `folders`, but for the files `leftOut`, and watches them from then on.
+    init(_ folders: [String], leavingOut leftOut: Set<String> = []) {
         self.folders = folders
+        self.leftOut = leftOut
         read()
     }
 
     /// Readable when something happened; `nil` where the system does not tell.
     var descriptor: CInt? { watch?.descriptor }
+
+    /// Whether they want to be read anew though nothing was told: a file system that is mounted, and a link that leads
+    /// elsewhere, are told of by nobody (inotify(7)).
+    var isElsewhere: Bool { isBlind || folders.map { Place($0) } != places }
 
     /// Reads the directories anew; whether that changed anything.
     @discardableResult
@@ -32,10 +58,31 @@ final class Shelf {
         let before = index
         // Watched before they are read, so that nothing happens between the two.
         rewatch()
+        places = folders.map { Place($0) }
         index = MediaIndex()
-        for (number, folder) in folders.enumerated()
-        where folders.firstIndex(of: folder) == number { scan(folder) }
+        for (number, folder) in folders.enumerated() where isShown(number) { scan(folder) }
         return !index.holdsSame(as: before)
+    }
+
+    /// Leaves out these files from now on, and no others; whether that changed anything.
+    func leaveOut(_ paths: Set<String>) -> Bool {
+        let differing = leftOut.symmetricDifference(paths)
+        leftOut = paths
+        var hasChanged = false
+        for path in differing {
+            let name = path.split(separator: "/").last.map(String.init) ?? ""
+            guard let kind = MediaName(name) else { continue }
+            for (number, folder) in folders.enumerated()
+            where isShown(number) && path == "\(folder)/\(name)" {
+                hasChanged = look(name, kind, in: folder) || hasChanged
+            }
+        }
+        return hasChanged
+    }
+
+    /// Whether the directory is there, and no other before it is the same.
+    private func isShown(_ number: Int) -> Bool {
+        places[number] != nil && places.firstIndex(of: places[number]) == number
     }
 
     /// What `update()` found.
@@ -61,7 +108,7 @@ final class Shelf {
                 update.isStale = true
             }
             guard !event.change.contains(.folder), let kind = MediaName(name) else { continue }
-            for number in watched[event.folder] ?? [] {
+            for number in watched[event.folder] ?? [] where isShown(number) {
                 update.hasChanged = look(name, kind, in: folders[number]) || update.hasChanged
             }
         }
@@ -78,12 +125,10 @@ final class Shelf {
                 $0.isEmpty || $0 == "." || $0 == ".."
             })
         else { return nil }
-        var own = stat()
-        var parent = stat()
-        guard stat(parts.dropLast().joined(separator: "/") + "/", &parent) == 0 else { return nil }
-        return folders.first { folder in
-            stat(folder, &own) == 0 && own.st_dev == parent.st_dev && own.st_ino == parent.st_ino
-        }.map { "\($0)/\(name)" }.flatMap { index.contains($0) ? $0 : nil }
+        let parent = Place(parts.dropLast().joined(separator: "/") + "/")
+        guard let parent, let number = places.firstIndex(of: parent) else { return nil }
+        let own = "\(folders[number])/\(name)"
+        return index.contains(own) ? own : nil
     }
 
     // MARK: Watching
@@ -92,16 +137,29 @@ final class Shelf {
         watch = nil
         watched = [:]
         awaited = [:]
+        isBlind = false
         do throws(SystemError) {
-            let new = try FolderWatch()
-            for (number, folder) in folders.enumerated() { try watch(folder, number, with: new) }
-            watch = new
+            watch = try FolderWatch()
         } catch {
-            Log.control.warning(
-                "the library is not watched, and read each time",
-                metadata: ["reason": "\(error)"]
-            )
+            isBlind = true
+            return complain("the library is not watched", of: "", error)
         }
+        complaints[""] = nil
+        for (number, folder) in folders.enumerated() {
+            guard let watch else { return }
+            do throws(SystemError) {
+                try self.watch(folder, number, with: watch)
+                complaints[folder] = nil
+            } catch {
+                isBlind = true
+                complain("the library is not watched", of: folder, error)
+            }
+        }
+    }
+
+    private func complain(_ what: Logger.Message, of folder: String, _ error: SystemError) {
+        guard complaints.updateValue("\(error)", forKey: folder) != "\(error)" else { return }
+        Log.control.warning(what, metadata: ["reason": "\(error)"])
     }
 
     /// Watches the directory, those above it for the case that they go, and, where it is not there, the last above it
@@ -144,22 +202,20 @@ final class Shelf {
 
     private func scan(_ folder: String) {
         guard let directory = opendir(folder) else {
-            if errno != ENOENT, errno != ENOTDIR {
-                Log.control.warning(
-                    "the library cannot be read",
-                    metadata: ["reason": "\(SystemError.last("open", folder))"]
-                )
-            }
-            return
+            return complain("the library cannot be read", of: "\(folder)/", .last("open", folder))
         }
         defer { closedir(directory) }
+        complaints["\(folder)/"] = nil
         let number = dirfd(directory)
+        guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return }
         while let entry = readdir(directory) {
             let isOther = ![UInt8(DT_REG), UInt8(DT_UNKNOWN)].contains(entry.pointee.d_type)
             guard !isOther else { continue }
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(validating: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
+            // In its place: an entry is as long as its name, and no longer.
+            let name = String(
+                validatingCString: (UnsafeRawPointer(entry) + offset)
+                    .assumingMemoryBound(to: CChar.self)
+            )
             guard let name, let kind = MediaName(name),
                 let file = file(name, kind, in: folder, at: number, name)
             else { continue }
@@ -185,24 +241,31 @@ final class Shelf {
         at directory: CInt,
         _ place: String
     ) -> MediaIndex.File? {
+        let path = "\(folder)/\(name)"
         var status = stat()
-        guard fstatat(directory, place, &status, AT_SYMLINK_NOFOLLOW) == 0,
+        guard !leftOut.contains(path),
+            fstatat(directory, place, &status, AT_SYMLINK_NOFOLLOW) == 0,
             status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
         else { return nil }
-        let written =
-            Int64(status.st_mtim.tv_sec) * 1_000_000 + Int64(status.st_mtim.tv_nsec) / 1000
         return MediaIndex.File(
             MediaItem(
-                path: "\(folder)/\(name)",
+                path: path,
                 kind: kind.kind,
                 camera: kind.camera,
                 byteCount: Int64(status.st_size),
-                time: kind.date?.microseconds ?? written
+                time: kind.date?.microseconds
+                    ?? microseconds(status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
             ),
             kind,
             in: folder
         )
     }
+}
+
+/// Microseconds of so many seconds; the first or last moment that there is where those are more: a file may claim any time.
+func microseconds(_ seconds: Int, nanoseconds: Int) -> Int64 {
+    let last = Int.max / 1_000_000 - 1
+    return Int64(max(-last, min(last, seconds)) * 1_000_000 + nanoseconds / 1000)
 }
 
 extension MediaName.Date {
@@ -214,6 +277,6 @@ extension MediaName.Date {
         )
         (parts.tm_hour, parts.tm_min, parts.tm_sec) = (CInt(hour), CInt(minute), CInt(second))
         parts.tm_isdst = -1
-        return Int64(mktime(&parts)) * 1_000_000 + Int64(millisecond) * 1000
+        return Library.microseconds(mktime(&parts), nanoseconds: millisecond * 1_000_000)
     }
 }

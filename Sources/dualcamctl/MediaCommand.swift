@@ -29,6 +29,8 @@ struct Media: ParsableCommand {
 
         /// How many are asked for at a time, and the seconds that a slow disk may take.
         private static let (page, patience) = (500, 60.0)
+        /// How often a list that changed while it was fetched is fetched again.
+        private static let tries = 3
 
         func validate() throws {
             guard (0...Int(UInt32.max)).contains(offset) else {
@@ -41,23 +43,9 @@ struct Media: ParsableCommand {
 
         func run() throws {
             let client = try Client()
-            var items: [[String: Value]] = []
-            var total = 0
-            repeat {
-                let wanted = min(Self.page, count.map { $0 - items.count } ?? Self.page)
-                let place = UInt32(clamping: offset + items.count)
-                let answer = try client.call(
-                    "List",
-                    of: .library,
-                    [.uint32(place), .uint32(UInt32(clamping: wanted))],
-                    startsService: false,
-                    within: Self.patience
-                )
-                let more = (answer.first?.array ?? []).compactMap(\.named)
-                total = answer.last?.integer ?? 0
-                items += more
-                if more.isEmpty { break }
-            } while items.count < count ?? .max && offset + items.count < total
+            var (items, total, isWhole) = try fetch(client)
+            // What comes or goes between two pages moves the rest; what was fetched after that is another list.
+            for _ in 0..<Self.tries where !isWhole { (items, total, isWhole) = try fetch(client) }
             if options.json {
                 let names = ["path", "uri", "kind", "camera", "size", "time", "movie"]
                 let list = items.map { item in
@@ -68,6 +56,35 @@ struct Media: ParsableCommand {
             } else {
                 Output.write(Self.lines(of: items))
             }
+        }
+
+        /// The items page by page, how many there are in all, and whether that was the same all the time.
+        private func fetch(
+            _ client: Client
+        ) throws -> (items: [[String: Value]], total: Int, isWhole: Bool) {
+            var items: [[String: Value]] = []
+            var paths: Set<String> = []
+            var totals: [Int] = []
+            var place = offset
+            while true {
+                let wanted = min(Self.page, count.map { $0 - items.count } ?? Self.page)
+                let answer = try client.call(
+                    "List",
+                    of: .library,
+                    [.uint32(UInt32(clamping: place)), .uint32(UInt32(clamping: wanted))],
+                    startsService: false,
+                    within: Self.patience
+                )
+                let more = (answer.first?.array ?? []).compactMap(\.named)
+                totals.append(answer.last?.integer ?? 0)
+                items += more.filter { paths.insert($0["path"]?.string ?? "").inserted }
+                place += more.count
+                guard !more.isEmpty, place < totals.last ?? 0, items.count < count ?? .max else {
+                    break
+                }
+            }
+            let total = totals.last ?? 0
+            return (items, total, totals.allSatisfy { $0 == total })
         }
 
         /// A line each, in columns, the path last.

@@ -10,6 +10,7 @@ import Platform
 @MainActor
 final class LibraryService {
     private let daemon: Daemon
+    private let recording: RecordingSession
     private let server: ObjectServer
     private let mailbox: EventLoop.Mailbox
     /// Nothing is read before somebody asks.
@@ -18,19 +19,37 @@ final class LibraryService {
     /// Calls that wait for the library, by their numbers.
     private var calls: [Int: Invocation] = [:]
     private var callCount = 0
+    /// Files that are being recorded.
+    private var writing: Set<String> = []
 
     /// How many items are told at once: a message that is put together in a few milliseconds.
     private static let longestPage = 1000
     /// How long the disk may keep the thread in the end, in seconds.
     private static let endDuration = 0.3
+    /// How many calls may wait for a disk that does not answer.
+    private static let mostCalls = 64
 
-    /// Exports the interface on `server`, for the directories that `daemon` has configured.
-    init(_ daemon: Daemon, on server: ObjectServer, loop: EventLoop) {
+    /// Exports the interface on `server`, for the directories that `daemon` has configured, but for what `recording` writes.
+    init(
+        _ daemon: Daemon,
+        _ recording: RecordingSession,
+        on server: ObjectServer,
+        loop: EventLoop
+    ) {
         self.daemon = daemon
+        self.recording = recording
         self.server = server
         mailbox = loop.mailbox
         folders = LibraryThread.Folders(daemon.configuration)
         server.export(.library, at: DualCam.path, properties: [:]) { [unowned self] in answer($0) }
+    }
+
+    /// Leaves out what is being recorded now.
+    func refresh() {
+        let new = Set(recording.writing.map(\.path))
+        guard new != writing else { return }
+        writing = new
+        library?.leaveOut(new)
     }
 
     /// Takes over the directories that are configured now.
@@ -49,6 +68,9 @@ final class LibraryService {
     }
 
     private func answer(_ call: Invocation) {
+        guard calls.count < Self.mostCalls else {
+            return call.fail(.busy("\(calls.count) calls wait for the disk already."))
+        }
         do throws(SystemError) {
             let library = if let library { library } else { try start() }
             switch call.member {
@@ -73,6 +95,7 @@ final class LibraryService {
                 }
             }
         }
+        new.leaveOut(writing)
         library = new
         return new
     }

@@ -43,7 +43,7 @@ final class Service {
         pro = ProService(daemon, on: server)
         orientation = OrientationService(daemon, on: server)
         photos = PhotoService(daemon, live, on: server, loop: loop)
-        library = LibraryService(daemon, on: server, loop: loop)
+        library = LibraryService(daemon, recording, on: server, loop: loop)
         capture = CaptureService(daemon, recording, photos, on: server)
         server.export(.stream, at: DualCam.path, properties: streamProperties) {
             [unowned self] in callStream($0)
@@ -215,6 +215,7 @@ final class Service {
         orientation.refresh()
         capture.refresh()
         photos.refresh()
+        library.refresh()
         answerWaiting()
         if status != reported {
             reported = status

@@ -131,23 +131,88 @@ struct ShelfTests {
         }
     }
 
-    @Test func oneDirectoryUnderTwoNamesHasItsFilesByBoth() throws {
+    @Test func oneDirectoryUnderTwoNamesHasItsFilesOnce() throws {
         try inDirectory { root in
-            let folder = "\(root)/pictures"
+            let (folder, link) = ("\(root)/pictures", "\(root)/link")
             try FileManager.default.createDirectory(
                 atPath: folder,
                 withIntermediateDirectories: true
             )
-            symlink(folder, "\(root)/link")
+            symlink(folder, link)
             try write("\(folder)/a.jpg")
-            let shelf = Shelf(["\(root)/link", "\(root)/link"])
-            #expect(names(shelf) == ["a.jpg"])
-            #expect(shelf.member("\(folder)/a.jpg") == "\(root)/link/a.jpg")
-            #expect(shelf.member("\(root)/link/a.jpg") == "\(root)/link/a.jpg")
-            try write("\(folder)/b.jpg")
-            #expect(settle(shelf))
-            #expect(names(shelf) == ["a.jpg", "b.jpg"])
+            for folders in [[link, folder], [link, link]] {
+                let shelf = Shelf(folders)
+                #expect(names(shelf) == ["a.jpg"])
+                #expect(shelf.member("\(folder)/a.jpg") == "\(link)/a.jpg")
+                #expect(shelf.member("\(link)/a.jpg") == "\(link)/a.jpg")
+                try write("\(folder)/b.jpg")
+                #expect(settle(shelf))
+                #expect(names(shelf) == ["a.jpg", "b.jpg"])
+                #expect(!shelf.isElsewhere)
+                unlink("\(folder)/b.jpg")
+            }
         }
+    }
+
+    @Test func whatNobodyTellsOfIsFoundByLooking() throws {
+        try inDirectory { root in
+            for name in ["one", "two"] {
+                try FileManager.default.createDirectory(
+                    atPath: "\(root)/\(name)",
+                    withIntermediateDirectories: true
+                )
+                try write("\(root)/\(name)/\(name).jpg")
+            }
+            // It leads nowhere at first.
+            symlink("\(root)/three", "\(root)/link")
+            let shelf = Shelf(["\(root)/link"])
+            #expect(names(shelf) == [] && !shelf.isElsewhere)
+            rename("\(root)/one", "\(root)/three")
+            #expect(shelf.isElsewhere && shelf.read())
+            #expect(names(shelf) == ["one.jpg"] && !shelf.isElsewhere)
+            unlink("\(root)/link")
+            symlink("\(root)/two", "\(root)/link")
+            #expect(shelf.isElsewhere && shelf.read())
+            #expect(names(shelf) == ["two.jpg"] && !shelf.isElsewhere)
+            unlink("\(root)/link")
+            #expect(shelf.isElsewhere && shelf.read())
+            #expect(names(shelf) == [])
+        }
+    }
+
+    @Test func oneThatCannotBeWatchedDoesNotBlindTheOther() throws {
+        try inDirectory { root in
+            symlink("\(root)/loop", "\(root)/loop")
+            let shelf = Shelf(["\(root)/loop", root])
+            #expect(shelf.isElsewhere)
+            try write("\(root)/a.jpg")
+            #expect(settle(shelf))
+            #expect(names(shelf) == ["a.jpg"])
+        }
+    }
+
+    @Test func whatIsBeingWrittenIsLeftOut() throws {
+        try inDirectory { root in
+            try write("\(root)/a.mkv")
+            try write("\(root)/b.mkv")
+            let shelf = Shelf([root], leavingOut: ["\(root)/a.mkv"])
+            #expect(names(shelf) == ["b.mkv"])
+            try write("\(root)/a.mkv", "more")
+            #expect(!settle(shelf))
+            #expect(shelf.leaveOut(["\(root)/b.mkv", "\(root)/c.mkv"]))
+            #expect(names(shelf) == ["a.mkv"])
+            #expect(shelf.leaveOut([]))
+            #expect(names(shelf) == ["a.mkv", "b.mkv"])
+            #expect(!shelf.leaveOut([]))
+        }
+    }
+
+    @Test(arguments: [
+        (0, 1_999, 1), (-1, 0, -1_000_000), (.max, 999_999_999, 9_223_372_036_853_999_999),
+        (.min, 0, -9_223_372_036_853_000_000),
+    ])
+    func noTimeIsTooFar(_ seconds: Int, _ nanoseconds: Int, _ expected: Int64) {
+        #expect(microseconds(seconds, nanoseconds: nanoseconds) == expected)
     }
 
     @Test func onlyItsOwnFilesAreOfTheLibrary() throws {
