@@ -45,7 +45,7 @@ struct BrowserTests {
             "\(frames) frames in \(counted.seconds ?? 0) s"
         )
 
-        let bars = try Picture(browser.next(within: 5))
+        let bars = try Picture(browser.next(within: 20))
         print("\(bars.deviation(from: bars.barsAsMain)) from the bars")
         #expect(bars.deviation(from: bars.barsAsMain).largest <= Picture.tolerance)
 
@@ -55,7 +55,7 @@ struct BrowserTests {
             _ = try desktop.session.output(Programs.path(of: "dualcamctl"), "swap")
             var last = ""
             try eventually("the \(name); last: \(last)") {
-                let picture = try Picture(browser.next(within: 5))
+                let picture = try Picture(browser.next(within: 20))
                 let deviation = picture.deviation(from: picture[keyPath: expected])
                 last = "\(deviation)"
                 return deviation.largest <= Picture.tolerance
@@ -66,8 +66,8 @@ struct BrowserTests {
         // Nothing is where it was: it is blurred, and darker.
         for (word, isLive) in [("on", false), ("off", true)] {
             _ = try desktop.session.output(Programs.path(of: "dualcamctl"), "privacy", word)
-            try eventually("the picture after privacy \(word)", within: 15) {
-                let picture = try Picture(browser.next(within: 5))
+            try eventually("the picture after privacy \(word)", within: 40) {
+                let picture = try Picture(browser.next(within: 20))
                 let largest = picture.deviation(from: picture.barsAsMain).largest
                 return isLive ? largest <= Picture.tolerance : largest > 40
             }
@@ -117,7 +117,7 @@ struct BrowserTests {
                     #expect(
                         picture.deviation(from: picture.barsAsMain).largest <= Picture.tolerance
                     )
-                    try eventually("GStreamer's next frames", within: 15) {
+                    try eventually("GStreamer's next frames", within: 40) {
                         try frames() > before + 5
                     }
                     opened += 1

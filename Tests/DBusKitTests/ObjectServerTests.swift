@@ -496,6 +496,7 @@ struct ObjectServerTests {
             ) { _ in answers += 1 }
         }
         var longest = 0.0
+        let pressure = Pressure()
         var last = MonotonicClock.now
         try stage.wait(for: "all answers") {
             longest = max(longest, (MonotonicClock.now - last).seconds)
@@ -503,6 +504,6 @@ struct ObjectServerTests {
             return answers == 5_000
         }
         // A round serves some dozens of messages, not thousands.
-        #expect(longest < 0.5)
+        #expect(pressure.allows(longest, of: 0.5))
     }
 }

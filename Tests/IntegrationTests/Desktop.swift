@@ -224,6 +224,11 @@ final class Viewer {
     /// Waits until both cameras deliver.
     func awaitLive() throws -> Double { try reach("streaming", "none") }
 
+    /// Whether something took no longer than `limit` seconds, or than that on a machine as busy as this one meanwhile.
+    func allows(_ seconds: Double, of limit: Double) -> Bool {
+        pressure.allows(seconds, of: limit)
+    }
+
     /// Begins to watch anew.
     func forget() {
         _ = reader.longestWait()

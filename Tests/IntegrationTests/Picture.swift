@@ -150,7 +150,7 @@ func expect(
 
 extension StreamReader {
     /// The next picture, of what is made from now on.
-    func picture(within seconds: Double = 5) throws -> Picture {
+    func picture(within seconds: Double = 20) throws -> Picture {
         // One may be under way.
         flush()
         _ = try next(within: seconds)
@@ -163,7 +163,7 @@ extension StreamReader {
     /// The next picture for which `condition` holds.
     func picture(
         _ what: String,
-        within seconds: Double = 8,
+        within seconds: Double = 20,
         where condition: (Picture) -> Bool
     ) throws -> Picture {
         try eventually(what, within: seconds) {
@@ -173,7 +173,7 @@ extension StreamReader {
     }
 
     /// A picture of a stream in which nothing moves any more: three alike.
-    func stillPicture(within seconds: Double = 8) throws -> Picture {
+    func stillPicture(within seconds: Double = 20) throws -> Picture {
         var last = try picture()
         var count = 0
         return try eventually("three pictures alike", within: seconds) {

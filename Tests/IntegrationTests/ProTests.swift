@@ -150,6 +150,7 @@ extension DaemonTests {
                 _ = try reader.picture("the dial") { $0[640, 675].y < 60 }
                 var best = (rate: 0.0, wait: Double.infinity)
                 // A machine with more to do than it can says nothing of the daemon.
+                let pressure = Pressure()
                 for _ in 0..<3 where best.rate < 59.4 || best.wait > 0.045 {
                     _ = try controls(daemon, "SetKelvin", .uint32(2000))
                     reader.flush()
@@ -173,7 +174,7 @@ extension DaemonTests {
                         "measured: \(best.rate) frames/s, longest wait \(milliseconds(best.wait))"
                     )
                 }
-                #expect(best.rate >= 59.4 && best.wait <= 0.045)
+                #expect(best.rate >= 59.4 && best.wait <= 0.045 || pressure.isHigh, "\(best)")
             }
         }
 

@@ -164,7 +164,7 @@ extension DaemonTests {
                     for reader in readers { reader.flush() }
                     lost.append(
                         try readers.map { reader in
-                            let frames = try reader.frames(45, within: 8)
+                            let frames = try reader.frames(45, within: 25)
                             return Int(frames[44].sequence) - Int(frames[0].sequence) - 44
                         }
                     )
@@ -243,13 +243,13 @@ extension DaemonTests {
                 try eventually("nobody to look") {
                     try daemon.get("State", of: .stream) == .string("idle")
                 }
-                let start = MonotonicClock.now
-                try eventually("closed cameras", within: 3) {
+                let (start, pressure) = (MonotonicClock.now, Pressure())
+                try eventually("closed cameras") {
                     try states() == ["closed", "closed"]
                 }
                 let time = (MonotonicClock.now - start).seconds
                 print("cameras closed \(milliseconds(time)) after the last consumer left")
-                #expect((0.4...1).contains(time))
+                #expect(time >= 0.4 && pressure.allows(time, of: 1))
             }
         }
     }

@@ -54,7 +54,7 @@ extension DaemonTests {
             try Daemon.with(DaemonTests.still(back: "test", front: "test")) { daemon in
                 let reader = try daemon.reader()
                 defer { reader.close() }
-                try eventually("open cameras", within: 8) {
+                try eventually("open cameras", within: 25) {
                     try daemon.state(of: DualCam.backPath) == "streaming"
                         && daemon.state(of: DualCam.frontPath) == "streaming"
                 }

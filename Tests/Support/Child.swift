@@ -85,7 +85,7 @@ package final class Child: Sendable {
 
     /// Waits for its end; throws `TimedOut`, with what it wrote, when that takes too long.
     @discardableResult
-    package func wait(within seconds: Double = 10) throws -> Exit {
+    package func wait(within seconds: Double = 30) throws -> Exit {
         try eventually("\(name) to end; it wrote:\n\(output)\(errors)", within: seconds) { exit }
     }
 

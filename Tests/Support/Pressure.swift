@@ -21,6 +21,31 @@ package struct Pressure {
     /// Whether times say little, since the processors are wanted by more than they are.
     package var isHigh: Bool { share > 0.5 }
 
+    /// Whether something took no longer than `limit`, in seconds, or than that on a machine as slow and as busy as this.
+    package func allows(_ seconds: Double, of limit: Double) -> Bool {
+        if seconds <= limit { return true }
+        let room = limit * (isHigh ? 3 : 1) * Self.slowness
+        print("took \(seconds) s of \(limit) s, which are \(room) s here")
+        return seconds <= room
+    }
+
+    /// How many times longer than where limits are set a piece of work takes here and now, 1 at least.
+    private static var slowness: Double {
+        let usual = 0.002
+        let times = (0..<20).map { _ in
+            let start = MonotonicClock.now
+            var state: UInt32 = 1
+            for _ in 0..<1_000_000 {
+                state ^= state &<< 13
+                state ^= state &>> 17
+                state ^= state &<< 5
+            }
+            precondition(state != 0)
+            return (MonotonicClock.now - start).seconds
+        }
+        return max(1, times.reduce(0, +) / Double(times.count) / usual)
+    }
+
     /// Microseconds since the machine started.
     private static var waited: Int {
         let text = try? String(contentsOfFile: "/proc/pressure/cpu", encoding: .utf8)

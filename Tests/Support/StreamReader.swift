@@ -148,7 +148,7 @@ package final class StreamReader: @unchecked Sendable {
     package var isStreaming: Bool { state.withLock { $0.isStreaming } }
 
     /// The oldest frame not taken yet; waits for one, and throws `TimedOut` when none comes.
-    package func next(within seconds: Double = 5) throws -> Frame {
+    package func next(within seconds: Double = 20) throws -> Frame {
         try eventually("a frame\(trouble)", within: seconds) {
             state.withLock { $0.frames.isEmpty ? nil : $0.frames.removeFirst() }
         }

@@ -19,7 +19,7 @@ package struct TimedOut: Error, CustomStringConvertible {
 @discardableResult
 package func eventually<Value>(
     _ what: @autoclosure () -> String,
-    within seconds: Double = 5,
+    within seconds: Double = 20,
     _ value: () throws -> Value?
 ) throws -> Value {
     let deadline = MonotonicClock.now + Timestamp(seconds: seconds)
@@ -35,7 +35,7 @@ package func eventually<Value>(
 /// `what` completes the sentence "waited for …". Blocks the calling thread.
 package func eventually(
     _ what: @autoclosure () -> String,
-    within seconds: Double = 5,
+    within seconds: Double = 20,
     _ condition: () throws -> Bool
 ) throws {
     try eventually(what(), within: seconds) { try condition() ? () : nil }

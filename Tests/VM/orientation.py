@@ -267,7 +267,8 @@ def body():
         if posture in ('left-up', 'right-up'):
             tablet.photograph()
         tablet.swap()
-        expect((status()['orientation'], status()['main']) == (posture, tablet.main), f'status: {posture}, {tablet.main}')
+        state = status()
+        expect((state['orientation'], state['main']) == (posture, tablet.main), f'status: {posture}, {tablet.main}')
 
     # Layout and zoom stay, too.
     ctl('layout', 'side-by-side')
