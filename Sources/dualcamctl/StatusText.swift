@@ -117,7 +117,13 @@ struct StatusText {
         if let angle = property("Rotation", of: role)?.integer, angle != 0 {
             parts.append("turned \(angle)°")
         }
-        if let zoom = property("Zoom", of: role)?.double, zoom != 1 { parts.append("\(zoom)×") }
+        if let zoom = property("Zoom", of: role)?.double, zoom != 1 {
+            parts.append("\((zoom * 100).rounded() / 100)×")
+        }
+        if property("LensFallback", of: role) == .boolean(true) {
+            let lens = property("Lens", of: role)?.string?.printable ?? ""
+            parts.append(Colour.yellow("without \(lens)"))
+        }
         return parts.joined(separator: " · ")
     }
 

@@ -366,7 +366,11 @@ final class Service {
             call.arguments[0].double ?? .nan, daemon.state.cameras[role].lens.zoomRange
         )
         guard range.contains(zoom) else {
-            throw .outOfRange("zoom \(zoom), expected \(range.lowerBound) to \(range.upperBound)")
+            func text(_ zoom: Double) -> String {
+                Int(exactly: zoom).map { "\($0)" } ?? "\(zoom)"
+            }
+            let expected = "\(text(range.lowerBound)) to \(text(range.upperBound))"
+            throw .outOfRange("zoom \(text(zoom)), expected \(expected)")
         }
         let ramp = call.options["ramp-ms"].map { $0.integer ?? -1 } ?? Self.zoomRamp
         guard (0...Self.longestRamp).contains(ramp) else {

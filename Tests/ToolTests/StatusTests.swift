@@ -52,7 +52,11 @@ struct StatusTests {
                     "State": .string("interrupted"), "NodeId": .uint32(.max),
                     "Consumers": .uint32(1), "Problems": .strings(["There is no PipeWire."]),
                 ],
-                .camera: ["State": .string("interrupted"), "Interruption": .string("unplugged")],
+                .camera: [
+                    "State": .string("interrupted"), "Interruption": .string("unplugged"),
+                    "Lens": .string("telephoto"), "LensFallback": .boolean(true),
+                    "Zoom": .double(10 / 3),
+                ],
                 .scene: ["Swapped": .boolean(true), "Layout": .string("stacked")],
             ]
         ),
