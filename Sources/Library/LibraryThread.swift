@@ -125,8 +125,8 @@ package final class LibraryThread: Sendable {
             loop = try EventLoop()
             self.folders = folders
             cache = ThumbnailCache(program: program.name)
-            asked = try Workshop(loop, program.arguments + ["asked"], cache)
-            ahead = try Workshop(loop, program.arguments + ["idle"], cache)
+            asked = try Workshop(loop, program.arguments + ["asked"], cache, patience: 30)
+            ahead = try Workshop(loop, program.arguments + ["idle"], cache, patience: nil)
             self.onChange = onChange
             timer = try loop.timer { [unowned self] in tell() }
         }
@@ -161,11 +161,11 @@ package final class LibraryThread: Sendable {
                 if let error {
                     done(.failure(error))
                 } else {
-                    let number = open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-                    done(
-                        number >= 0
-                            ? .success(number) : .failure(ThumbnailError(.last("open", place)))
-                    )
+                    do throws(SystemError) {
+                        done(.success(try ThumbnailCache.open(place)))
+                    } catch {
+                        done(.failure(ThumbnailError(error)))
+                    }
                 }
                 makeAhead()
             }

@@ -84,6 +84,35 @@ struct ThumbnailCache {
         fileURI(path).map { "\(root)/\(size.folder)/\(Self.name($0))" }
     }
 
+    /// The thumbnail at `place`, open for reading; the caller's to close.
+    static func open(_ place: String) throws(SystemError) -> CInt {
+        // A pipe would keep its reader waiting.
+        let number = Glibc.open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard number >= 0 else { throw .last("open", place) }
+        var status = stat()
+        guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(number)
+            throw SystemError("open", "\(place), which is no regular file", errno: EINVAL)
+        }
+        return number
+    }
+
+    /// Removes what one of us left that was killed while it wrote.
+    func sweep() {
+        let folders =
+            ThumbnailSize.allCases.map { "\(root)/\($0.folder)" } + ["\(root)/fail/\(program)"]
+        for folder in folders {
+            for name in entries(of: folder) where name.hasPrefix(".dualcam-") {
+                var status = stat()
+                // Another may be writing just now.
+                guard lstat("\(folder)/\(name)", &status) == 0,
+                    time(nil) - status.st_mtim.tv_sec > 3600
+                else { continue }
+                unlink("\(folder)/\(name)")
+            }
+        }
+    }
+
     private func place(ofFailure uri: String) -> String {
         "\(root)/fail/\(program)/\(Self.name(uri))"
     }

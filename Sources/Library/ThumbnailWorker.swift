@@ -8,7 +8,7 @@ package enum ThumbnailWorker {
     /// Descriptor of the socket to the daemon: each message a request, each answered by one.
     private static let socket: CInt = STDIN_FILENO
     /// Seconds of the processor that a file may take, and bytes of memory, before the process is killed.
-    private static let (time, memory): (rlim_t, rlim_t) = (20, 3 << 30)
+    private static let (time, memory): (rlim_t, rlim_t) = (20, 1 << 30)
     /// The longest message.
     static let longest = 1 << 14
 
@@ -16,9 +16,15 @@ package enum ThumbnailWorker {
     /// has nothing else to do. `program` is "dualcam-0.1.0".
     package static func run(isIdle: Bool, program: String) -> Never {
         if isIdle { clinux_be_idle() }
+        // Where memory is short, this process is the one that is not missed.
+        if let file = fopen("/proc/self/oom_score_adj", "we") {
+            fputs("1000", file)
+            fclose(file)
+        }
         limit(CInt(RLIMIT_AS.rawValue), memory)
         limit(CInt(RLIMIT_CORE.rawValue), 0)
         guard let cache = ThumbnailCache(program: program) else { exit(EXIT_FAILURE) }
+        cache.sweep()
         let maker = ThumbnailMaker(cache: cache)
         var buffer = [UInt8](repeating: 0, count: longest)
         while true {

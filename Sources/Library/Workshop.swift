@@ -11,6 +11,10 @@ final class Workshop {
         let path: String
         let size: ThumbnailSize
         let done: (ThumbnailError?) -> Void
+        /// What it was when it was given to a process.
+        var subject: ThumbnailCache.Subject?
+        /// A process has died of it.
+        var isSuspect = false
     }
 
     private let loop: EventLoop
@@ -23,15 +27,20 @@ final class Workshop {
     private var ending: [Process] = []
     private var timer: EventLoop.Timer?
 
-    /// How long a file may take, and how long the process stays for more, in seconds.
-    private static let (patience, stay) = (30.0, 5.0)
+    /// How long a file may take, in seconds, where somebody waits for it: who has no time but what others leave may take
+    /// any.
+    private let patience: Double?
+    /// How long the process stays for more, in seconds.
+    private static let stay = 5.0
 
     /// Starts `arguments` of this program where there is something to do. Throws when the process is out of descriptors.
     init(
         _ loop: EventLoop,
         _ arguments: [String],
-        _ cache: ThumbnailCache?
+        _ cache: ThumbnailCache?,
+        patience: Double?
     ) throws(SystemError) {
+        self.patience = patience
         self.loop = loop
         self.arguments = arguments
         self.cache = cache
@@ -58,7 +67,9 @@ final class Workshop {
             timer?.arm(after: Self.stay)
             return
         }
-        let job = waiting.removeFirst()
+        var job = waiting.removeFirst()
+        var file = stat()
+        job.subject = lstat(job.path, &file) == 0 ? ThumbnailCache.Subject(job.path, file) : nil
         current = job
         do throws(SystemError) {
             do throws(SystemError) {
@@ -68,7 +79,7 @@ final class Workshop {
                 leave()
                 try give(job)
             }
-            timer?.arm(after: Self.patience)
+            if let patience { timer?.arm(after: patience) } else { timer?.disarm() }
         } catch {
             leave()
             finish(ThumbnailError(error))
@@ -121,21 +132,26 @@ final class Workshop {
         case .answered(let answer): finish(ThumbnailWorker.error(in: answer))
         case .ended(let status):
             self.process = nil
-            guard let path = current?.path else { return }
+            guard let job = current else { return }
             let signal = status & 0x7F
             let isFilesFault = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGXCPU]
                 .contains(signal)
-            var file = stat()
+            // Who dies of it once may have had no memory, or was killed by somebody.
+            if isFilesFault, !job.isSuspect {
+                var again = job
+                again.isSuspect = true
+                current = nil
+                waiting.insert(again, at: 0)
+                return proceed()
+            }
             let reason =
                 signal == 0
                 ? "its reader ended with status \(status >> 8 & 0xFF)"
                 : "its reader was killed by signal \(signal)"
-            if isFilesFault, lstat(path, &file) == 0,
-                let subject = ThumbnailCache.Subject(path, file)
-            {
+            if isFilesFault, let subject = job.subject {
                 try? cache?.store(failure: reason, of: subject)
             }
-            finish(ThumbnailError(isFilesFault ? .unreadable : .system, "\(path): \(reason)"))
+            finish(ThumbnailError(isFilesFault ? .unreadable : .system, "\(job.path): \(reason)"))
         }
     }
 }
@@ -167,7 +183,15 @@ private final class Process {
         socket = Descriptor(owning: ends[0])
         let other = Descriptor(owning: ends[1])
         id = try Self.spawn(arguments, input: other.number)
-        watch = try? loop.watch(socket.number, for: .readable) { [unowned self] _ in read() }
+        do throws(SystemError) {
+            watch = try loop.watch(socket.number, for: .readable) { [unowned self] _ in read() }
+        } catch {
+            Glibc.kill(id, SIGKILL)
+            var status: CInt = 0
+            _ = retryingInterrupts { waitpid(id, &status, 0) }
+            hasEnded = true
+            throw error
+        }
     }
 
     deinit {

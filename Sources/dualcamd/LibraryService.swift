@@ -27,7 +27,7 @@ final class LibraryService {
     /// How long the disk may keep the thread in the end, in seconds.
     private static let endDuration = 0.3
     /// How many calls may wait for a disk that does not answer.
-    private static let mostCalls = 64
+    private static let mostCalls = 256
 
     /// Exports the interface on `server`, for the directories that `daemon` has configured, but for what `recording` writes.
     init(

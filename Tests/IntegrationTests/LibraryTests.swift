@@ -337,12 +337,12 @@ extension DaemonTests {
                     try daemon.settle()
                     return answer != nil
                 }
-                guard case .failure(let error)? = answer else {
+                // The next one makes it.
+                guard case .success(let values)? = answer else {
                     Issue.record("\(String(describing: answer))")
                     return
                 }
-                #expect(error.message.contains("killed by signal 11"), "\(error)")
-                #expect(refusal("\(pictures)/a.jpg", 1000) == "Failed")
+                #expect(values.first?.type == .descriptor)
                 #expect(try daemon.get("State", of: .stream).string == "idle")
                 // A new one is at work.
                 try writeJPEG(size: Size(width: 64, height: 64), to: "\(pictures)/b.jpg") {

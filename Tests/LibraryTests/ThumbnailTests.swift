@@ -234,6 +234,21 @@ struct ThumbnailTests {
         }
     }
 
+    @Test func whatAKilledOneLeftGoesAndAPipeKeepsNobody() throws {
+        try inDirectory { root, maker in
+            let folder = "\(root)/cache/thumbnails/normal"
+            try makeDirectory(folder)
+            let (old, new) = ("\(folder)/.dualcam-old", "\(folder)/.dualcam-new")
+            for path in [old, new] { try Data([1]).write(to: URL(filePath: path)) }
+            let time = timespec(tv_sec: 1, tv_nsec: 0)
+            utimensat(AT_FDCWD, old, [time, time], 0)
+            maker.cache.sweep()
+            #expect(entries(of: folder) == [".dualcam-new"])
+            mkfifo("\(folder)/pipe.png", 0o600)
+            #expect(throws: SystemError.self) { try ThumbnailCache.open("\(folder)/pipe.png") }
+        }
+    }
+
     @Test func answersAreWhatWasAnswered() {
         #expect(ThumbnailWorker.error(in: Array("done".utf8)) == nil)
         #expect(
