@@ -269,8 +269,9 @@ extension LibraryThread.Folders {
     /// Where they are; without the one that has no place, for want of a home.
     fileprivate var paths: [String] {
         [(photos, UserDirectory.pictures), (movies, .videos)].compactMap { configured, usual in
-            let path = configured.map(expandingHome) ?? usual.path.map { "\($0)/DualCam" }
-            guard let path, path.hasPrefix("/") else { return nil }
+            guard let path = usual.place(configured: configured), path.hasPrefix("/") else {
+                return nil
+            }
             return path.plain
         }
     }

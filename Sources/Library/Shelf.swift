@@ -207,15 +207,10 @@ final class Shelf {
         defer { closedir(directory) }
         complaints["\(folder)/"] = nil
         let number = dirfd(directory)
-        guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return }
         while let entry = readdir(directory) {
             let isOther = ![UInt8(DT_REG), UInt8(DT_UNKNOWN)].contains(entry.pointee.d_type)
             guard !isOther else { continue }
-            // In its place: an entry is as long as its name, and no longer.
-            let name = String(
-                validatingCString: (UnsafeRawPointer(entry) + offset)
-                    .assumingMemoryBound(to: CChar.self)
-            )
+            let name = withName(of: entry) { String(validating: $0, as: UTF8.self) }
             guard let name, let kind = MediaName(name),
                 let file = file(name, kind, in: folder, at: number, name)
             else { continue }

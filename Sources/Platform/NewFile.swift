@@ -97,9 +97,11 @@ package func readFile(_ path: String, limit: Int) throws(SystemError) -> [UInt8]
         throw SystemError("read", "\(path), which is no regular file", errno: EINVAL)
     }
     guard status.st_size <= limit else { throw SystemError("read", path, errno: EFBIG) }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    // Its size is where to begin, no more: some file systems have none, and it may grow meanwhile.
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
     var filled = 0
-    while filled < bytes.count {
+    while true {
+        if filled == bytes.count { bytes += [UInt8](repeating: 0, count: max(4096, filled)) }
         let count = retryingInterrupts {
             bytes.withUnsafeMutableBytes {
                 read(file.number, $0.baseAddress?.advanced(by: filled), $0.count - filled)
@@ -108,6 +110,7 @@ package func readFile(_ path: String, limit: Int) throws(SystemError) -> [UInt8]
         guard count >= 0 else { throw .last("read", path) }
         guard count > 0 else { break }
         filled += count
+        guard filled <= limit else { throw SystemError("read", path, errno: EFBIG) }
     }
     return Array(bytes.prefix(filled))
 }

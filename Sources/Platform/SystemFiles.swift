@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 
 // What the kernel tells in /proc and /sys.
 
@@ -8,12 +8,23 @@ package func entries(of path: String) -> [String] {
     defer { closedir(directory) }
     var names: [String] = []
     while let entry = readdir(directory) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) {
-            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-        }
+        let name = withName(of: entry) { String(decoding: $0, as: UTF8.self) }
         if name != "." && name != ".." { names.append(name) }
     }
     return names
+}
+
+/// Calls `body` with the name of what readdir(3) has found; valid within it.
+package func withName<Result>(
+    of entry: UnsafeMutablePointer<dirent>,
+    _ body: (UnsafeBufferPointer<UInt8>) -> Result
+) -> Result {
+    // By its address: what was read is as long as the name, and shorter than what Swift would copy.
+    withUnsafeMutablePointer(to: &entry.pointee.d_name) { field in
+        let start = UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self)
+        let bytes = UnsafeRawPointer(field).assumingMemoryBound(to: UInt8.self)
+        return body(UnsafeBufferPointer(start: bytes, count: strlen(start)))
+    }
 }
 
 /// What the small text file `path` says, without the line's end; `nil` when it cannot be read.

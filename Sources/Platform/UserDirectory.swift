@@ -26,6 +26,12 @@ package enum UserDirectory: String, Sendable {
         return "\(home)/\(self == .pictures ? "Pictures" : "Videos")"
     }
 
+    /// Where our files of this kind go: where it is `configured`, else DualCam in that directory; nil where there is
+    /// no home.
+    package func place(configured: String?) -> String? {
+        configured.map(expandingHome) ?? path.map { "\($0)/DualCam" }
+    }
+
     private func variable(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }
@@ -42,6 +48,8 @@ package func makeDirectory(_ path: String) throws(SystemError) {
     let parts = path.split(separator: "/")
     for count in parts.indices {
         let parent = "/" + parts[...count].joined(separator: "/")
-        guard mkdir(parent, 0o700) == 0 || errno == EEXIST else { throw .last("mkdir", parent) }
+        guard mkdir(parent, 0o700) != 0, errno != EEXIST else { continue }
+        let failure = SystemError.last("mkdir", parent)
+        guard access(parent, F_OK) == 0 else { throw failure }
     }
 }

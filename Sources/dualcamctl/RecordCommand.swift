@@ -67,25 +67,26 @@ struct Record: ParsableCommand {
         if let encoder { with["encoder"] = .string(encoder.rawValue) }
         if mp4 { with["mp4"] = .boolean(true) }
         try client.call("StartRecording", of: .capture, options: with, within: 10)
-        let files = try begun(client)
+        let files = begun(client)
         guard !options.json else {
             let members = [("recording", JSON.boolean(true)), ("files", JSON(files))]
             return Output.write(JSON.document(members))
         }
-        let paths = files.array?.compactMap { $0.named?["path"]?.string?.printable } ?? []
+        let paths = files?.array?.compactMap { $0.named?["path"]?.string?.printable } ?? []
         // Under privacy there is a file as soon as a camera may be opened.
         Output.write((paths.isEmpty ? "recording" : paths.joined(separator: "\n")) + "\n")
     }
 
     /// The files of the recording that has just begun, as far as they are there soon: each comes with its first
-    /// picture.
-    private func begun(_ client: Client) throws -> Value {
+    /// picture. It is recorded, whether that can be asked or not.
+    private func begun(_ client: Client) -> Value? {
         let count = of.isEmpty ? Picture.allCases.count : Set(of).count
         var looks = 0
         while true {
-            let files = try client.get("RecordingFiles", of: .capture)
+            let files = try? client.get("RecordingFiles", of: .capture)
             looks += 1
-            if looks == Self.looks || (files.array?.count ?? 0) >= count { return files }
+            let isWhole = (files?.array?.count ?? 0) >= count
+            if files == nil || isWhole || looks == Self.looks { return files }
             usleep(50_000)
         }
     }

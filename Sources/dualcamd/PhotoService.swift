@@ -310,11 +310,11 @@ final class PhotoService {
     // MARK: What is taken
 
     private func folder() throws(DBusError) -> String {
-        if let path = daemon.configuration.capture.photoDirectory { return expandingHome(path) }
-        guard let pictures = UserDirectory.pictures.path else {
+        let configured = daemon.configuration.capture.photoDirectory
+        guard let path = UserDirectory.pictures.place(configured: configured) else {
             throw .failed("There is no home for photographs; photo-directory can name one.")
         }
-        return "\(pictures)/DualCam"
+        return path
     }
 
     private func shot(of subject: RecordedPicture, _ clip: Film.Clip?) -> PhotoThread.Shot {

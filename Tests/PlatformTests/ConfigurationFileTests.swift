@@ -16,6 +16,30 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
 }
 
 @Suite struct ConfigurationFileTests {
+    @Test func aFileThatTellsNoSizeIsReadToItsEnd() throws {
+        let text = String(decoding: try readFile("/proc/self/status", limit: 1 << 20), as: UTF8.self)
+        #expect(text.contains("Name:") && text.hasSuffix("\n"))
+        let refusal = #expect(throws: SystemError.self) {
+            try readFile("/proc/self/status", limit: 10)
+        }
+        #expect(refusal?.errno == EFBIG)
+    }
+
+    @Test func recordingsGoWhereTheDesktopHasVideos() async {
+        await #expect(processExitsWith: .success) {
+            let home = temporaryDirectory()
+            setenv("HOME", home, 1)
+            unsetenv("XDG_CONFIG_HOME")
+            precondition(UserDirectory.videos.place(configured: nil) == home + "/Videos/DualCam")
+            mkdir(home + "/.config", 0o700)
+            write("XDG_VIDEOS_DIR=\"$HOME/Films\"\n".utf8, to: home + "/.config/user-dirs.dirs")
+            precondition(UserDirectory.videos.place(configured: nil) == home + "/Films/DualCam")
+            precondition(UserDirectory.videos.place(configured: "~/a") == home + "/a")
+            try makeDirectory(home + "/a/b")
+            precondition(entries(of: home + "/a") == ["b"])
+        }
+    }
+
     @Test func theUsersFileIsFoundWhereXDGSays() async {
         await #expect(processExitsWith: .success) {
             let home = temporaryDirectory()
