@@ -78,7 +78,7 @@ package struct CameraState: Hashable, Sendable {
     package var reduction = 0
     /// How far it is with the last of these steps, until it has told what came of it.
     var step: Step?
-    /// Whether it failed though no step was left: it was not for want of room.
+    /// Whether it failed after a step for another reason than want of room: the steps were of no use.
     var isReducedInVain = false
     /// How it delivered before that step.
     var modeBeforeStep: CaptureMode?

@@ -303,12 +303,13 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         effects += state.lensFailed(role, why)
         let isAfterStep = state.cameras[role].step == .opening
         if isAfterStep { state.cameras[role].step = nil }
-        if isAfterStep, why != .bandwidth { state.cameras[role].isReducedInVain = true }
+        if isAfterStep, why == .stalled { state.cameras[role].isReducedInVain = true }
         if why == .bandwidth {
             effects += makeRoom(&state)
         } else if isAfterStep, state.cameras[role.other].reduction > 0 {
             // It was not for want of bandwidth: what the other one gave up was of no use.
             state.cameras[role.other].reduction = 0
+            state.cameras[role.other].isReducedInVain = false
             if state.cameras[role.other].isAsked { effects.append(.openCamera(role.other)) }
         }
     case .cameraClosed(let role):
@@ -517,6 +518,7 @@ private func useRoom(_ state: inout State, _ before: State) -> [Effect] {
     for role in Role.allCases where state.cameras[role].reduction > 0 {
         guard isOnBus(role.other, before), !isOnBus(role.other, state) else { continue }
         state.cameras[role].reduction = 0
+        state.cameras[role].isReducedInVain = false
         if state.cameras[role].isAsked { effects.append(.openCamera(role)) }
     }
     return effects
