@@ -17,11 +17,13 @@ package enum Remux {
         return seconds
     }
 
-    /// Whether there is room for the copy that `repair` makes of the file at `path`, as far as the system says.
+    /// Whether there is room for the copy that `repair` makes of the file at `path`, and some is left then; not where
+    /// there is no such file now. Waits for the disk.
     package static func hasRoom(toRepair path: String) -> Bool {
         var status = stat()
-        guard stat(path, &status) == 0, let space = try? DiskSpace(at: path) else { return true }
-        return space.free > Int64(status.st_size)
+        guard stat(path, &status) == 0, let space = try? DiskSpace(at: path) else { return false }
+        let left = space.free - Int64(status.st_size)
+        return !DiskSpace(free: left, total: space.total).isExhausted
     }
 
     /// Makes an MP4 file beside the Matroska file at `path`, and removes that.

@@ -74,6 +74,9 @@ final class RecordingSession {
     /// Those of them that ended in the middle, for which there has been no room to be repaired in.
     private var broken: Set<String> = []
     private var mender: EventLoop.Timer?
+    /// When it is looked again whether there is, in seconds.
+    private var mendDelay = RecordingSession.mendDelays.lowerBound
+    private var isMending = false
     /// What is amiss for as long as it is recorded.
     private static let noSound = "The recording has no sound: "
     private static let littleRoom = "There is little room left for the recording."
@@ -83,8 +86,8 @@ final class RecordingSession {
 
     /// How long cameras and the microphone may take to be there.
     private static let patienceDuration = 3.0
-    /// How soon it is looked again whether there is room for repairs.
-    private static let mendInterval = 5.0
+    /// How soon it is looked again whether there is room for repairs: later each time, since a quota is told by no look.
+    private static let mendDelays = 5.0...3600
     /// How long the end of the daemon waits for files to be done.
     private static let endDuration = 3.0
     /// How long a thread may take that has told that it ends.
@@ -287,7 +290,7 @@ final class RecordingSession {
             if let movie {
                 // It lacks its index, which is added afterwards, or by the next start.
                 writing.removeAll { $0.path == movie.path }
-                broken.insert(movie.path)
+                if error.code == .noSpace { broken.insert(movie.path) }
                 saved.append(Saved(picture: picture, movie: movie))
             }
             fail(error.word)
@@ -345,13 +348,16 @@ final class RecordingSession {
     }
 
     private func settle(_ files: [Saved], _ failures: [String]) {
+        let stayed = Set(files.map(\.movie.path))
+        broken.subtract(saved.map(\.movie.path).filter { !stayed.contains($0) })
         for file in saved where !broken.contains(file.movie.path) {
             remember(file.movie.path, false)
         }
         saved = files
         problems += failures.map { "A file stays Matroska: \($0)" }
         workers -= 1
-        for file in files { onSaved(file) }
+        // Those are told of when they are repaired.
+        for file in files where !broken.contains(file.movie.path) { onSaved(file) }
         settle()
     }
 
@@ -363,6 +369,7 @@ final class RecordingSession {
         Log.record.notice("recorded", metadata: ["files": "\(files.count)"])
         daemon.send(.recordingEnded)
         for done in waiting { done(files.sorted { $0.movie.path < $1.movie.path }) }
+        mendDelay = Self.mendDelays.lowerBound
         mend()
         onChange()
     }
@@ -403,10 +410,7 @@ final class RecordingSession {
     private func repair() {
         let text = (try? journal?.load()) ?? nil
         unfinished = text?.split(separator: "\n").map(String.init) ?? []
-        repair(unfinished)
-    }
-
-    private func repair(_ paths: [String]) {
+        let paths = unfinished
         guard !paths.isEmpty else { return }
         let mailbox = loop.mailbox
         run("repair") { [weak self] in
@@ -420,15 +424,30 @@ final class RecordingSession {
 
     /// Repairs what has ended in the middle, as far as there is room for that now; nothing while it is recorded.
     private func mend() {
-        guard !isEnding, !broken.isEmpty else { return }
-        let isFree = daemon.state.recording.phase == .off
-        let paths = broken.filter { isFree && Remux.hasRoom(toRepair: $0) }
-        broken.subtract(paths)
-        repair(paths.sorted())
-        if !broken.isEmpty { mender?.arm(after: Self.mendInterval) }
+        guard !isEnding, !isMending, !broken.isEmpty else { return }
+        guard daemon.state.recording.phase == .off else { return }  // Its end comes here again.
+        isMending = true
+        let paths = broken.sorted()
+        let mailbox = loop.mailbox
+        run("repair") { [weak self] in
+            for path in paths where Remux.hasRoom(toRepair: path) {
+                let result = Result { () throws(RecordingError) in try Remux.repair(path) }
+                mailbox.post { MainActor.assumeIsolated { self?.repaired(path, result) } }
+            }
+            mailbox.post { MainActor.assumeIsolated { self?.mended() } }
+        }
+    }
+
+    private func mended() {
+        workers -= 1
+        isMending = false
+        guard !broken.isEmpty else { return }
+        mender?.arm(after: mendDelay)
+        mendDelay = min(2 * mendDelay, Self.mendDelays.upperBound)
     }
 
     private func repaired(_ path: String, _ result: Result<Double, RecordingError>) {
+        let wasBroken = broken.remove(path) != nil
         switch result {
         case .success(let seconds) where seconds > 0:
             problems.append("\(path) had not been ended, and was repaired.")
@@ -437,12 +456,18 @@ final class RecordingSession {
         case .success:
             Log.record.notice("nothing in it", metadata: ["path": "\(path)"])
         case .failure(let error):
-            Log.record.warning("not repaired", metadata: ["reason": "\(error)"])
-            guard error.code != .noSpace else {
+            let isNews = !wasBroken || error.code != .noSpace
+            if isNews {
+                Log.record.warning("not repaired", metadata: ["reason": "\(error)"])
+            }
+            // With more room it may be.
+            if error.code == .noSpace {
                 broken.insert(path)
-                mender?.arm(after: Self.mendInterval)
+                if !isMending { mender?.arm(after: mendDelay) }
                 return
             }
+            // Its disk may come back; the next start looks again.
+            if wasBroken { return }
             if error.code != .notFound { problems.append("\(path) cannot be repaired: \(error)") }
         }
         remember(path, false)

@@ -17,7 +17,8 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
 
 @Suite struct ConfigurationFileTests {
     @Test func aFileThatTellsNoSizeIsReadToItsEnd() throws {
-        let text = String(decoding: try readFile("/proc/self/status", limit: 1 << 20), as: UTF8.self)
+        let bytes = try readFile("/proc/self/status", limit: 1 << 20)
+        let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.contains("Name:") && text.hasSuffix("\n"))
         let refusal = #expect(throws: SystemError.self) {
             try readFile("/proc/self/status", limit: 10)
