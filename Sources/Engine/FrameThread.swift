@@ -174,6 +174,8 @@ package final class FrameThread: Sendable {
         /// What applications are shown of each camera's values.
         private var properties = PerRole<[NodeProperty]>(back: [], front: [])
         private var isPublished = false
+        /// Those whose nodes could not be made, which was told.
+        private var failed: Set<Role?> = []
         /// For nodes that could not be made, for want of a descriptor.
         private var retry: EventLoop.Timer?
         private var delay = Round.shortestDelay
@@ -237,16 +239,13 @@ package final class FrameThread: Sendable {
         /// Has the nodes there that are wanted, and no others.
         private func arrange() {
             retry?.disarm()
-            var failed = false
-            if isPublished {
-                failed = !attempt(nil) { () throws(SystemError) in try stream.publish() }
-            }
+            if isPublished { attempt(nil) { () throws(SystemError) in try stream.publish() } }
             for role in Role.allCases {
                 guard isPublished, let settings = offers[role] else {
                     remove(role)
                     continue
                 }
-                let isThere = attempt(role) { () throws(SystemError) in
+                attempt(role) { () throws(SystemError) in
                     if cameras[role] == nil {
                         let report = report
                         let outlet = try Outlet(role, of: shared, on: loop, settings) {
@@ -257,9 +256,8 @@ package final class FrameThread: Sendable {
                     }
                     try cameras[role]?.publish()
                 }
-                failed = failed || !isThere
             }
-            if failed {
+            if !failed.isEmpty {
                 retry?.arm(after: delay)
                 delay = min(2 * delay, Self.longestDelay)
             } else {
@@ -267,26 +265,28 @@ package final class FrameThread: Sendable {
             }
         }
 
-        /// Whether `make` did what it should; why it did not is told the first time.
-        private func attempt(_ role: Role?, _ make: () throws(SystemError) -> Void) -> Bool {
+        /// Has `make` done; why it could not be is told the first time.
+        private func attempt(_ role: Role?, _ make: () throws(SystemError) -> Void) {
             do throws(SystemError) {
                 try make()
-                return true
+                failed.remove(role)
             } catch {
-                if delay == Self.shortestDelay { report(role, .node(.lost(reason: "\(error)"))) }
-                return false
+                guard failed.insert(role).inserted else { return }
+                report(role, .node(.lost(reason: "\(error)")))
             }
         }
 
         private func remove(_ role: Role) {
-            guard let outlet = cameras[role] else { return }
-            outlet.withdraw()
+            let hasFailed = failed.remove(role) != nil
+            guard cameras[role] != nil || hasFailed else { return }
+            cameras[role]?.withdraw()
             cameras[role] = nil
             report(role, .withdrawn)
         }
 
         private func withdraw() {
             isPublished = false
+            failed.remove(nil)
             arrange()
             stream.withdraw()
         }

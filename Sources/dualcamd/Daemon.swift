@@ -597,6 +597,8 @@ final class Daemon {
         } catch {
             Log.publish.error("no thread for the stream", metadata: ["reason": "\(error)"])
             send(.nodeLost(reason: "\(error)"))
+            // The thread that had them tells nothing any more.
+            for role in Role.allCases { send(.cameraNode(role, .withdrawn)) }
         }
     }
 }

@@ -199,6 +199,8 @@ extension DaemonTests {
                 #expect(try Listed("dualcam.back", in: daemon.session) == nil)
                 let id = try daemon.get("NodeId", of: .stream)
 
+                let pressure = Pressure()
+                _ = stream.longestWait()
                 try daemon.reload(Self.configuration(back: true, front: false))
                 let back = try reader("dualcam.back", daemon)
                 defer { back.close() }
@@ -209,6 +211,9 @@ extension DaemonTests {
                 }
                 stream.flush()
                 _ = try stream.frames(5, within: 20)
+                let wait = stream.longestWait()
+                print("the longest wait for a frame meanwhile: \(milliseconds(wait))")
+                #expect(wait < 0.25 || pressure.isHigh)
                 #expect(try daemon.get("NodeId", of: .stream) == id)
                 #expect(stream.failure == nil)
 
