@@ -272,6 +272,14 @@ extension State {
             let why = incoming.failure ?? .stalled
             cameras[role].delivery = .failed(why, reason: "the lens was lost as it came")
         }
+        // It was opened in its usual mode.
+        switch cameras[role].full {
+        case .off: break
+        case .left: cameras[role].full = .off
+        case .asked, .on:
+            cameras[role].full = .asked
+            return [.closeLens(role), .adaptCamera(role)]
+        }
         return [.closeLens(role)]
     }
 

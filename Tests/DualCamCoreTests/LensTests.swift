@@ -265,6 +265,23 @@ struct LensTests {
         #expect(lens.zoom == 3 && part(at: 8) == .unit)
     }
 
+    @Test mutating func aLensThatComesDuringAPhotographOfAllPixelsIsAskedForThem() {
+        begin()
+        _ = zoom(to: 3, at: 3)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
+        _ = send(.lensReady(.back), at: 4)
+        _ = send(.photograph([.back], full: [.back]), at: 4.1)
+        #expect(send(.lensCrossed(.back), at: 4.2) == [.closeLens(.back), .adaptCamera(.back)])
+        send(.cameraAdapted(.back, isFull: true), at: 4.5)
+        #expect(state.cameras.back.full == .on)
+        _ = zoom(to: 1, at: 5)
+        send(.lensStreaming(.back, mode, insteadOf: nil), at: 5.3)
+        _ = send(.lensReady(.back), at: 6)
+        _ = send(.photograph([]), at: 6.1)
+        #expect(send(.lensCrossed(.back), at: 6.2) == [.closeLens(.back)])
+        #expect(state.cameras.back.full == .off)
+    }
+
     @Test mutating func aZoomThatNobodyAskedForIsNotRemembered() {
         begin()
         let turned = controls(zoom: 1.5, number: 0, isOthers: true)
