@@ -25,9 +25,6 @@ final class LivePhotos {
     private var threads = 0
     private var isEnding = false
 
-    /// How long the end of the daemon waits for movies.
-    private static let endPatience = Timestamp(seconds: 3)
-
     /// Follows what `daemon` does.
     init(_ daemon: Daemon, loop: EventLoop) {
         self.daemon = daemon
@@ -68,12 +65,11 @@ final class LivePhotos {
         }
     }
 
-    /// At the end of the daemon: waits until its movies are written, or for as long as it may take. False when a
-    /// thread still runs.
-    func end() -> Bool {
+    /// At the end of the daemon: waits until its movies are written, at most until `deadline`. False when a thread
+    /// still runs.
+    func end(by deadline: Timestamp) -> Bool {
         isEnding = true
         follow()
-        let deadline = MonotonicClock.now + Self.endPatience
         // What ends has movies end, too, which are then written.
         while threads > 0, MonotonicClock.now < deadline { loop.runOnce(milliseconds: 20) }
         return threads == 0

@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import DBusKit
 import DualCamCore
+import Frames
 import Glibc
 import Library
 import Logging
@@ -79,8 +80,10 @@ func run(_ options: Options) throws {
     Supervisor.stopping(status: "Ending")
     heart.stop()
     recollection.store()
+    // Both together stay within the unit's TimeoutStopSec.
+    let deadline = MonotonicClock.now + Timestamp(seconds: 3.5)
     let isRecorded = recording.end()
-    let areMoviesDone = live.end()
+    let areMoviesDone = live.end(by: deadline)
     let isListed = service.end()
     let hasEnded = daemon.end() && isRecorded && areMoviesDone && isListed
     if connection.isConnected { connection.flush() }
