@@ -154,7 +154,8 @@ package final class LoopbackMirror: Sendable {
                         sparesOpen: path != last
                     )
                 } catch {
-                    reason = error
+                    // That one is fed says more than that another is of no use.
+                    if reason.code != .busy { reason = error }
                 }
             }
             throw reason
@@ -260,7 +261,8 @@ private final class LoopbackDevice {
 
     /// Opens the one at `path`; with `sparesOpen` only if it is sure that nobody feeds it.
     ///
-    /// Throws `busy` where another program feeds it, and what its calls mean.
+    /// Throws `busy` where another program is known to feed it, which without `exclusive_caps` is a
+    /// guess that only `sparesOpen` makes; and what its calls mean.
     init(
         _ path: String,
         size: Size,

@@ -159,7 +159,7 @@ package final class CameraThread: Sendable {
                 try deliver(stream, of: source.identity, wanted.request, openedAt: start, &seen)
                 continue
             } catch {
-                // There may be another wish.
+                // There may be another wish; if not, its picture is to be larger, and it is opened anew.
                 if error.code == .woken { continue }
                 report(
                     .interrupted(error.interruption, reason: "\(error)"),

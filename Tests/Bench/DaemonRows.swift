@@ -252,7 +252,7 @@ struct DaemonRows {
         ]
         try PrivateSession.with { session in
             let daemon = try Daemon(
-                configuration(movie(.clean)),
+                configuration(movie(.clean), more: "node = true"),
                 in: session,
                 adding: counter.environment
             )
@@ -272,6 +272,22 @@ struct DaemonRows {
                 let count = (after[thread] ?? 0) - (before[thread] ?? 0)
                 rows.append(Row(name, "", target: target, [Double(count) / frames]))
             }
+            try eventually("the camera's node") { try Listed("dualcam.front", in: session) != nil }
+            let camera = try StreamReader("dualcam.front", in: session)
+            defer { camera.close() }
+            try settle(camera, frames: 90)
+            func composite() -> Int { counter.counts(daemon.watched)["composite"] ?? 0 }
+            let (earlier, start) = (composite(), camera.count)
+            pause(4)
+            let count = composite() - earlier
+            rows.append(
+                Row(
+                    "  and a camera's own node beside the stream",
+                    "",
+                    target: 0,
+                    [Double(count) / Double(max(1, camera.count - start))]
+                )
+            )
             _ = try daemon.end()
         }
         return rows
