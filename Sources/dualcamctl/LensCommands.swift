@@ -64,7 +64,7 @@ struct SetZoom: ParsableCommand {
     var factor: String
     @Option(
         help: ArgumentHelp(
-            "Which place comes to the middle: 0,0 is the top left, 1,1 the bottom right.",
+            "Which place comes to the middle: 0,0 is the top left, 1,1 the bottom right; as before unless given.",
             valueName: "x,y"
         )
     )
