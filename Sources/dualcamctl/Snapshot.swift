@@ -152,14 +152,18 @@ struct Snapshot {
         let own = [
             "State", "Interruption", "Name", "Source", "Width", "Height", "FrameRate",
             "PixelFormat", "Mirror", "Rotation", "FramesCaptured", "FramesDropped", "Lens", "Zoom",
+            "Consumers",
         ]
+        let node = interfaces?["Camera"]?["NodeId"]
         let controls = ["Iso", "Shutter", "Focus", "WhiteBalance", "Kelvin", "Compensation"]
         func member(_ interface: String, _ property: String) -> (String, JSON) {
             let key = property.prefix(1).lowercased() + property.dropFirst()
             return (key, JSON(interfaces?[interface]?[property]))
         }
         return .object(
-            own.map { member("Camera", $0) } + controls.map { member("Camera.Controls", $0) }
+            own.map { member("Camera", $0) }
+                + [("nodeId", node == .uint32(.max) ? .null : JSON(node))]
+                + controls.map { member("Camera.Controls", $0) }
         )
     }
 }

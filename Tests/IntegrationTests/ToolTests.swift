@@ -104,8 +104,7 @@ extension DaemonTests {
                 try eventually("the loss") { try daemon.complains(of: "PipeWire") }
                 let lost = try run(daemon.session, "doctor")
                 #expect(lost.exit == .status(1))
-                // Another session of this user's may have a WirePlumber.
-                for line in ["✗ pipewire", "? node", "✓ stream"] {
+                for line in ["✗ pipewire", "? wireplumber", "? node", "✓ stream"] {
                     #expect(lost.output.contains(line), "\(lost.output)")
                 }
             }

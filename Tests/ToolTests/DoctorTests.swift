@@ -35,7 +35,7 @@ struct DoctorTests {
         ]
         #expect(checks.map { $0["name"] as? String } == names)
         for check in checks {
-            let isUnknown = ["node", "stream"].contains(check["name"] as? String)
+            let isUnknown = ["wireplumber", "node", "stream"].contains(check["name"] as? String)
             #expect(isUnknown ? check["ok"] is NSNull : check["ok"] is Bool)
             #expect(check["text"] is String && check["command"] != nil)
         }

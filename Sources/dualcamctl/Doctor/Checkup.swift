@@ -243,6 +243,10 @@ struct Checkup {
 
     private var sessionManagerFinding: Finding {
         let name = "wireplumber"
+        // One that runs may be another session's.
+        guard pipeWireFinding.outcome == .good else {
+            return .unknown(name, "there is nothing to link without PipeWire")
+        }
         let managers = ["wireplumber", "pipewire-media-session"]
         if let (program, process) = runningProgram(managers) {
             let versions = loadedVersions(of: process).map { "; \($0)" } ?? ""
