@@ -267,14 +267,23 @@ struct Compensate: ParsableCommand {
             "Make a camera's picture lighter or darker, the main one's unless told otherwise.",
         discussion: "Done in software, for any camera."
     )
-    @Argument(help: "Stops, from -2 to 2.")
-    var stops: Double
+    @Argument(help: ArgumentHelp("Stops, from -2 to 2; auto is 0.", valueName: "stops"))
+    var value: String
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
 
+    private func stops() throws -> Double {
+        guard let stops = value == "auto" ? 0 : Double(value) else {
+            throw ValidationError("Expected stops from -2 to 2, or auto, not \"\(value)\".")
+        }
+        return stops
+    }
+
+    func validate() throws { _ = try stops() }
+
     func run() throws {
         let turning = try Turning(camera)
-        try turning.call("SetCompensation", .double(stops))
+        try turning.call("SetCompensation", .double(try stops()))
         try turning.report(options, ["Compensation"], isLimited: false)
     }
 }

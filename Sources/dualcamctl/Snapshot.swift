@@ -158,7 +158,10 @@ struct Snapshot {
         let controls = ["Iso", "Shutter", "Focus", "WhiteBalance", "Kelvin", "Compensation"]
         func member(_ interface: String, _ property: String) -> (String, JSON) {
             let key = property.prefix(1).lowercased() + property.dropFirst()
-            return (key, JSON(interfaces?[interface]?[property]))
+            let value = interfaces?[interface]?[property]
+            // 0 is the bus's word for one that is not known.
+            let isUnknown = ["Iso", "Shutter", "Kelvin"].contains(property) && value?.integer == 0
+            return (key, isUnknown ? .null : JSON(value))
         }
         return .object(
             own.map { member("Camera", $0) }

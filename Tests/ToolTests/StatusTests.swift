@@ -111,6 +111,13 @@ struct StatusTests {
         }
     }
 
+    @Test func whatACameraDoesNotTellIsEmpty() throws {
+        let desk = try Desk()
+        try desk.appear(changing: [.controls: ["Iso": .uint32(0), "Shutter": .uint64(0)]])
+        let format = "{{ default(cameras.main.iso, \"–\") }}{{ cameras.main.shutter }}"
+        #expect(try desk.run("status", "--format", format).output == "–\n")
+    }
+
     @Test func followPrintsEachChangeAndOutlivesTheDaemon() throws {
         let desk = try Desk()
         let child = try desk.start("status", "--follow", "--json")
