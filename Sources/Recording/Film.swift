@@ -165,7 +165,12 @@ package final class Film: Sendable {
 
         fileprivate func cut() -> Bool {
             change { state in
-                if state.moment == nil { state.strip = Strip() } else { state.isOver = true }
+                // The first picture of all begins with a cut, and may come after the photograph was taken of it.
+                if state.moment == nil || state.strip.pictures.isEmpty {
+                    state.strip = Strip()
+                } else {
+                    state.isOver = true
+                }
             }
         }
 
