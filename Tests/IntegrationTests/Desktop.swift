@@ -245,9 +245,9 @@ final class Viewer {
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> Double {
         let wait = reader.longestWait()
-        let limit = (pressure.isHigh ? 4.0 : 2.0) / 30 + 0.002
+        let slack = 0.002
         #expect(
-            wait <= limit,
+            wait <= 2.0 / 30 + slack || wait <= 4.0 / 30 + slack && pressure.isHigh,
             "\(what): waited \(milliseconds(wait))",
             sourceLocation: sourceLocation
         )

@@ -15,11 +15,12 @@ package struct Pressure {
 
     /// The share of the time, 0 … 1, in which somebody waited; 0 where the kernel does not tell.
     package var share: Double {
-        Double(Pressure.waited - start) / 1_000_000 / (MonotonicClock.now - time).seconds
+        guard let start, let now = Pressure.waited else { return 0 }
+        return Double(now - start) / 1_000_000 / (MonotonicClock.now - time).seconds
     }
 
-    /// Whether times say little, since the processors are wanted by more than they are.
-    package var isHigh: Bool { share > 0.5 }
+    /// Whether times say little: the processors are wanted by more than they are, or slow, or the kernel does not tell.
+    package var isHigh: Bool { start == nil || share > 0.5 || Self.slowness > 1.5 }
 
     /// Whether something took no longer than `limit`, in seconds, or than that on a machine as slow and as busy as this.
     package func allows(_ seconds: Double, of limit: Double) -> Bool {
@@ -46,10 +47,10 @@ package struct Pressure {
         return max(1, times.reduce(0, +) / Double(times.count) / usual)
     }
 
-    /// Microseconds since the machine started.
-    private static var waited: Int {
+    /// Microseconds since the machine started; nil where the kernel does not tell.
+    private static var waited: Int? {
         let text = try? String(contentsOfFile: "/proc/pressure/cpu", encoding: .utf8)
         let total = text?.split(separator: "\n").first?.split(separator: "=").last
-        return total.flatMap { Int($0) } ?? 0
+        return total.flatMap { Int($0) }
     }
 }
