@@ -104,12 +104,12 @@ final class Client {
         do throws(DBusError) {
             return try connection.call(call)
         } catch {
-            throw failure(error)
+            throw failure(error, after: call.timeout)
         }
     }
 
-    /// What a D-Bus error means to whoever ran the command.
-    func failure(_ error: DBusError) -> Failure {
+    /// What a D-Bus error means to whoever ran the command; a call was given `timeout` seconds.
+    func failure(_ error: DBusError, after timeout: Double = patience) -> Failure {
         let name = error.name.split(separator: ".").last.map(String.init) ?? ""
         switch name {
         case "ServiceUnknown", "NameHasNoOwner", "Disconnected":
@@ -117,7 +117,7 @@ final class Client {
         case "NoReply", "Timeout", "TimedOut":
             return Failure(
                 status: .timedOut,
-                message: "dualcamd did not answer within \(Int(Client.patience)) s" + unitState
+                message: "dualcamd did not answer within \(Int(timeout)) s" + unitState
             )
         case _ where error.name.contains(".Spawn.") || error.name.contains(".systemd1."):
             return Failure(
