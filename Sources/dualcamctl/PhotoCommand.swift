@@ -9,7 +9,7 @@ struct TakePhoto: ParsableCommand {
         commandName: "photo",
         abstract: "Take photographs, and print where they are.",
         discussion: """
-            Of every camera there is, unless told otherwise, into the directory that the configuration names. Each \
+            Of every camera that delivers, unless told otherwise, into the directory that the configuration names. Each \
             is upright and, where its camera gives JPEGs, that JPEG, without loss. A live photo has a movie beside it, \
             of the 1.5 s before and after it; what was before is there where live-photo is on.
             """

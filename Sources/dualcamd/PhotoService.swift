@@ -16,9 +16,12 @@ final class PhotoService {
     @MainActor
     private final class Request {
         let call: Invocation
-        let subjects: [RecordedPicture]
+        /// What photographs are to be of; a camera that does not deliver leaves, where none was named.
+        private(set) var subjects: [RecordedPicture]
         let destination: PhotoThread.Destination
-        let roles: Set<Role>
+        private(set) var roles: Set<Role>
+        /// Whether it is for whatever cameras deliver.
+        let takesWhatDelivers: Bool
         /// Whether cameras are to have their largest mode for it.
         let isFull: Bool
         /// Whether a movie is to be beside each photograph.
@@ -37,6 +40,7 @@ final class PhotoService {
             _ subjects: [RecordedPicture],
             to destination: PhotoThread.Destination,
             of roles: Set<Role>,
+            takesWhatDelivers: Bool,
             isFull: Bool,
             isLive: Bool
         ) {
@@ -44,12 +48,21 @@ final class PhotoService {
             self.subjects = subjects
             self.destination = destination
             self.roles = roles
+            self.takesWhatDelivers = takesWhatDelivers
             self.isFull = isFull
             self.isLive = isLive
         }
 
         /// Those that are to have their largest mode.
         var fullRoles: Set<Role> { isFull ? Set(subjects.compactMap(\.role)) : [] }
+
+        /// Does without `role`, where another camera is left and neither was named.
+        func leaves(_ role: Role) -> Bool {
+            guard takesWhatDelivers, subjects.count > 1 else { return false }
+            subjects.removeAll { $0.role == role }
+            roles.remove(role)
+            return true
+        }
     }
 
     private let daemon: Daemon
@@ -141,6 +154,7 @@ final class PhotoService {
             subjects,
             to: destination,
             of: Set(roles),
+            takesWhatDelivers: word == nil,
             isFull: isFull,
             isLive: wantsMovie ?? (state.takesLivePhotos && !isOne && !isFull)
         )
@@ -180,14 +194,14 @@ final class PhotoService {
 
     private func proceed(with request: Request) {
         let state = daemon.state
-        // Whoever is not asked for is in the stream as it is there.
-        let awaited = request.roles.filter { role in
-            request.subjects.contains { $0.role == role } || role == state.scene.main
-        }
-        for role in awaited {
+        // Whoever is not asked for is in the stream as it is there, and as a notice where it is lost.
+        for role in request.roles {
             let camera = state.cameras[role]
+            let isSubject = request.subjects.contains { $0.role == role }
+            guard isSubject || role == state.scene.main else { continue }
             switch camera.phase {
             case .unavailable:
+                if request.leaves(role) { continue }
                 return end(request, .failure(.noCamera("There is no \(role.rawValue) camera.")))
             case .interrupted where !state.suspensions.isEmpty:
                 let why = camera.interruption.rawValue
@@ -195,6 +209,7 @@ final class PhotoService {
             // Room is being made for it, or it may be free in a moment.
             case .interrupted where camera.interruption == .bandwidth: return
             case .interrupted:
+                guard isSubject, !request.leaves(role) else { continue }
                 let reason = camera.reason
                 return end(
                     request,

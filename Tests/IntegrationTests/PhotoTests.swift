@@ -258,7 +258,14 @@ extension DaemonTests {
                     try unmount.wait(within: 20)
                 }
                 try daemon.reload(
-                    "[cameras.back]\nsource = \"test\"\n[cameras.front]\nsource = \"file:/none.mjpg\"\n"
+                    """
+                    [cameras.back]
+                    source = "test"
+                    [cameras.front]
+                    source = "file:/none.mjpg"
+                    [capture]
+                    photo-directory = "\(folder)"
+                    """
                 )
                 let none = try run(daemon, "--of front -o x.jpg")
                 #expect(none.exit != .status(0) && none.errors != "")
@@ -266,6 +273,14 @@ extension DaemonTests {
                     atPath: daemon.session.directory
                 )
                 #expect(!made.contains("x.jpg"))
+                // Not named, it is done without; and the stream is as whoever looks at it sees it.
+                let rest = try run(daemon, "")
+                #expect(rest.exit == .status(0), "\(rest.errors)")
+                let kept = names(daemon)
+                #expect(kept.count == 1 && kept.allSatisfy { $0.contains("_back") }, "\(kept)")
+                let stream = try run(daemon, "--of stream")
+                #expect(stream.exit == .status(0), "\(stream.errors)")
+                #expect(try run(daemon, "--of both").exit != .status(0))
             }
         }
     }
