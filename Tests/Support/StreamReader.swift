@@ -58,8 +58,6 @@ package final class StreamReader: @unchecked Sendable {
         case any
         /// As a pointer alone, and of a list of formats, as OBS asks for them.
         case pointer
-        /// As a file alone, which it maps by itself, as browsers do.
-        case file
     }
 
     private struct State {
@@ -251,8 +249,7 @@ package final class StreamReader: @unchecked Sendable {
                     spa_format_video_raw_build(builder, SPA_PARAM_EnumFormat.rawValue, &info)
                 )
             }
-            let maps = memory == .file ? 0 : PW_STREAM_FLAG_MAP_BUFFERS.rawValue
-            let flags = PW_STREAM_FLAG_AUTOCONNECT.rawValue | maps
+            let flags = PW_STREAM_FLAG_AUTOCONNECT.rawValue | PW_STREAM_FLAG_MAP_BUFFERS.rawValue
             let result = pw_stream_connect(
                 stream,
                 SPA_DIRECTION_INPUT,
@@ -287,11 +284,7 @@ package final class StreamReader: @unchecked Sendable {
                     MemoryLayout<spa_meta_videotransform>.size
                 ),
             ]
-            switch memory {
-            case .any: break
-            case .pointer: pods.append(buffers(builder, SPA_DATA_MemPtr))
-            case .file: pods.append(buffers(builder, SPA_DATA_MemFd))
-            }
+            if memory == .pointer { pods.append(buffers(builder, SPA_DATA_MemPtr)) }
             pw_stream_update_params(stream, &pods, UInt32(pods.count))
         }
     }
@@ -314,17 +307,9 @@ package final class StreamReader: @unchecked Sendable {
         guard let plane = content.pointee.datas, let chunk = plane.pointee.chunk?.pointee else {
             return
         }
-        let offset = memory == .file ? Int(plane.pointee.mapoffset) : 0
-        let extent = offset + Int(plane.pointee.maxsize)
-        let mapped =
-            memory == .file
-            ? mmap(nil, extent, PROT_READ, MAP_SHARED, CInt(plane.pointee.fd), 0)
-            : plane.pointee.data
-        guard let mapped, mapped != MAP_FAILED else {
+        guard let base = plane.pointee.data else {
             return state.withLock { $0.failure = "memory that is not of the kind that it wants" }
         }
-        defer { if memory == .file { munmap(mapped, extent) } }
-        let base = mapped + offset
         let header = spa_buffer_find_meta_data(
             content,
             SPA_META_Header.rawValue,
