@@ -39,6 +39,7 @@ package final class LibraryThread: Sendable {
         nonisolated(unsafe) let desk = try Desk(folders, program, onChange)
         let mailbox = desk.loop.mailbox
         body = { work in
+            // Unsafe: given up here by whoever asks, and run by the library's thread alone.
             nonisolated(unsafe) let work = work
             mailbox.post { work(desk) }
         }

@@ -164,7 +164,7 @@ struct Media: ParsableCommand {
                 guard let found = realpath(link, nil) else { throw .last("realpath", link) }
                 defer { free(found) }
                 let path = String(cString: found)
-                if let output { try Self.write(try readFile(link, limit: 1 << 24), to: output) }
+                if let output { try Output.write(try readFile(link, limit: 1 << 24), to: output) }
                 if options.json {
                     let members = [("path", JSON.string(file)), ("thumbnail", .string(path))]
                     Output.write(JSON.document(members))
@@ -186,19 +186,6 @@ struct Media: ParsableCommand {
             }
             defer { free(found) }
             return "\(String(cString: found))/\(name)"
-        }
-
-        private static func write(_ bytes: [UInt8], to output: String) throws(SystemError) {
-            if output == "-" {
-                signal(SIGPIPE, SIG_IGN)
-                try Platform.write(bytes, to: STDOUT_FILENO, called: "standard output")
-            } else {
-                let mask = umask(0)
-                _ = umask(mask)
-                let new = try NewFile(for: output, mode: 0o666 & ~mask)
-                try new.write(bytes)
-                try new.replace()
-            }
         }
     }
 }

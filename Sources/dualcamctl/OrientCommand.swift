@@ -72,10 +72,7 @@ struct Orient: ParsableCommand {
     private func write(_ bytes: [UInt8], of file: String, changed: Bool) throws(SystemError) {
         switch output {
         case "-": try Platform.write(bytes, to: STDOUT_FILENO, called: "standard output")
-        case let output?:
-            let new = try NewFile(for: output, mode: 0o666 & ~Orient.umask)
-            try new.write(bytes)
-            try new.replace()
+        case let output?: try Output.write(bytes, to: output)
         case nil where changed:
             // A link is followed, not replaced.
             guard let found = realpath(file, nil) else { throw .last("realpath", file) }
@@ -97,12 +94,6 @@ struct Orient: ParsableCommand {
             try new.replace()
         case nil: break
         }
-    }
-
-    private static var umask: mode_t {
-        let mask = Glibc.umask(0)
-        _ = Glibc.umask(mask)
-        return mask
     }
 
     private func report(

@@ -1,4 +1,5 @@
 import Glibc
+import Platform
 
 /// Where data and messages go.
 enum Output {
@@ -16,6 +17,21 @@ enum Output {
             } else if errno != EINTR {
                 exit(errno == EPIPE ? ExitStatus.done.rawValue : ExitStatus.failed.rawValue)
             }
+        }
+    }
+
+    /// Writes `bytes` to the file at `path`, in the place of one that is there, with the rights of a new file, once they
+    /// are whole; or to standard output where it is "-". Throws where that cannot be.
+    static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
+        if path == "-" {
+            signal(SIGPIPE, SIG_IGN)
+            try Platform.write(bytes, to: STDOUT_FILENO, called: "standard output")
+        } else {
+            let mask = umask(0)
+            _ = umask(mask)
+            let new = try NewFile(for: path, mode: 0o666 & ~mask)
+            try new.write(bytes)
+            try new.replace()
         }
     }
 

@@ -126,17 +126,7 @@ struct TakePhoto: ParsableCommand {
             options: wishes,
             within: Self.patience
         )
-        let bytes = try content(of: file)
-        if output == "-" {
-            signal(SIGPIPE, SIG_IGN)
-            try Platform.write(bytes, to: STDOUT_FILENO, called: "standard output")
-        } else {
-            let mask = umask(0)
-            _ = umask(mask)
-            let new = try NewFile(for: output, mode: 0o666 & ~mask)
-            try new.write(bytes)
-            try new.replace()
-        }
+        try Output.write(try content(of: file), to: output)
         var photo = answer.first?.named ?? [:]
         photo["path"] = output == "-" ? nil : .string(output)
         return photo
