@@ -101,13 +101,7 @@ int avformat_open_input(AVFormatContext **a, const char *b, const AVInputFormat 
 int avformat_seek_file(AVFormatContext *a, int b, int64_t c, int64_t d, int64_t e, int f) {
     return CALL(format, avformat_seek_file, a, b, c, d, e, f);
 }
-uint8_t *av_stream_get_side_data(const AVStream *a, enum AVPacketSideDataType b, size_t *c) {
-    return CALL(format, av_stream_get_side_data, a, b, c);
-}
 int av_interleaved_write_frame(AVFormatContext *a, AVPacket *b) { return CALL(format, av_interleaved_write_frame, a, b); }
-uint8_t *av_stream_new_side_data(AVStream *a, enum AVPacketSideDataType b, size_t c) {
-    return CALL(format, av_stream_new_side_data, a, b, c);
-}
 int av_write_frame(AVFormatContext *a, AVPacket *b) { return CALL(format, av_write_frame, a, b); }
 int av_write_trailer(AVFormatContext *a) { return CALL(format, av_write_trailer, a); }
 int avformat_alloc_output_context2(AVFormatContext **a, const AVOutputFormat *b, const char *c, const char *d) {
@@ -116,36 +110,79 @@ int avformat_alloc_output_context2(AVFormatContext **a, const AVOutputFormat *b,
 void avformat_free_context(AVFormatContext *a) { CALL(format, avformat_free_context, a); }
 AVStream *avformat_new_stream(AVFormatContext *a, const AVCodec *b) { return CALL(format, avformat_new_stream, a, b); }
 int avformat_write_header(AVFormatContext *a, AVDictionary **b) { return CALL(format, avformat_write_header, a, b); }
-AVIOContext *avio_alloc_context(unsigned char *a, int b, int c, void *d, int (*e)(void *, uint8_t *, int),
-                                int (*f)(void *, uint8_t *, int), int64_t (*g)(void *, int64_t, int)) {
-    return CALL(format, avio_alloc_context, a, b, c, d, e, f, g);
-}
 void avio_context_free(AVIOContext **a) { CALL(format, avio_context_free, a); }
 void avio_flush(AVIOContext *a) { CALL(format, avio_flush, a); }
 
 // libswscale
-void sws_freeContext(struct SwsContext *a) { if (a) CALL(scale, sws_freeContext, a); }
-struct SwsContext *sws_getCachedContext(struct SwsContext *a, int b, int c, enum AVPixelFormat d, int e, int f,
-                                        enum AVPixelFormat g, int h, SwsFilter *i, SwsFilter *j, const double *k) {
-    return CALL(scale, sws_getCachedContext, a, b, c, d, e, f, g, h, i, j, k);
-}
 const int *sws_getCoefficients(int a) { return CALL(scale, sws_getCoefficients, a); }
-int sws_scale(struct SwsContext *a, const uint8_t *const b[], const int c[], int d, int e, uint8_t *const f[],
-              const int g[]) {
-    return CALL(scale, sws_scale, a, b, c, d, e, f, g);
-}
-int sws_setColorspaceDetails(struct SwsContext *a, const int b[4], int c, const int d[4], int e, int f, int g, int h) {
-    return CALL(scale, sws_setColorspaceDetails, a, b, c, d, e, f, g, h);
-}
 
 // libswresample
 void swr_free(struct SwrContext **a) { CALL(resample, swr_free, a); }
-int swr_alloc_set_opts2(struct SwrContext **a, AVChannelLayout *b, enum AVSampleFormat c, int d,
-                        AVChannelLayout *e, enum AVSampleFormat f, int g, int h, void *i) {
-    return CALL(resample, swr_alloc_set_opts2, a, b, c, d, e, f, g, h, i);
-}
-int swr_convert(struct SwrContext *a, uint8_t **b, int c, const uint8_t **d, int e) {
-    return CALL(resample, swr_convert, a, b, c, d, e);
-}
 int swr_init(struct SwrContext *a) { return CALL(resample, swr_init, a); }
 int64_t swr_next_pts(struct SwrContext *a, int64_t b) { return CALL(resample, swr_next_pts, a, b); }
+
+// What the versions declare differently: see shim.h.
+
+AVIOContext *cav_alloc_output(unsigned char *buffer, int size, void *context,
+                              int (*write)(void *, const uint8_t *, int),
+                              int64_t (*seek)(void *, int64_t, int)) {
+#if LIBAVFORMAT_VERSION_MAJOR < 61
+    int (*output)(void *, uint8_t *, int) = (int (*)(void *, uint8_t *, int))write;
+#else
+    int (*output)(void *, const uint8_t *, int) = write;
+#endif
+    return CALL(format, avio_alloc_context, buffer, size, 1, context, NULL, output, seek);
+}
+
+const int32_t *cav_display_matrix(const AVStream *stream) {
+    const size_t least = 9 * sizeof(int32_t);
+#if LIBAVCODEC_VERSION_INT < AV_VERSION_INT(60, 31, 0)
+    size_t size = 0;
+    const uint8_t *data = CALL(format, av_stream_get_side_data, stream, AV_PKT_DATA_DISPLAYMATRIX, &size);
+    return data && size >= least ? (const int32_t *)data : NULL;
+#else
+    const AVPacketSideData *data =
+        CALL(codec, av_packet_side_data_get, stream->codecpar->coded_side_data,
+             stream->codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+    return data && data->size >= least ? (const int32_t *)data->data : NULL;
+#endif
+}
+
+uint8_t *cav_add_side_data(AVStream *stream, enum AVPacketSideDataType type, size_t size) {
+#if LIBAVCODEC_VERSION_INT < AV_VERSION_INT(60, 31, 0)
+    return CALL(format, av_stream_new_side_data, stream, type, size);
+#else
+    AVPacketSideData *data =
+        CALL(codec, av_packet_side_data_new, &stream->codecpar->coded_side_data,
+             &stream->codecpar->nb_coded_side_data, type, size, 0);
+    return data ? data->data : NULL;
+#endif
+}
+
+struct cav_scaler *cav_scaler_get(struct cav_scaler *scaler, int width, int height, enum AVPixelFormat from,
+                                  enum AVPixelFormat to, _Bool is_exact) {
+    return (struct cav_scaler *)CALL(scale, sws_getCachedContext, (struct SwsContext *)scaler, width, height, from,
+                                     width, height, to, SWS_BILINEAR | (is_exact ? SWS_ACCURATE_RND : 0), NULL, NULL,
+                                     NULL);
+}
+void cav_scaler_set_colors(struct cav_scaler *scaler, const int *from, _Bool from_is_full, const int *to,
+                           _Bool to_is_full) {
+    CALL(scale, sws_setColorspaceDetails, (struct SwsContext *)scaler, from, from_is_full, to, to_is_full, 0, 1 << 16,
+         1 << 16);
+}
+int cav_scaler_convert(struct cav_scaler *scaler, const uint8_t *const *from, const int *from_strides, int rows,
+                       uint8_t *const *to, const int *to_strides) {
+    return CALL(scale, sws_scale, (struct SwsContext *)scaler, from, from_strides, 0, rows, to, to_strides);
+}
+void cav_scaler_free(struct cav_scaler *scaler) {
+    if (scaler) CALL(scale, sws_freeContext, (struct SwsContext *)scaler);
+}
+
+int cav_resampler_make(struct SwrContext **resampler, const AVChannelLayout *to, enum AVSampleFormat to_format,
+                       const AVChannelLayout *from, enum AVSampleFormat from_format, int rate) {
+    return CALL(resample, swr_alloc_set_opts2, resampler, (AVChannelLayout *)to, to_format, rate,
+                (AVChannelLayout *)from, from_format, rate, 0, NULL);
+}
+int cav_resampler_convert(struct SwrContext *resampler, uint8_t **to, int room, const uint8_t **from, int count) {
+    return CALL(resample, swr_convert, resampler, to, room, from, count);
+}

@@ -100,7 +100,7 @@ package final class MovieReader {
     }
 
     deinit {
-        sws_freeContext(scaler)
+        cav_scaler_free(scaler)
         avcodec_free_context(&codec)
         av_packet_free(&packet)
         av_frame_free(&picture)
@@ -118,14 +118,8 @@ package final class MovieReader {
         {
             return [90, 180, 270].contains(degrees) ? degrees : 0
         }
-        var count = 0
-        guard
-            let data = av_stream_get_side_data(track, AV_PKT_DATA_DISPLAYMATRIX, &count),
-            count >= 9 * MemoryLayout<Int32>.size
-        else { return 0 }
-        let angle = UnsafeRawPointer(data).withMemoryRebound(to: Int32.self, capacity: 9) {
-            av_display_rotation_get($0)
-        }
+        guard let matrix = cav_display_matrix(track) else { return 0 }
+        let angle = av_display_rotation_get(matrix)
         // It is counted anticlockwise, and no number where the matrix does not turn.
         guard angle.isFinite else { return 0 }
         return ((Int((-angle / 90).rounded()) % 4 + 4) % 4) * 90
@@ -343,18 +337,13 @@ package final class MovieReader {
         into buffer: FrameBuffer,
         _ layout: FrameLayout
     ) throws(CaptureError) {
-        scaler = sws_getCachedContext(
+        scaler = cav_scaler_get(
             scaler,
             picture.pointee.width,
             picture.pointee.height,
             source,
-            picture.pointee.width,
-            picture.pointee.height,
             AV_PIX_FMT_YUV420P,
-            CInt(SWS_BILINEAR | SWS_ACCURATE_RND),
-            nil,
-            nil,
-            nil
+            true
         )
         guard let scaler else {
             throw CaptureError(
@@ -366,31 +355,21 @@ package final class MovieReader {
         }
         // BT.601 in limited range of what is RGB; what is YUV keeps its own.
         let matrix = sws_getCoefficients(SWS_CS_ITU601)
-        let isFull: CInt =
-            layout.format == .i420 && color(of: picture.pointee, isHD: false).range == .full ? 1 : 0
+        let isFull =
+            layout.format == .i420 && color(of: picture.pointee, isHD: false).range == .full
         let isRGB =
             (av_pix_fmt_desc_get(source)?.pointee.flags ?? 0) & UInt64(AV_PIX_FMT_FLAG_RGB) != 0
-        sws_setColorspaceDetails(
-            scaler,
-            matrix,
-            isRGB ? 1 : isFull,
-            matrix,
-            isFull,
-            0,
-            1 << 16,
-            1 << 16
-        )
+        cav_scaler_set_colors(scaler, matrix, isRGB || isFull, matrix, isFull)
         var planes: [UnsafeMutablePointer<UInt8>?] = (0..<3).map {
             buffer.plane($0, of: layout).base
         }
         let strides = (0..<3).map { CInt(buffer.plane($0, of: layout).stride) }
         withUnsafeBytes(of: &picture.pointee.data) { data in
             withUnsafeBytes(of: &picture.pointee.linesize) { lines in
-                _ = sws_scale(
+                _ = cav_scaler_convert(
                     scaler,
                     data.assumingMemoryBound(to: UnsafePointer<UInt8>?.self).baseAddress,
                     lines.assumingMemoryBound(to: CInt.self).baseAddress,
-                    0,
                     picture.pointee.height,
                     &planes,
                     strides

@@ -216,7 +216,7 @@ extension UnsafeMutablePointer<AVStream> {
     func turn(by degrees: Int, _ failure: RecordingError) throws(RecordingError) {
         av_dict_set(&pointee.metadata, "rotate", "\(degrees)", 0)
         let size = MemoryLayout<AVSphericalMapping>.size
-        guard let data = av_stream_new_side_data(self, AV_PKT_DATA_SPHERICAL, size) else {
+        guard let data = cav_add_side_data(self, AV_PKT_DATA_SPHERICAL, size) else {
             throw failure
         }
         // ProjectionPoseRoll is anticlockwise, from -180 to 180.

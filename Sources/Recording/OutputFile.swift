@@ -28,16 +28,14 @@ final class OutputFile {
         let size = 1 << 16
         let memory = av_malloc(size)?.assumingMemoryBound(to: UInt8.self)
         // Not retained: `deinit` frees what calls it.
-        io = avio_alloc_context(
+        io = cav_alloc_output(
             memory,
             CInt(size),
-            1,
             Unmanaged.passUnretained(self).toOpaque(),
-            nil,
             { context, bytes, count in
                 guard let context, let bytes else { return -EINVAL }
                 let file = Unmanaged<OutputFile>.fromOpaque(context).takeUnretainedValue()
-                return file.write(UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)))
+                return file.write(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
             },
             { context, offset, origin in
                 guard let context else { return Int64(-EINVAL) }
@@ -59,9 +57,12 @@ final class OutputFile {
         avio_context_free(&io)
     }
 
-    private func write(_ bytes: UnsafeMutableRawBufferPointer) -> CInt {
-        if isHeader { makeFlat(bytes) }
-        var rest = UnsafeRawBufferPointer(bytes)[...]
+    private func write(_ bytes: UnsafeRawBufferPointer) -> CInt {
+        isHeader ? makeFlat(bytes).withUnsafeBytes(writeAll) : writeAll(bytes)
+    }
+
+    private func writeAll(_ bytes: UnsafeRawBufferPointer) -> CInt {
+        var rest = bytes[...]
         while !rest.isEmpty {
             let part = UnsafeRawBufferPointer(rebasing: rest)
             let count = retryingInterrupts {
@@ -86,15 +87,17 @@ final class OutputFile {
         return place < 0 ? Int64(-errno) : Int64(place)
     }
 
-    /// Makes a projection on a sphere, of which libavformat writes the roll, the flat one that we mean.
+    /// These bytes, with the flat projection that we mean in place of one on a sphere, of which libavformat writes
+    /// the roll.
     ///
     /// A workaround for libavformat before 6.1, which writes no rotation of flat pictures to Matroska. In RFC 9559
     /// ProjectionType (0x7671) is 0 for rectangular, and without the ProjectionPrivate (0x7672) that is
     /// there for a sphere (1): its place becomes a Void (0xEC).
-    private func makeFlat(_ bytes: UnsafeMutableRawBufferPointer) {
+    private func makeFlat(_ header: UnsafeRawBufferPointer) -> [UInt8] {
+        var bytes = Array(header)
         let sphere: [UInt8] =
             [0x76, 0x71, 0x81, 1, 0x76, 0x72, 0x94] + [UInt8](repeating: 0, count: 20)
-        guard bytes.count >= sphere.count else { return }
+        guard bytes.count >= sphere.count else { return bytes }
         for start in 0...bytes.count - sphere.count
         where bytes[start] == sphere[0]
             && bytes[start..<start + sphere.count].elementsEqual(sphere)
@@ -104,6 +107,7 @@ final class OutputFile {
             bytes[start + 5] = 0x80 | 21
             bytes[start + 6] = 0
         }
+        return bytes
     }
 
     /// Writes everything to the file.

@@ -201,7 +201,7 @@ package enum Remux {
             try to.turn(by: rotation, failure)
         } else {
             let size = 9 * MemoryLayout<Int32>.size
-            guard let data = av_stream_new_side_data(to, AV_PKT_DATA_DISPLAYMATRIX, size) else {
+            guard let data = cav_add_side_data(to, AV_PKT_DATA_DISPLAYMATRIX, size) else {
                 throw failure
             }
             let matrix = UnsafeMutableRawPointer(data).assumingMemoryBound(to: Int32.self)

@@ -104,19 +104,8 @@ package final class SoundEncoder {
     private func makeResampler(_ format: AVSampleFormat) throws(RecordingError) {
         var layout = AVChannelLayout()
         av_channel_layout_default(&layout, CInt(channels))
-        var other = layout
-        let (from, rate) = (AV_SAMPLE_FMT_FLT, CInt(rate))
-        var made = swr_alloc_set_opts2(
-            &resampler,
-            &other,
-            format,
-            rate,
-            &layout,
-            from,
-            rate,
-            0,
-            nil
-        )
+        let from = AV_SAMPLE_FMT_FLT
+        var made = cav_resampler_make(&resampler, &layout, format, &layout, from, CInt(rate))
         if made >= 0, let resampler {
             let context = UnsafeMutableRawPointer(resampler)
             // It stretches what is more than 3 ms off, by half a per cent at most, which nobody hears. What is
@@ -150,16 +139,24 @@ package final class SoundEncoder {
             UnsafeRawPointer(base).assumingMemoryBound(to: UInt8.self)
         )
         return try fill { output, room in
-            guard input != nil else { return swr_convert(resampler, output, room, nil, 0) }
+            guard input != nil else {
+                return cav_resampler_convert(resampler, output, room, nil, 0)
+            }
             defer { input = nil }
-            return swr_convert(resampler, output, room, &input, CInt(samples.count / channels))
+            return cav_resampler_convert(
+                resampler,
+                output,
+                room,
+                &input,
+                CInt(samples.count / channels)
+            )
         }
     }
 
     /// What it still holds. It takes no more after that. Throws as `encode`.
     package func finish() throws(RecordingError) -> [Packet] {
         guard let codec, let frame, let resampler else { return [] }
-        var packets = try fill { swr_convert(resampler, $0, $1, nil, 0) }
+        var packets = try fill { cav_resampler_convert(resampler, $0, $1, nil, 0) }
         if filled > 0 {
             // Only the last frame may be a short one.
             frame.pointee.nb_samples = CInt(filled)

@@ -114,7 +114,7 @@ package final class VideoEncoder {
     }
 
     deinit {
-        sws_freeContext(scaler)
+        cav_scaler_free(scaler)
         av_packet_free(&packet)
         av_frame_free(&picture)
         av_frame_free(&surface)
@@ -267,34 +267,19 @@ package final class VideoEncoder {
         }
         let (width, height) = (CInt(size.width), CInt(size.height))
         let to = AVPixelFormat(picture.pointee.format)
-        scaler = sws_getCachedContext(
-            scaler,
-            width,
-            height,
-            format,
-            width,
-            height,
-            to,
-            CInt(SWS_BILINEAR),
-            nil,
-            nil,
-            nil
-        )
+        scaler = cav_scaler_get(scaler, width, height, format, to, false)
         guard let scaler else {
             throw RecordingError(.unsupported, "sws_getContext", "\(from.format)")
         }
         func coefficients(_ color: ColorSpace) -> UnsafePointer<CInt>? {
             sws_getCoefficients(color.matrix == .bt709 ? SWS_CS_ITU709 : SWS_CS_ITU601)
         }
-        sws_setColorspaceDetails(
+        cav_scaler_set_colors(
             scaler,
             coefficients(frame.color),
-            frame.color.range == .full ? 1 : 0,
+            frame.color.range == .full,
             coefficients(color),
-            color.range == .full ? 1 : 0,
-            0,
-            1 << 16,
-            1 << 16
+            color.range == .full
         )
         let planes = (0..<4).map { index -> UnsafePointer<UInt8>? in
             index < from.planeCount ? UnsafePointer(frame.plane(index).base) : nil
@@ -302,11 +287,10 @@ package final class VideoEncoder {
         let strides = (0..<4).map { $0 < from.planeCount ? CInt(from.plane($0).stride) : 0 }
         let scaled = withUnsafeMutableBytes(of: &picture.pointee.data) { data in
             withUnsafeBytes(of: &picture.pointee.linesize) { lines in
-                sws_scale(
+                cav_scaler_convert(
                     scaler,
                     planes,
                     strides,
-                    0,
                     height,
                     data.assumingMemoryBound(to: UnsafeMutablePointer<UInt8>?.self).baseAddress,
                     lines.assumingMemoryBound(to: CInt.self).baseAddress
