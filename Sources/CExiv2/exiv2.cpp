@@ -112,9 +112,16 @@ uint8_t *exiv2_thumbnail(struct exiv2_file *file, size_t *count)
         Exiv2::ExifThumbC thumbnail(file->image->exifData());
         if (std::strcmp(thumbnail.mimeType(), "image/jpeg") != 0) return nullptr;
         Exiv2::DataBuf data = thumbnail.copy();
-        if (data.size_ <= 0) return nullptr;
-        *count = static_cast<size_t>(data.size_);
-        return copied(data.pData_, *count);
+#if EXIV2_TEST_VERSION(0, 28, 0)
+        const uint8_t *bytes = data.empty() ? nullptr : data.c_data();
+        const size_t length = data.size();
+#else
+        const uint8_t *bytes = data.pData_;
+        const size_t length = data.size_ > 0 ? static_cast<size_t>(data.size_) : 0;
+#endif
+        if (length == 0) return nullptr;
+        *count = length;
+        return copied(bytes, length);
     });
 }
 

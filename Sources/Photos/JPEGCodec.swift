@@ -154,7 +154,7 @@ package enum JPEGCodec {
                 size: Size(width: 16, height: 16),
                 pixels: [UInt32](repeating: 0, count: 256)
             ),
-            sampling: CInt(bitPattern: TJSAMP_420.rawValue),
+            sampling: CInt(TJSAMP_420.rawValue),
             quality: Photograph.quality
         )
         let tables = try JPEGOutline(of: sample).segments.filter { $0.marker == 0xC4 }
@@ -175,7 +175,7 @@ package enum JPEGCodec {
 extension TJCS {
     fileprivate init?(optional value: CInt) {
         guard value >= 0 else { return nil }
-        self.init(rawValue: UInt32(value))
+        self.init(rawValue: RawValue(value))
     }
 }
 
@@ -183,10 +183,10 @@ extension CInt {
     /// This subsampling, a TJSAMP, of a picture on its side; 4:4:4 for 4:1:1, whose other way the library does
     /// not have.
     fileprivate var transposed: CInt {
-        switch TJSAMP(rawValue: UInt32(bitPattern: self)) {
-        case TJSAMP_422: CInt(bitPattern: TJSAMP_440.rawValue)
-        case TJSAMP_440: CInt(bitPattern: TJSAMP_422.rawValue)
-        case TJSAMP_411: CInt(bitPattern: TJSAMP_444.rawValue)
+        switch self {
+        case CInt(TJSAMP_422.rawValue): CInt(TJSAMP_440.rawValue)
+        case CInt(TJSAMP_440.rawValue): CInt(TJSAMP_422.rawValue)
+        case CInt(TJSAMP_411.rawValue): CInt(TJSAMP_444.rawValue)
         default: self
         }
     }

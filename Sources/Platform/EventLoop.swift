@@ -130,7 +130,8 @@ package final class EventLoop {
     fileprivate let epoll: Descriptor
     fileprivate var watches: [CInt: Watch] = [:]
     private var isRunning = false
-    private let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 16)
+    private static let eventCount = 16
+    private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: eventCount)
     /// How other threads reach this loop.
     package let mailbox: Mailbox
 
@@ -185,7 +186,7 @@ package final class EventLoop {
     /// Waits at most `milliseconds` (-1: without end) for something to happen, and sees to it.
     package func runOnce(milliseconds: CInt) {
         let count = retryingInterrupts {
-            epoll_wait(epoll.number, events.baseAddress, CInt(events.count), milliseconds)
+            epoll_wait(epoll.number, events, CInt(Self.eventCount), milliseconds)
         }
         guard count > 0 else { return }
         for index in 0..<Int(count) {
