@@ -6,6 +6,8 @@ DESTDIR =
 MINUTES = 1
 # Where the built binaries are.
 BIN_DIR = .build/release
+# Builds a release of one program, and of nothing that it does not need.
+PRODUCT = swift build -c release --static-swift-stdlib --product
 
 BIN = $(DESTDIR)$(PREFIX)/bin
 SHARE = $(DESTDIR)$(PREFIX)/share
@@ -38,7 +40,8 @@ deps: ## install the Debian packages that are missing
 build: ## build a release
 	@tools/deps build
 	@tools/toolchain
-	swift build -c release --static-swift-stdlib
+	$(PRODUCT) dualcamd
+	$(PRODUCT) dualcamctl
 	@$(MAKE) --no-print-directory documents
 
 documents: $(GENERATED)/made ## make the manual pages and the shells' completions of what was built
@@ -56,7 +59,8 @@ $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl:
 run: ## build, start the daemon, read its stream back, print the status; ONCE=1 ends there
 	@tools/deps build run
 	@tools/toolchain
-	swift build -c release --static-swift-stdlib
+	$(PRODUCT) dualcamd
+	$(PRODUCT) dualcamctl
 	@$(MAKE) --no-print-directory documents
 	@ONCE="$(ONCE)" tools/run
 
@@ -85,13 +89,17 @@ fuzz: ## have what reads photographs fed with what nobody wrote, for a minute
 bench: ## measure beside GStreamer and ffmpeg; QUICK=1 for what the tests hold to limits
 	@tools/deps build run bench
 	@tools/toolchain
-	swift build -c release --static-swift-stdlib
+	$(PRODUCT) dualcamd
+	$(PRODUCT) dualcamctl
+	$(PRODUCT) bench
 	@.build/release/bench $(if $(QUICK),--quick)
 
 profile: ## say where the daemon's time goes, stage by stage
 	@tools/deps build run bench profile
 	@tools/toolchain
-	swift build -c release --static-swift-stdlib
+	$(PRODUCT) dualcamd
+	$(PRODUCT) dualcamctl
+	$(PRODUCT) bench
 	@.build/release/bench --profile
 
 pictures: build ## make the pictures in docs from the stream itself

@@ -150,7 +150,7 @@ let package = Package(
         // What tests share: sessions of their own, programs to run, a consumer of the stream.
         .target(
             name: "TestSupport",
-            dependencies: ["Control", "DBusKit", "Frames", "Platform", "CPipeWire"],
+            dependencies: ["Control", "DBusKit", "Frames", "Platform", "CGLib", "CPipeWire"],
             path: "Tests/Support",
             swiftSettings: settings
         ),

@@ -1,48 +1,71 @@
+import CGLib
 package import Foundation
-package import FoundationXML
 
 /// What an introspection document says, without comments and blanks.
-package final class Outline: NSObject, XMLParserDelegate {
+package struct Outline {
     /// Elements and their attributes, in the order of the document, for each interface.
-    package private(set) var interfaces: [String: [String]] = [:]
+    package var interfaces: [String: [String]] { reader.interfaces }
     /// The names of the nodes below.
-    package private(set) var children: [String] = []
-    private var interface: String?
-    private var depth = 0
+    package var children: [String] { reader.children }
+    private let reader = Reader()
 
     /// Throws when `document` is not well-formed.
     package init(_ document: Data) throws {
-        super.init()
-        let parser = XMLParser(data: document)
-        parser.delegate = self
-        guard parser.parse() else {
-            throw ServiceFailed(description: "not well-formed: \(parser.parserError as Any)")
+        var parser = GMarkupParser()
+        parser.start_element = { _, name, keys, values, reader, _ in
+            guard let name, let reader else { return }
+            var attributes: [String: String] = [:]
+            var index = 0
+            while let key = keys?[index], let value = values?[index] {
+                attributes[String(cString: key)] = String(cString: value)
+                index += 1
+            }
+            Unmanaged<Reader>.fromOpaque(reader).takeUnretainedValue()
+                .begin(String(cString: name), attributes)
+        }
+        parser.end_element = { _, name, reader, _ in
+            guard let name, let reader else { return }
+            Unmanaged<Reader>.fromOpaque(reader).takeUnretainedValue().end(String(cString: name))
+        }
+        let text = String(decoding: document, as: UTF8.self)
+        let pointer = Unmanaged.passUnretained(reader).toOpaque()
+        var failure: UnsafeMutablePointer<GError>?
+        let context = g_markup_parse_context_new(
+            &parser,
+            GMarkupParseFlags(rawValue: 0),
+            pointer,
+            nil
+        )
+        defer { g_markup_parse_context_free(context) }
+        let isWhole =
+            g_markup_parse_context_parse(context, text, gssize(text.utf8.count), &failure) != 0
+            && g_markup_parse_context_end_parse(context, &failure) != 0
+        guard isWhole else {
+            let reason = failure?.pointee.message.map { String(cString: $0) } ?? "no reason"
+            g_clear_error(&failure)
+            throw ServiceFailed(description: "not well-formed: \(reason)")
         }
     }
 
-    package func parser(
-        _ parser: XMLParser,
-        didStartElement name: String,
-        namespaceURI: String?,
-        qualifiedName: String?,
-        attributes: [String: String]
-    ) {
-        depth += 1
-        if name == "interface" { interface = attributes["name"] }
-        if name == "node", depth == 2 { children.append(attributes["name"] ?? "") }
-        guard let interface else { return }
-        let attributes = attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        let line = String(repeating: " ", count: depth) + "\(name) \(attributes)"
-        interfaces[interface, default: []].append(line)
-    }
+    private final class Reader {
+        var interfaces: [String: [String]] = [:]
+        var children: [String] = []
+        private var interface: String?
+        private var depth = 0
 
-    package func parser(
-        _ parser: XMLParser,
-        didEndElement name: String,
-        namespaceURI: String?,
-        qualifiedName: String?
-    ) {
-        depth -= 1
-        if name == "interface" { interface = nil }
+        func begin(_ name: String, _ attributes: [String: String]) {
+            depth += 1
+            if name == "interface" { interface = attributes["name"] }
+            if name == "node", depth == 2 { children.append(attributes["name"] ?? "") }
+            guard let interface else { return }
+            let attributes = attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            let line = String(repeating: " ", count: depth) + "\(name) \(attributes)"
+            interfaces[interface, default: []].append(line)
+        }
+
+        func end(_ name: String) {
+            depth -= 1
+            if name == "interface" { interface = nil }
+        }
     }
 }
