@@ -59,6 +59,10 @@ static inline void cpw_unlisten(struct cpw_listeners *listeners) {
     }
 }
 
+/// SPA_IO_CLOCK_FLAG_NO_RATE: time follows `nsec` alone, as it does for PipeWire's own cameras. Since PipeWire 1.4;
+/// the headers of 0.3 lack it, and there it is ignored.
+static const uint32_t CPW_CLOCK_NO_RATE = 1u << 3;
+
 /// Whether a global's type is Link. The constant is two literals side by side, which Swift drops.
 static inline bool cpw_is_link(const char *type) {
     return spa_streq(type, PW_TYPE_INTERFACE_Link);

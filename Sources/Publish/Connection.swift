@@ -208,6 +208,8 @@ extension Connection {
         guard id == SPA_IO_Clock.rawValue else { return }
         let fits = size >= MemoryLayout<spa_io_clock>.size
         clock = fits ? area?.assumingMemoryBound(to: spa_io_clock.self) : nil
+        // A consumer reads it when it starts, before the first frame.
+        setClock(to: MonotonicClock.now)
     }
 
     func bufferCame(_ buffer: UnsafeMutablePointer<pw_buffer>) {
@@ -263,15 +265,15 @@ extension Connection {
         {
             transform.pointee.transform = SPA_META_TRANSFORMATION_None.rawValue
         }
-        guard pw_stream_queue_buffer(stream, buffer) >= 0 else { return false }
-        hold(buffer)
-
         // Another node drives when a consumer is part of its graph too; it then takes the frame in
         // its own time. Before the stream runs, asking crashes PipeWire 1.4: see `isStreaming`.
-        if pw_stream_is_driving(stream) {
-            tick(at: pts, sequence: sequence)
-            pw_stream_trigger_process(stream)
-        }
+        let drives = pw_stream_is_driving(stream)
+        // Before the frame is queued: until a connection has been triggered once, queueing starts
+        // a cycle by itself.
+        if drives { setClock(to: pts) }
+        guard pw_stream_queue_buffer(stream, buffer) >= 0 else { return false }
+        hold(buffer)
+        if drives { pw_stream_trigger_process(stream) }
         return true
     }
 
@@ -323,19 +325,24 @@ extension Connection {
             .assumingMemoryBound(to: Value.self)
     }
 
-    /// Tells the graph the time of this frame. A stream that drives is left to do so itself;
-    /// without it the clock shows an audio period and stands still.
-    private func tick(at time: Timestamp, sequence: UInt64) {
+    /// Sets the graph's clock to `time`, on CLOCK_MONOTONIC. A stream that drives is left to do so
+    /// itself; without it the clock shows an audio period and stands still.
+    ///
+    /// Since PipeWire 1.4 GStreamer's pipelines take their time from it: `position` must go on
+    /// while nobody looks, and agree with `nsec`. See docs/pipewire.md.
+    private func setClock(to time: Timestamp) {
         guard let clock else { return }
         let now = UInt64(max(0, time.nanoseconds))
+        let rate = UInt64(rate)
+        clock.pointee.flags |= CPW_CLOCK_NO_RATE
         clock.pointee.nsec = now
         clock.pointee.rate.num = 1
-        clock.pointee.rate.denom = UInt32(rate)
-        clock.pointee.position = sequence
-        clock.pointee.duration = 1
+        clock.pointee.rate.denom = 1000
+        clock.pointee.position = now / 1_000_000
+        clock.pointee.duration = max(1, 1000 / rate)
         clock.pointee.delay = 0
         clock.pointee.rate_diff = 1
-        clock.pointee.next_nsec = now + UInt64(1_000_000_000 / rate)
+        clock.pointee.next_nsec = now + 1_000_000_000 / rate
     }
 }
 

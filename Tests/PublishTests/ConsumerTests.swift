@@ -109,6 +109,67 @@ extension NodeTests {
             }
         }
 
+        /// A sink that keeps time by the pipeline's clock, which since PipeWire 1.4 is the graph's
+        /// own, and leaves out what comes too late, as video sinks do.
+        @Test(arguments: [0.0, 3.0])
+        func aConsumerThatKeepsTimeGetsEveryFrame(afterIdleSeconds idle: Double) throws {
+            try PrivateSession.with { session in
+                let publisher = try Publisher(in: session)
+                defer { publisher.close() }
+                _ = try eventually("the node") { publisher.record.id }
+                if idle > 0 {
+                    let reader = try StreamReader("dualcam", in: session)
+                    _ = try reader.frames(10, within: 10)
+                    reader.close()
+                    try eventually("nobody to look") { !publisher.record.isStreaming }
+                    let start = publisher.record.age
+                    try eventually("an idle gap", within: idle + 2) {
+                        publisher.record.age - start > idle
+                    }
+                }
+                let gstreamer = try session.run(
+                    "gst-launch-1.0",
+                    "-v",
+                    "pipewiresrc",
+                    "target-object=dualcam",
+                    "!",
+                    "video/x-raw",
+                    "!",
+                    "identity",
+                    "name=came",
+                    "silent=false",
+                    "!",
+                    "fakesink",
+                    "name=shown",
+                    "silent=false",
+                    "sync=true",
+                    "qos=true",
+                    "max-lateness=500000000",
+                    "num-buffers=60"
+                )
+                #expect(try gstreamer.wait(within: 20) == .status(0), "\(gstreamer.errors)")
+                let came = presentationTimes(at: "came", in: gstreamer.output)
+                let shown = presentationTimes(at: "shown", in: gstreamer.output)
+                #expect(shown.count == 60)
+                #expect(shown == Array(came.prefix(60)))
+                for (earlier, later) in zip(shown, shown.dropFirst()) {
+                    #expect(abs(later - earlier - 1.0 / 30) < 0.005, "\(earlier) \(later)")
+                }
+            }
+        }
+
+        /// The presentation times, in seconds, that GStreamer's element `name` has told.
+        private func presentationTimes(at name: String, in output: String) -> [Double] {
+            output.split(separator: "\n").compactMap { line in
+                guard line.contains("chain"), line.contains("(\(name):sink)"),
+                    let time = line.firstMatch(of: /pts: (\d+):(\d+):(\d+\.\d+)/)?.output,
+                    let hours = Double(time.1), let minutes = Double(time.2),
+                    let seconds = Double(time.3)
+                else { return nil }
+                return (hours * 60 + minutes) * 60 + seconds
+            }
+        }
+
         /// OBS wants pointers alone, others take what comes; all share the buffers of the first.
         @Test(arguments: [
             [StreamReader.Memory.pointer, .any], [.any, .pointer], [.pointer],
