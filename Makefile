@@ -29,7 +29,7 @@ INTERFACES = $(wildcard dbus/*.xml)
 LICENSES = $(wildcard .build/checkouts/*/LICENSE*)
 
 .DEFAULT_GOAL = build
-.PHONY: help deps build documents run test vm-test soak fuzz bench profile pictures deb install uninstall format lint clean
+.PHONY: help deps build documents run test releases vm-test soak fuzz bench profile pictures deb install uninstall format lint clean
 
 help: ## print this
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,10 +64,13 @@ run: ## build, start the daemon, read its stream back, print the status; ONCE=1 
 	@$(MAKE) --no-print-directory documents
 	@ONCE="$(ONCE)" tools/run
 
-test: ## run every test
-	@tools/deps build run test bench browser vm deb
+test: ## run every test; WITHOUT=vm leaves out the virtual machine
+	@tools/deps build run test bench browser $(if $(filter vm,$(WITHOUT)),,vm) deb
 	@tools/toolchain
-	@tools/test
+	@WITHOUT="$(WITHOUT)" tools/test
+
+releases: ## run and test on Debian 12, 13 and testing, each in a bare tree: RELEASES="trixie"
+	@tools/releases $(RELEASES)
 
 vm-test: ## run the tests in the virtual machine alone
 	@tools/deps build run vm deb

@@ -36,9 +36,9 @@ import Testing
         }
 
         func write(_ text: String, to path: String) {
-            let file = fopen(path, "w")
+            guard let file = fopen(path, "w") else { return }
             fputs(text, file)
-            if let file { fclose(file) }
+            fclose(file)
         }
 
         /// A node of a USB device at `port`; `nil` for `capability`: it may not be opened.

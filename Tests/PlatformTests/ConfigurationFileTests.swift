@@ -10,8 +10,8 @@ private func temporaryDirectory() -> String {
 }
 
 private func write(_ bytes: some Collection<UInt8>, to path: String) {
-    let file = fopen(path, "w")
-    precondition(file != nil && fwrite(Array(bytes), 1, bytes.count, file) == bytes.count)
+    guard let file = fopen(path, "w") else { preconditionFailure("cannot write \(path)") }
+    precondition(fwrite(Array(bytes), 1, bytes.count, file) == bytes.count)
     fclose(file)
 }
 
