@@ -46,7 +46,7 @@ build: ## build a release
 
 documents: $(GENERATED)/made ## make the manual pages and the shells' completions of what was built
 
-$(GENERATED)/made: $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl tools/manual docs/dualcam.toml $(INTERFACES)
+$(GENERATED)/made: $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl tools/manual NEWS.md docs/dualcam.toml $(INTERFACES)
 	@rm -rf $(GENERATED)
 	@tools/manual $(BIN_DIR) $(GENERATED)
 	@sed 's/^[a-z]/#&/' docs/dualcam.toml >$(GENERATED)/dualcam.toml
@@ -124,7 +124,7 @@ install: documents ## install what was built: PREFIX=/usr/local DESTDIR=
 	install -D -m 644 $(GENERATED)/dualcamctl.zsh $(ZSH)/_dualcamctl
 	install -D -m 644 $(GENERATED)/dualcamctl.fish $(FISH)/dualcamctl.fish
 	$(if $(ETC),test -e $(ETC)/dualcam.toml || install -D -m 644 -t $(ETC) $(GENERATED)/dualcam.toml)
-	install -D -m 644 -t $(DOC) LICENSE docs/dualcam.toml
+	install -D -m 644 -t $(DOC) LICENSE NEWS.md docs/dualcam.toml
 	cp -R examples $(DOC)
 	$(foreach file,$(LICENSES),install -D -m 644 $(file) $(DOC)/licenses/$(notdir $(patsubst %/,%,$(dir $(file)))) &&) true
 	@test -n "$(DESTDIR)" || echo "now, as the user: systemctl --user daemon-reload; systemctl --user enable --now dualcamd"

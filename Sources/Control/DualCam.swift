@@ -3,7 +3,7 @@ package import DBusKit
 /// Where DualCam stands on the session bus.
 package enum DualCam {
     /// The version of daemon and client, which are released together.
-    package static let version = "0.1.0"
+    package static let version = "0.2.0"
     /// The bus name of the daemon.
     package static let busName = "org.dualcam.DualCam1"
     /// The object with `Stream`, `Scene` and the ObjectManager of the cameras.

@@ -29,7 +29,7 @@ package final class LibraryThread: Sendable {
     /// when the system has no thread or descriptor to give.
     ///
     /// `program` makes thumbnails: the arguments with which this one runs `ThumbnailWorker`, but for "idle" or "asked" behind
-    /// them, and the name under which its failures are kept, "dualcam-0.1.0".
+    /// them, and the name under which its failures are kept, "dualcam-VERSION".
     package init(
         _ folders: Folders,
         program: (arguments: [String], name: String),

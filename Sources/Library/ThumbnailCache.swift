@@ -60,7 +60,7 @@ struct ThumbnailCache {
     private let program: String
     private static let longest = 1 << 24
 
-    /// The cache in the directory `root`. `program` is "dualcam-0.1.0".
+    /// The cache in the directory `root`. `program` is "dualcam-VERSION".
     init(root: String, program: String) {
         self.root = root
         self.program = program

@@ -13,7 +13,7 @@ package enum ThumbnailWorker {
     static let longest = 1 << 14
 
     /// Makes thumbnails for whoever is at the other end of standard input, until that goes. `isIdle`: only when the machine
-    /// has nothing else to do. `program` is "dualcam-0.1.0".
+    /// has nothing else to do. `program` is "dualcam-VERSION".
     package static func run(isIdle: Bool, program: String) -> Never {
         if isIdle { clinux_be_idle() }
         // Where memory is short, this process is the one that is not missed.
