@@ -109,8 +109,9 @@ pictures: build ## make the pictures in docs from the stream itself
 	@tools/deps build run
 	@tools/pictures
 
-deb: build ## build a Debian package: .build/deb
-	@tools/deps deb
+deb: ## build the Debian source package, and from it the packages for this release: .build/deb
+	@tools/deps build deb
+	@tools/toolchain
 	@tools/deb
 
 install: documents ## install what was built: PREFIX=/usr/local DESTDIR=
