@@ -11,8 +11,6 @@ say() { echo "setup: $*"; }
 fail() { echo "setup: $*" >&2; exit 1; }
 case "${1:-}" in ''|--update) ;; *) sed -n '2,5s/^# //p' "$0"; exit 2 ;; esac
 
-PACKAGES=$("$RIG/../../../tools/deps" --list vm)
-
 [ "$(uname -m)" = x86_64 ] || fail "needs an x86_64 machine"
 command -v apt-get >/dev/null || fail "needs Debian (apt-get)"
 mkdir -p "$CACHE"
@@ -28,23 +26,7 @@ sum() { cat "$@" | sha256sum | cut -c1-16; }
 DID=
 
 # 1. packages
-installed=" $(dpkg-query -W -f '${binary:Package} ${Status}\n' | sed -n 's/:[^ ]*//; s/ install ok installed$//p' | tr '\n' ' ')"
-missing=
-for p in $PACKAGES; do
-	case $installed in *" $p "*) ;; *) missing="$missing $p" ;; esac
-done
-kver=$(cat "$CACHE/stamps/kernel" 2>/dev/null || true)
-if [ -n "$missing" ] || [ -z "$kver" ] || [ "${1:-}" = --update ]; then
-	[ "$(id -u)" = 0 ] || fail "must be root to install:$missing"
-	say "apt-get update"
-	apt-get update -qq 2>"$CACHE/apt-update.log" || say "apt-get update failed in part; going on"
-fi
-if [ -n "$missing" ]; then
-	say "installing:$missing"
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >"$CACHE/apt.log" 2>&1 \
-		|| { tail -20 "$CACHE/apt.log" >&2; fail "apt-get install failed, see $CACHE/apt.log"; }
-	DID="$DID packages"
-fi
+"$RIG/../../../tools/deps" vm
 
 # 2. the kernel package
 depends() { apt-cache show --no-all-versions "$1" | sed -n 's/^Depends: //p' | tr ',' '\n' | sed 's/^ *//; s/ .*//'; }
@@ -55,7 +37,11 @@ fetch() {  # DIR PACKAGE...: download and unpack into DIR
 		|| { rm -rf "$tmp"; fail "could not download $*"; }
 	rm -rf "$tmp"
 }
+kver=$(cat "$CACHE/stamps/kernel" 2>/dev/null || true)
 if [ -z "$kver" ] || [ "${1:-}" = --update ]; then
+	[ "$(id -u)" = 0 ] || fail "must be root to ask for Debian's kernel"
+	say "apt-get update"
+	apt-get update -qq 2>"$CACHE/apt-update.log" || say "apt-get update failed in part; going on"
 	image=$(depends linux-image-amd64 | grep '^linux-image-' | head -1)
 	[ -n "$image" ] || fail "cannot resolve linux-image-amd64"
 	new=${image#linux-image-}
@@ -63,7 +49,9 @@ if [ -z "$kver" ] || [ "${1:-}" = --update ]; then
 		say "kernel $new: download, unpack"
 		rm -rf "$CACHE"/{kern,kroot,stamps}; mkdir -p "$CACHE"/{kern,stamps}
 		fetch "$CACHE/kern" "$image"
-		[ -d "$CACHE/kern/lib/modules/$new" ] || fail "$image holds no modules"
+		# Debian 12 has the modules in /lib
+		[ -d "$CACHE/kern/usr/lib" ] || { mkdir -p "$CACHE/kern/usr"; ln -s ../lib "$CACHE/kern/usr/lib"; }
+		[ -d "$CACHE/kern/usr/lib/modules/$new" ] || fail "$image holds no modules"
 		kver=$new; mark kernel "$kver"; DID="$DID kernel"
 	fi
 fi
@@ -74,11 +62,12 @@ if ! done_already vmlinux "$kver"; then
 	mark vmlinux "$kver"
 fi
 
-# 3. the guest's module tree: hard links to the package's modules
+# 3. the guest's module tree: the package's modules, unpacked, for under TCG that takes long
 if ! done_already modules "$kver"; then
 	say "module tree"
 	rm -rf "$CACHE/kroot"; mkdir -p "$CACHE/kroot/lib/modules"
-	cp -al "$CACHE/kern/lib/modules/$kver" "$CACHE/kroot/lib/modules/"
+	cp -al "$CACHE/kern/usr/lib/modules/$kver" "$CACHE/kroot/lib/modules/"
+	find "$CACHE/kroot" -name '*.ko.xz' -print0 | xargs -0r -P 2 -n 100 unxz --force
 	depmod -b "$CACHE/kroot" "$kver"
 	mark modules "$kver"
 fi
@@ -91,7 +80,8 @@ if [ ! -e "$CACHE/$loopback/v4l2loopback.ko" ]; then
 	fetch "$hdr" "linux-headers-$kver" $(depends "linux-headers-$kver" | grep -E '^linux-(headers|kbuild)-') v4l2loopback-dkms
 	# The headers name one another by the place that they are installed in.
 	sed -i "s#^include /usr/src#include $hdr/usr/src#" "$hdr/usr/src/linux-headers-$kver/Makefile"
-	make -C "$hdr/usr/src/linux-headers-$kver" M="$(echo "$hdr"/usr/src/v4l2loopback-*/)" modules >"$CACHE/v4l2loopback.log" 2>&1 \
+	# Debian 13 has modules carry types for BPF, by a program that else nothing here needs.
+	make -C "$hdr/usr/src/linux-headers-$kver" M="$(echo "$hdr"/usr/src/v4l2loopback-*/)" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$CACHE/v4l2loopback.log" 2>&1 \
 		|| { tail -20 "$CACHE/v4l2loopback.log" >&2; fail "v4l2loopback cannot be built, see $CACHE/v4l2loopback.log"; }
 	install -D -m 644 -t "$CACHE/$loopback" "$hdr"/usr/src/v4l2loopback-*/v4l2loopback.ko
 	rm -rf "$hdr"

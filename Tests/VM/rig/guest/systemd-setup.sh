@@ -25,14 +25,16 @@ for u in apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_al
 	modprobe@fuse.service dev-hugepages.mount dev-mqueue.mount sys-kernel-debug.mount sys-kernel-tracing.mount \
 	sys-fs-fuse-connections.mount systemd-sysusers.service systemd-pstore.service systemd-random-seed.service \
 	systemd-update-done.service dm-event.service lvm2-monitor.service systemd-boot-system-token.service \
-	systemd-machine-id-commit.service
+	systemd-machine-id-commit.service ldconfig.service systemd-journal-catalog-update.service
 do
 	$B ln -sf /dev/null $S/$u
 done
 echo > $N/etc/fstab
 $B rm -f $N/etc/resolv.conf
 echo > $N/etc/resolv.conf
-# Debian's tmpfiles.d/tmp.conf is "D /tmp": at boot it would empty the guest's view of /tmp, where work trees may lie
+# Debian 12's tmpfiles.d/tmp.conf is "D /tmp": at boot it would empty the guest's view of /tmp, where work trees may lie.
+# Debian 13 would mount another file system there.
+$B ln -sf /dev/null $S/tmp.mount
 $B mkdir -p $N/etc/tmpfiles.d
 $B ln -sf /dev/null $N/etc/tmpfiles.d/tmp.conf
 
