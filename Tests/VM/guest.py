@@ -23,14 +23,16 @@ class Failure(Exception):
 
 
 def become(name):
-    """From here on "user" is the one called `name`, who logs in now."""
+    """From here on "user" is the one called `name`, who logs in now, as on a desktop: by PAM, at the seat."""
     global USER, RUNTIME
     USER = pwd.getpwnam(name)
     RUNTIME = f'/run/user/{USER.pw_uid}'
     AS_USER.update(user=USER.pw_uid, group=USER.pw_gid, extra_groups=os.getgrouplist(name, USER.pw_gid))
     AS_USER['env'].update(HOME=USER.pw_dir, XDG_RUNTIME_DIR=RUNTIME, DBUS_SESSION_BUS_ADDRESS=f'unix:path={RUNTIME}/bus')
-    # A session that needs no terminal
-    code, _, errors = run('loginctl', 'enable-linger', name)
+    session = {'XDG_SESSION_CLASS': 'user', 'XDG_SESSION_TYPE': 'wayland', 'XDG_SEAT': 'seat0', 'XDG_VTNR': '1'}
+    code, _, errors = run(
+        'systemd-run', f'--unit=login-{name}', f'--property=User={name}', '--property=PAMName=login',
+        *(f'--setenv={key}={value}' for key, value in session.items()), 'sleep', 'infinity')
     if code != 0:
         raise Failure(f'{name} cannot log in: {errors}')
     wait_for(f"{name}'s session", lambda: os.path.exists(f'{RUNTIME}/bus'), 60)

@@ -1,5 +1,6 @@
 #!/usr/bin/python3 -u
-"""The Debian package: installed it is there from a new user's login on, an upgrade goes by unnoticed, a purge leaves nothing.
+"""The Debian package: installed it is there from a new user's login on, two USB cameras are a call at full rate whose
+pictures trade places, an upgrade goes by unnoticed, a purge leaves nothing.
 
 What it installs mirrors the stream to v4l2loopback meanwhile.
 """
@@ -8,15 +9,53 @@ import loopback
 from guest import *
 
 OLD, NEW = os.environ['DUALCAM_PACKAGES'].split()
-WIDTH, HEIGHT = 320, 180
+# Small and slow, for one emulated machine makes the pictures, decodes, composes and reads them
+WIDTH, HEIGHT, RATE = 320, 180, 10
+CONFIGURATION = f"""
+[output]
+width = {WIDTH}
+height = {HEIGHT}
+frame-rate = {RATE}
+[cameras.back]
+capture = "320x240@{RATE}"
+[cameras.front]
+capture = "320x240@{RATE}"
+"""
 
 
-def dpkg(*words):
-    # Some images have Debian leave out manuals
-    code, out, errors = run('dpkg', '--path-include=*', *words, deadline=180)
+def apt(*words):
+    # Without the lists of what Debian has, which there is no network for. Some images have Debian leave out manuals.
+    code, out, errors = run(
+        'apt-get', '-y', '-o', 'Dir::State::Lists=/var/empty', '-o', 'DPkg::Options::=--path-include=*', *words, deadline=240,
+        env={**os.environ, 'DEBIAN_FRONTEND': 'noninteractive'})
     if code != 0:
-        raise Failure(f'dpkg {" ".join(words)}: {out}{errors}')
-    say(f'ok: dpkg {" ".join(words)}')
+        raise Failure(f'apt-get {" ".join(words)}: {out}{errors}')
+    say(f'ok: apt-get {" ".join(words)}')
+
+
+def sight(frame):
+    """The hues that the main picture and the inset have: 'orange', 'blue' or None."""
+    def look(*points):
+        differences = [frame[at + 3] - frame[at + 1] for at in ((y * WIDTH + x) * 2 for x, y in points)]
+        hues = {'orange' if difference > 30 else 'blue' if difference < -30 else None for difference in differences}
+        return hues.pop() if len(hues) == 1 else None
+
+    return look((60, 74), (160, 100), (250, 150), (4, 176), (316, 176)), look((260, 26), (272, 30), (288, 26))
+
+
+def expect_rate(consumer):
+    """Has a consumer have its frames at the stream's rate, and none missing."""
+    frames = consumer.frames(10 * RATE)
+    begin, end = frames[0][0], frames[-1][0]
+    seconds, slowness = end - begin, machine.slowness(begin, end)
+    rate = (len(frames) - 1) / seconds
+    expect(RATE * 0.95 / slowness <= rate <= RATE * 1.05, f'it has {rate:.2f} frames/s of {RATE}')
+
+
+def swap(consumer):
+    _, (main, inset) = consumer.wait_until('both cameras are seen', lambda seen: set(seen) == {'orange', 'blue'})
+    ctl('swap')
+    consumer.wait_until('the pictures have traded places', lambda seen: seen == (inset, main))
 
 
 def left():
@@ -31,7 +70,7 @@ def body():
     for file in glob.glob('/var/lib/man-db/auto-update'):
         os.unlink(file)
     before = left()
-    dpkg('-i', OLD)
+    apt('install', OLD)
     _, out, _ = run('dpkg', '-L', 'dualcam')
     missing = [file for file in out.splitlines() if not os.path.lexists(file)]
     expect(not missing, f'its {len(out.splitlines())} files are there {missing}')
@@ -40,11 +79,12 @@ def body():
     code, _, errors = run('useradd', '--create-home', '--groups', 'video', 'newcomer')
     expect(code == 0, f'there is a new user {errors}')
     Camera(0, '--name', 'Desk Cam', '--serial', 'D1', '--formats', 'mjpg', '--max-size', '320x240', '--tint', '255,80,0')
+    Camera(1, '--name', 'Face Cam', '--serial', 'F1', '--formats', 'yuyv', '--max-size', '320x240', '--tint', '0,80,255')
     become('newcomer')
     wait_for('the daemon runs', lambda: unit('ActiveState') == 'active', 120)
     properties = wait_for('the node is there', node, 60)['info']['props']
     expect(properties.get('node.description') == 'DualCam', 'it is the camera called DualCam')
-    wait_for('it has found the camera', lambda: status()['cameras']['back']['state'] == 'closed')
+    wait_for('it has found the cameras', lambda: loopback.cameras() == {'closed'})
     wait_for('it has no problem', lambda: status()['problems'] == [])
     check('dualcamctl', 'config', 'check', '/etc/dualcam/dualcam.toml')
 
@@ -53,32 +93,37 @@ def body():
     check('systemctl', '--user', 'reload', UNIT)
     loopback.play()
 
-    # A call, on a machine that is too slow for the usual size; an upgrade meanwhile
-    configure(f'[output]\nwidth = {WIDTH}\nheight = {HEIGHT}\nframe-rate = 10\n')
+    # A call, in which the pictures trade places
+    configure(CONFIGURATION)
     check('systemctl', '--user', 'reload', UNIT)
-    wait_for('it has the cameras', lambda: 'Desk Cam' in status()['cameras']['back']['name'])
+    wait_for('it has the cameras', lambda: {camera['name'][-8:] for camera in status()['cameras'].values()} == {'Desk Cam', 'Face Cam'})
     wait_for('its node is there', node)
     check('gst-inspect-1.0', 'pipewiresrc')
-    consumer = Consumer(lambda frame: frame[3] - frame[1] > 30, WIDTH, HEIGHT)
-    consumer.wait_until('the camera is seen', lambda isOrange: isOrange, 60)
+    consumer = Consumer(sight, WIDTH, HEIGHT)
+    consumer.wait_until('both cameras are seen', lambda seen: set(seen) == {'orange', 'blue'}, 60)
+    expect_rate(consumer)
+    swap(consumer)
+
+    # An upgrade meanwhile; the client is the new one, then
     pid, identity = unit('MainPID'), status()['output']['nodeId']
     begin = time.monotonic()
-    dpkg('-i', NEW)
-    consumer.frames(10)
+    apt('install', NEW)
+    consumer.frames(RATE)
     times = [when for when, _ in consumer.seen if when >= begin]
     longest = max(b - a for a, b in zip([begin] + times, times))
     expect_within(2, longest, f'the longest wait for a frame in the upgrade, of {len(times)} frames')
     expect((unit('MainPID'), status()['output']['nodeId']) == (pid, identity), 'the same daemon has the same node')
+    swap(consumer)
+    expect_rate(consumer)
     consumer.leave()
 
     # The daemon that the upgrade has left alone, whose file is another one now
-    dpkg('--purge', 'dualcam')
+    apt('purge', 'dualcam')
     wait_for('the daemon is gone', lambda: not os.path.exists(f'/proc/{pid}/exe'), 30)
     remaining = [file for file in out.splitlines() if 'dualcam' in file and os.path.lexists(file)]
     expect(not remaining, f'every file is gone {remaining}')
     expect(left() == before, f'nothing is left: {sorted(left() - before)}')
     expect(not os.path.exists('/etc/dualcam'), 'nor is its folder')
-    run('loginctl', 'disable-linger', 'newcomer')
 
 
 main(body)
