@@ -223,7 +223,7 @@ extension DaemonTests {
                     cd '\(pictures)' && ffmpeg -v error -f lavfi -i color=black:s=320x240:r=10:d=1 \
                         -f lavfi -i color=white:s=160x240:r=10:d=1,pad=320:240,setsar=1 \
                         -filter_complex '[0][1]concat' -c:v mpeg4 .flat.mp4 &&
-                    ffmpeg -v error -i .flat.mp4 -c copy -metadata:s:v:0 rotate=270 a.mp4 &&
+                    cp .flat.mp4 a.mp4 && exiftool -q -overwrite_original -Rotation=90 a.mp4 &&
                     ffmpeg -v error -i .flat.mp4 -c copy -metadata:s:v:0 ROTATE=90 b.mkv
                     """
                 let ffmpeg = try daemon.session.run("sh", ["-c", script])

@@ -226,18 +226,23 @@ extension NodeTests {
                 _ = try reader.next()
                 let other = try session.run(
                     "gst-launch-1.0",
+                    "-v",
                     "pipewiresrc",
                     "target-object=dualcam",
                     "!",
                     "video/x-raw,width=640,height=480",
                     "!",
-                    "fakesink"
+                    "fakesink",
+                    "silent=false"
                 )
-                #expect(try other.wait() == .status(1))
-                #expect(other.errors.contains("not-negotiated"))
-                #expect(publisher.record.events.contains(.consumers(2)))
+                // It is linked for a moment. Then GStreamer 1.22 gives up; 1.26 waits for ever.
+                try eventually("the other one", within: 10) {
+                    publisher.record.events.contains(.consumers(2))
+                }
                 try expectSteadyFrames(reader)
                 #expect(publisher.record.losses == 0)
+                #expect(!other.output.contains("last-message = chain"))
+                #expect(other.exit != .status(0))
             }
         }
 
