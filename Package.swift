@@ -94,7 +94,11 @@ let package = Package(
             dependencies: ["Frames", "Imaging", "Platform", "CAV", "CLinux", "CPipeWire"],
             swiftSettings: pixelSettings
         ),
-        .target(name: "DBusKit", dependencies: ["CDBus", "Platform"], swiftSettings: settings),
+        .target(
+            name: "DBusKit",
+            dependencies: ["CDBus", "Frames", "Platform"],
+            swiftSettings: settings
+        ),
         .target(name: "Control", dependencies: ["DBusKit"], swiftSettings: settings),
         .target(
             name: "Engine",

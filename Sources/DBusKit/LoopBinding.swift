@@ -1,4 +1,5 @@
 import CDBus
+import Frames
 import Glibc
 import Platform
 
@@ -18,7 +19,11 @@ final class LoopBinding {
     private let bell: Bell
     private var bellWatch: EventLoop.Watch?
     private var entries: [CInt: Entry] = [:]
-    private var timers: [OpaquePointer: EventLoop.Timer] = [:]
+    /// When each enabled timeout is due; every call that waits for its answer has one.
+    private var due: [OpaquePointer: Timestamp] = [:]
+    /// One for all timeouts, since a timer takes a descriptor; it goes off at `next`.
+    private var timer: EventLoop.Timer?
+    private var next: Timestamp?
     /// Called once in each round of the loop that something was wanted `soon`, before messages
     /// are dispatched.
     var onRound: () -> Void = {}
@@ -32,6 +37,7 @@ final class LoopBinding {
         bellWatch = try loop.watch(bell.descriptor, for: .readable) { [unowned self] _ in
             round()
         }
+        timer = try loop.timer { [unowned self] in serveTimeouts() }
         // Not retained: `detach` takes it from libdbus before it goes.
         let context = Unmanaged.passUnretained(self).toOpaque()
         let isSet =
@@ -83,6 +89,7 @@ final class LoopBinding {
         dbus_connection_set_watch_functions(connection, nil, nil, nil, nil, nil)
         bellWatch?.cancel()
         bellWatch = nil
+        timer = nil
     }
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> LoopBinding? {
@@ -175,20 +182,14 @@ final class LoopBinding {
 
     private func add(_ timeout: OpaquePointer?) -> dbus_bool_t {
         guard let timeout else { return 0 }
-        let timer = try? loop.timer { [unowned self] in
-            // It goes off every interval until libdbus disables or removes it.
-            arm(timeout)
-            dbus_timeout_handle(timeout)
-        }
-        guard let timer else { return 0 }
-        timers[timeout] = timer
         arm(timeout)
         return 1
     }
 
     private func remove(_ timeout: OpaquePointer?) {
         guard let timeout else { return }
-        timers[timeout] = nil
+        due[timeout] = nil
+        if due.isEmpty { disarm() }
     }
 
     private func toggle(_ timeout: OpaquePointer?) {
@@ -197,10 +198,30 @@ final class LoopBinding {
     }
 
     private func arm(_ timeout: OpaquePointer) {
-        if dbus_timeout_get_enabled(timeout) != 0 {
-            timers[timeout]?.arm(after: Double(dbus_timeout_get_interval(timeout)) / 1000)
-        } else {
-            timers[timeout]?.disarm()
+        guard dbus_timeout_get_enabled(timeout) != 0 else { return remove(timeout) }
+        let seconds = Double(dbus_timeout_get_interval(timeout)) / 1000
+        let time = MonotonicClock.now + Timestamp(seconds: seconds)
+        due[timeout] = time
+        guard next.map({ time < $0 }) ?? true else { return }
+        next = time
+        timer?.arm(at: time)
+    }
+
+    private func disarm() {
+        next = nil
+        timer?.disarm()
+    }
+
+    private func serveTimeouts() {
+        let now = MonotonicClock.now
+        for (timeout, time) in due where time <= now {
+            // The one before may have removed it.
+            guard due[timeout] == time else { continue }
+            // It goes off every interval until libdbus disables or removes it.
+            arm(timeout)
+            dbus_timeout_handle(timeout)
         }
+        next = due.values.min()
+        if let next { timer?.arm(at: next) } else { disarm() }
     }
 }
