@@ -434,12 +434,13 @@ extension Picture {
             writePNG(region, to: url.path)
         }
         let difference = try difference(region, fromPNG: url.path)
-        // Fonts of another release differ by a little at their edges.
-        #expect(difference.mean < 1 && difference.far < 0.01, "\(name): \(difference)")
+        // Letters of another release of the fonts lie a pixel aside, or are a little bolder.
+        #expect(difference.mean < 0.35 && difference.far < 0.002, "\(name): \(difference)")
     }
 
-    /// How far a part of the picture is from that of a file: the mean over all bytes, and which share of them is
-    /// far off.
+    /// How far a part of the picture is from that of a file: the mean over all bytes, and which share of the pixels
+    /// is far off. Each pixel of either counts beside the one of the other's that is nearest to it in colour, among
+    /// those at most one pixel away, so that nothing may be missing, or be there besides.
     func difference(
         _ region: PixelRect,
         fromPNG path: String
@@ -451,20 +452,40 @@ extension Picture {
         try #require(size == (CInt(region.width), CInt(region.height)))
         let data = try #require(cairo_image_surface_get_data(surface))
         let stride = Int(cairo_image_surface_get_stride(surface))
-        var (sum, far) = (0.0, 0)
+        var (own, other): ([SIMD4<Int32>], [SIMD4<Int32>]) = ([], [])
         for y in 0..<region.height {
             for x in 0..<region.width {
-                let pixel = UnsafeRawPointer(data + y * stride + 4 * x).load(as: UInt32.self)
                 let (red, green, blue) = color(region.x + x, region.y + y)
-                let parts = [(red, pixel >> 16), (green, pixel >> 8), (blue, pixel)]
-                for (own, other) in parts {
-                    let difference = abs(own.rounded() - Double(other & 255))
-                    sum += difference
-                    far += difference > 24 ? 1 : 0
+                own.append([Int32(red.rounded()), Int32(green.rounded()), Int32(blue.rounded()), 0])
+                let pixel = UnsafeRawPointer(data + y * stride + 4 * x).load(as: UInt32.self)
+                other.append(
+                    [Int32(pixel >> 16 & 255), Int32(pixel >> 8 & 255), Int32(pixel & 255), 0]
+                )
+            }
+        }
+        var (sum, far) = (0, 0)
+        for (picture, beside) in [(own, other), (other, own)] {
+            for y in 0..<region.height {
+                for x in 0..<region.width {
+                    let pixel = picture[y * region.width + x]
+                    var (least, most) = (Int32.max, Int32.max)
+                    for row in max(0, y - 1)...min(region.height - 1, y + 1) {
+                        for column in max(0, x - 1)...min(region.width - 1, x + 1) {
+                            let distance = pixel &- beside[row * region.width + column]
+                            let parts = distance.replacing(
+                                with: 0 &- distance,
+                                where: distance .< 0
+                            )
+                            guard parts.wrappedSum() < least else { continue }
+                            (least, most) = (parts.wrappedSum(), parts.max())
+                        }
+                    }
+                    sum += Int(least)
+                    far += most > 24 ? 1 : 0
                 }
             }
         }
-        let count = Double(3 * region.width * region.height)
-        return (sum / count, Double(far) / count)
+        let count = Double(2 * region.width * region.height)
+        return (Double(sum) / count / 3, Double(far) / count)
     }
 }

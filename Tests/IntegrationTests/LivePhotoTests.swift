@@ -232,9 +232,8 @@ extension DaemonTests {
             try PrivateSession.with { session in
                 let disk = folder(session)
                 mkdir(disk, 0o700)
-                let mount = try Child("mount", ["-t", "tmpfs", "-o", "size=20k", "none", disk])
-                try #require(try mount.wait(within: 20) == .status(0), "\(mount.errors)")
-                defer { _ = try? Child("umount", ["-l", disk]).wait() }
+                let small = try SmallDisk(at: disk, size: "20k")
+                defer { withExtendedLifetime(small) {} }
                 let daemon = try Daemon(try configuration(session, live: true), in: session)
                 let child = try session.run(Self.tool, ["photo", "--of", "back"])
                 #expect(try child.wait(within: 60) == .status(1))

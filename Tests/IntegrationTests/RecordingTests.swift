@@ -240,10 +240,8 @@ extension DaemonTests {
             try PrivateSession.with { session in
                 let disk = folder(session)
                 mkdir(disk, 0o700)
-                // A file system of its own, as a full one is not to be had otherwise.
-                let mounted = try Child("mount", ["-t", "tmpfs", "-o", "size=64m", "tmpfs", disk])
-                try #require(try mounted.wait() == .status(0), "\(mounted.errors)")
-                defer { _ = try? Child("umount", ["-l", disk]).wait() }
+                let small = try SmallDisk(at: disk, size: "64m")
+                defer { withExtendedLifetime(small) {} }
                 try Data(count: 52 << 20).write(to: URL(filePath: "\(disk)/other"))
                 let daemon = try Daemon(try cameras(session), in: session)
                 try start(daemon, ["encoder": .string("mjpeg"), "audio": .boolean(false)])
@@ -283,9 +281,7 @@ extension DaemonTests {
             try PrivateSession.with { session in
                 let disk = folder(session)
                 mkdir(disk, 0o700)
-                let mounted = try Child("mount", ["-t", "tmpfs", "-o", "size=64m", "tmpfs", disk])
-                try #require(try mounted.wait() == .status(0), "\(mounted.errors)")
-                defer { _ = try? Child("umount", ["-l", disk]).wait() }
+                let small = try SmallDisk(at: disk, size: "64m")
                 let daemon = try Daemon(try cameras(session), in: session)
                 try start(daemon, ["audio": .boolean(false), "of": .strings(["back"])])
                 try eventually("a second of it", within: 60) {
@@ -293,14 +289,10 @@ extension DaemonTests {
                     return try seconds(daemon) > 2
                 }
                 // All at once, so that nobody sees it coming; more may be written meanwhile, and is tried again.
-                func resize(_ size: String) throws -> Bool {
-                    let options = "remount,size=\(size)"
-                    return try Child("mount", ["-o", options, disk]).wait() == .status(0)
-                }
                 try eventually("a full disk", within: 60) {
                     var status = statvfs()
                     try #require(statvfs(disk, &status) == 0)
-                    return try resize("\((status.f_blocks - status.f_bfree) * status.f_frsize)")
+                    return small.resize(to: (status.f_blocks - status.f_bfree) * status.f_frsize)
                 }
                 try eventually("the end", within: 60) {
                     try daemon.settle()
@@ -315,7 +307,7 @@ extension DaemonTests {
                 let count = try decodedCount(file)
                 #expect(count > 30)
                 #expect(!daemon.signals(of: .capture).contains("RecordingSaved"))
-                try #require(try resize("64m"))
+                try #require(small.resize(to: 64 << 20))
                 try eventually("the repair", within: 60) {
                     try daemon.settle()
                     return daemon.signals(of: .capture).contains("RecordingSaved")
