@@ -70,7 +70,7 @@ test: ## run every test; WITHOUT=vm leaves out the virtual machine
 	@WITHOUT="$(WITHOUT)" tools/test
 
 releases: ## run and test on Debian 12, 13 and testing, each in a bare tree: RELEASES="trixie"
-	@tools/releases $(RELEASES)
+	@FULL="$(FULL)" tools/releases $(RELEASES)
 
 vm-test: ## run the tests in the virtual machine alone
 	@tools/deps build run vm deb
