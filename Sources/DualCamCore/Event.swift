@@ -138,9 +138,9 @@ package enum Effect: Hashable, Sendable {
     case adaptCamera(Role)
     /// Close it. Its last picture stays in sight, veiled, when `keepsPicture`.
     case closeCamera(Role, keepsPicture: Bool)
-    /// Open the device that is to be shown next, in the other bay.
+    /// Open the device that is to be shown next, in the other pipeline.
     case openLens(Role)
-    /// Close what the other bay has.
+    /// Close what the other pipeline has.
     case closeLens(Role)
     /// Send `lensCrossed` after so many seconds.
     case startCrossing(Role, seconds: Double)

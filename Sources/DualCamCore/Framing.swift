@@ -31,13 +31,13 @@ package struct Framing: Hashable, Sendable {
     package private(set) var zoom = 1.0
     /// What is in the middle of what is seen.
     package private(set) var middle = Place.middle
-    /// What the lens in each bay magnifies.
-    private var factors = PerBay(first: 1.0, second: 1.0)
+    /// What the lens in each pipeline magnifies.
+    private var factors = PerPipeline(a: 1.0, b: 1.0)
     /// What they magnified before.
-    private var before = PerBay(first: Magnifications(), second: Magnifications())
+    private var before = PerPipeline(a: Magnifications(), b: Magnifications())
     /// Whose picture is shown, or will be once the crossing is over.
-    private var bay = Bay.first
-    /// When the pictures of the two bays begin to cross over, if they do.
+    private var pipeline = CapturePipeline.a
+    /// When the pictures of the two pipelines begin to cross over, if they do.
     private var crossingStart: Timestamp?
     private var startZoom = 1.0
     private var startMiddle = Place.middle
@@ -47,7 +47,7 @@ package struct Framing: Hashable, Sendable {
     /// Seconds that the pictures of two lenses take to cross over.
     package static let crossing = 0.2
 
-    /// The whole picture of the first bay.
+    /// The whole picture of pipeline A.
     package init() {}
 
     /// Moves to `zoom` about `middle` within `duration` seconds from `time` on, eased; at once for 0.
@@ -70,23 +70,24 @@ package struct Framing: Hashable, Sendable {
         self.duration = duration
     }
 
-    /// Shows the picture of `bay`, whose lens magnifies `factor` times, at once.
-    package mutating func show(_ bay: Bay, factor: Double) {
-        self.bay = bay
-        set(bay, factor)
+    /// Shows the picture of `pipeline`, whose lens magnifies `factor` times, at once.
+    package mutating func show(_ pipeline: CapturePipeline, factor: Double) {
+        self.pipeline = pipeline
+        set(pipeline, factor)
         crossingStart = nil
     }
 
-    private mutating func set(_ bay: Bay, _ factor: Double) {
-        factors[bay] = factor
-        before[bay] = Magnifications()
+    private mutating func set(_ pipeline: CapturePipeline, _ factor: Double) {
+        factors[pipeline] = factor
+        before[pipeline] = Magnifications()
     }
 
-    /// The lens in `bay` magnifies `factor` times from `time` on: pictures that were taken before are shown as they are.
-    package mutating func magnify(_ bay: Bay, _ factor: Double, at time: Timestamp) {
-        guard factor != factors[bay] else { return }
-        before[bay].add(factors[bay], until: time)
-        factors[bay] = factor
+    /// The lens in `pipeline` magnifies `factor` times from `time` on: pictures that were taken before are shown as they are.
+    package mutating func magnify(_ pipeline: CapturePipeline, _ factor: Double, at time: Timestamp)
+    {
+        guard factor != factors[pipeline] else { return }
+        before[pipeline].add(factors[pipeline], until: time)
+        factors[pipeline] = factor
     }
 
     /// How much a lens that magnifies `factor` times may zoom in by itself with all that is to be seen at `time` in its
@@ -97,30 +98,30 @@ package struct Framing: Hashable, Sendable {
         return max(1, 0.5 / (distance + 0.5 / zoom) / factor)
     }
 
-    /// Has the picture of the other bay, whose lens magnifies `factor` times, take the place of the one that is
+    /// Has the picture of the other pipeline, whose lens magnifies `factor` times, take the place of the one that is
     /// shown, from `time` on or from when the zoom under way has ended. When that will be over.
     package mutating func cross(toFactor factor: Double, at time: Timestamp) -> Timestamp {
         let end = start + Timestamp(seconds: duration)
         let begin = max(time, end)
-        bay = bay.other
-        set(bay, factor)
+        pipeline = pipeline.other
+        set(pipeline, factor)
         crossingStart = begin
         return begin + Timestamp(seconds: Self.crossing)
     }
 
-    /// How much the lens in `bay` magnifies.
-    package func factor(of bay: Bay) -> Double { factors[bay] }
+    /// How much the lens in `pipeline` magnifies.
+    package func factor(of pipeline: CapturePipeline) -> Double { factors[pipeline] }
 
     /// Whether it is still on its way at `time`.
     package func isMoving(at time: Timestamp) -> Bool { (time - start).seconds < duration }
 
-    /// Whose picture is shown at `time`; beneath the other bay's while they cross over.
-    package func bay(at time: Timestamp) -> Bay {
-        guard let crossingStart else { return bay }
-        return (time - crossingStart).seconds < Self.crossing ? bay.other : bay
+    /// Whose picture is shown at `time`; beneath the other pipeline's while they cross over.
+    package func pipeline(at time: Timestamp) -> CapturePipeline {
+        guard let crossingStart else { return pipeline }
+        return (time - crossingStart).seconds < Self.crossing ? pipeline.other : pipeline
     }
 
-    /// How much of the picture of the other bay than `bay(at:)` is seen over it, 0 … 1.
+    /// How much of the picture of the other pipeline than `pipeline(at:)` is seen over it, 0 … 1.
     package func share(at time: Timestamp) -> Double {
         guard let crossingStart else { return 0 }
         let elapsed = (time - crossingStart).seconds
@@ -140,17 +141,17 @@ package struct Framing: Hashable, Sendable {
         return (now, startMiddle.interpolated(to: middle, fraction: moved))
     }
 
-    /// The part of the upright picture of the lens in `bay` that is seen at `time`, in fractions of its
+    /// The part of the upright picture of the lens in `pipeline` that is seen at `time`, in fractions of its
     /// extent: the whole where the lens does not see as much as is wanted. A picture that was `taken` before the lens
     /// magnified as it does now is taken for what it is.
     package func part(
         at time: Timestamp,
-        of bay: Bay = .first,
+        of pipeline: CapturePipeline = .a,
         taken: Timestamp? = nil
     ) -> Rect {
         let (zoom, middle) = pose(at: time)
-        var factor = factors[bay]
-        if let taken { factor = before[bay].factor(at: taken) ?? factor }
+        var factor = factors[pipeline]
+        if let taken { factor = before[pipeline].factor(at: taken) ?? factor }
         let share = min(1, factor / zoom)
         func edge(_ place: Double) -> Double {
             let own = 0.5 + (place - 0.5) * factor

@@ -50,14 +50,14 @@ package enum Notice: String, CaseIterable, Hashable, Sendable {
 
 /// The picture of a lens that is to be seen, or is on its way to be.
 package struct Shot: Hashable, Sendable {
-    /// In which of its role's bays the lens is.
-    package var bay = Bay.first
+    /// In which of its role's pipelines the lens is.
+    package var pipeline = CapturePipeline.a
     /// The part of its upright picture that is shown, in fractions of its extent.
     package var part = Rect.unit
     /// What is changed of its colours.
     package var grade = Grade.none
 
-    /// The whole picture of the first bay, as it is.
+    /// The whole picture of pipeline A, as it is.
     package init() {}
 }
 

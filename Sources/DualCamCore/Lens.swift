@@ -62,11 +62,11 @@ package struct LensState: Hashable, Sendable {
     package internal(set) var device = ""
     /// How much that device magnifies.
     package internal(set) var factor = 1.0
-    /// In which bay it is.
-    package internal(set) var bay = Bay.first
-    /// What gets ready in the other bay.
+    /// In which pipeline it is.
+    package internal(set) var pipeline = CapturePipeline.a
+    /// What gets ready in the other pipeline.
     package internal(set) var incoming: IncomingLens?
-    /// Whether the other bay has a device open, or may have.
+    /// Whether the other pipeline has a device open, or may have.
     var isOtherOpen = false
     /// Devices that failed, and are not to be tried for a while.
     var failed: Set<String> = []
@@ -261,7 +261,7 @@ extension State {
     /// The pictures have crossed over.
     mutating func crossed(_ role: Role) -> [Effect] {
         guard let incoming = cameras[role].lens.incoming, incoming.isCrossing else { return [] }
-        cameras[role].lens.bay = cameras[role].lens.bay.other
+        cameras[role].lens.pipeline = cameras[role].lens.pipeline.other
         cameras[role].lens.show(incoming.device, factor: incoming.factor)
         cameras[role].lens.incoming = nil
         cameras[role].controls = incoming.controls
@@ -339,7 +339,7 @@ extension State {
             if let incoming = lens.incoming {
                 if incoming.isCrossing {
                     let shown = lens.factor * camera.controls.magnification
-                    scene.framings[role].show(lens.bay, factor: shown)
+                    scene.framings[role].show(lens.pipeline, factor: shown)
                 }
                 lens.incoming = nil
                 effects.append(.closeLens(role))
@@ -373,14 +373,14 @@ extension State {
         if let incoming = lens.incoming, incoming.isCrossing {
             let next = incoming.factor * incoming.controls.magnification
             let then = (camera.controls.zoomTime, incoming.controls.zoomTime)
-            scene.framings[role].magnify(lens.bay, shown, at: then.0)
-            scene.framings[role].magnify(lens.bay.other, next, at: then.1)
+            scene.framings[role].magnify(lens.pipeline, shown, at: then.0)
+            scene.framings[role].magnify(lens.pipeline.other, next, at: then.1)
             return effects
         }
-        if scene.framings[role].bay(at: time) != lens.bay {
-            scene.framings[role].show(lens.bay, factor: shown)
+        if scene.framings[role].pipeline(at: time) != lens.pipeline {
+            scene.framings[role].show(lens.pipeline, factor: shown)
         } else {
-            scene.framings[role].magnify(lens.bay, shown, at: cameras[role].controls.zoomTime)
+            scene.framings[role].magnify(lens.pipeline, shown, at: cameras[role].controls.zoomTime)
         }
         // What is to be seen when the next lens is ready has to be in its picture, too.
         let zoom = max(lens.zoom, lens.factor)

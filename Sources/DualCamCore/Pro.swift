@@ -25,7 +25,7 @@ extension State {
         let camera = cameras[role]
         return ControlUse(
             device: camera.lens.device,
-            bay: camera.lens.bay,
+            pipeline: camera.lens.pipeline,
             settings: camera.controls.settings,
             rate: camera.mode?.rate,
             isShown: showsControls,
@@ -47,8 +47,8 @@ extension State {
     mutating func showControls(at time: Timestamp) {
         for role in Role.allCases {
             let lens = cameras[role].lens
-            scene.grades[role][lens.bay] = cameras[role].controls.grade
-            scene.grades[role][lens.bay.other] = lens.incoming?.controls.grade ?? .none
+            scene.grades[role][lens.pipeline] = cameras[role].controls.grade
+            scene.grades[role][lens.pipeline.other] = lens.incoming?.controls.grade ?? .none
         }
         let isSeen = pro.hud == .always || (pro.hud == .pro && pro.isEnabled)
         let camera = cameras[scene.main]
@@ -69,7 +69,7 @@ extension State {
 /// What the care for a camera's controls goes by.
 package struct ControlUse: Hashable, Sendable {
     var device: String
-    var bay: Bay
+    var pipeline: CapturePipeline
     var settings: ControlSettings
     /// Frames per second, while it delivers.
     var rate: Double?

@@ -244,8 +244,8 @@ package struct SceneState: Hashable, Sendable {
     package var framings = PerRole(back: Framing(), front: Framing())
     /// What is changed of each role's colours in software.
     package var grades = PerRole(
-        back: PerBay(first: Grade.none, second: Grade.none),
-        front: PerBay(first: Grade.none, second: Grade.none)
+        back: PerPipeline(a: Grade.none, b: Grade.none),
+        front: PerPipeline(a: Grade.none, b: Grade.none)
     )
     /// The values on show, and their dial.
     package private(set) var hud = HudState()
@@ -494,31 +494,31 @@ package struct SceneState: Hashable, Sendable {
         return now
     }
 
-    /// How large the pictures of each role's bays are shown at `time` and for as long as the change
+    /// How large the pictures of each role's pipelines are shown at `time` and for as long as the change
     /// then under way takes, lying as the cameras give them. Does not allocate; from any thread.
-    package func extents(at time: Timestamp) -> PerRole<PerBay<ShownExtent>> {
-        // A lens that gets ready in the other bay is looked at for its light.
-        let none = PerBay(first: ShownExtent.glance, second: ShownExtent.glance)
+    package func extents(at time: Timestamp) -> PerRole<PerPipeline<ShownExtent>> {
+        // A lens that gets ready in the other pipeline is looked at for its light.
+        let none = PerPipeline(a: ShownExtent.glance, b: ShownExtent.glance)
         var extents = PerRole(back: none, front: none)
         let end = Timestamp(nanoseconds: .max)
         for role in Role.allCases {
-            extents[role][framings[role].bay(at: time)] = .hidden
-            extents[role][framings[role].bay(at: end)] = .hidden
+            extents[role][framings[role].pipeline(at: time)] = .hidden
+            extents[role][framings[role].pipeline(at: end)] = .hidden
         }
         func add(_ place: Placement, _ role: Role) {
             guard place.opacity > 0, present[role] || role == main else { return }
             var layer = Layer(role: role, rect: place.rect)
             layer.background = style.background
             layer.transform = transforms[role]
-            func add(_ bay: Bay) {
+            func add(_ pipeline: CapturePipeline) {
                 // While a zoom moves, it is on its way between what is seen now and what will be.
-                let now = layer.extent(of: shot(bay, of: role, at: time))
-                let later = layer.extent(of: shot(bay, of: role, at: end))
-                extents[role][bay] = extents[role][bay].union(now).union(later)
+                let now = layer.extent(of: shot(pipeline, of: role, at: time))
+                let later = layer.extent(of: shot(pipeline, of: role, at: end))
+                extents[role][pipeline] = extents[role][pipeline].union(now).union(later)
             }
-            add(framings[role].bay(at: time))
+            add(framings[role].pipeline(at: time))
             // The lens that is to be crossed over to.
-            add(framings[role].bay(at: end))
+            add(framings[role].pipeline(at: end))
         }
         func add(_ arrangement: Arrangement) {
             add(arrangement.mainPlace, arrangement.main)
@@ -540,7 +540,7 @@ package struct SceneState: Hashable, Sendable {
     /// thread.
     package func scene(
         at time: Timestamp,
-        taken: PerRole<PerBay<Timestamp>>? = nil
+        taken: PerRole<PerPipeline<Timestamp>>? = nil
     ) -> Scene {
         let now = arrangement(at: time)
         var scene = Scene()
@@ -565,7 +565,7 @@ package struct SceneState: Hashable, Sendable {
     package func scene(
         of camera: Role?,
         at time: Timestamp,
-        taken: PerRole<PerBay<Timestamp>>? = nil
+        taken: PerRole<PerPipeline<Timestamp>>? = nil
     ) -> Scene {
         guard let camera else { return scene(at: time, taken: taken) }
         var scene = Scene()
@@ -574,15 +574,15 @@ package struct SceneState: Hashable, Sendable {
     }
 
     private func shot(
-        _ bay: Bay,
+        _ pipeline: CapturePipeline,
         of role: Role,
         at time: Timestamp,
-        _ taken: PerRole<PerBay<Timestamp>>? = nil
+        _ taken: PerRole<PerPipeline<Timestamp>>? = nil
     ) -> Shot {
         var shot = Shot()
-        shot.bay = bay
-        shot.part = framings[role].part(at: time, of: bay, taken: taken?[role][bay])
-        shot.grade = grades[role][bay]
+        shot.pipeline = pipeline
+        shot.part = framings[role].part(at: time, of: pipeline, taken: taken?[role][pipeline])
+        shot.grade = grades[role][pipeline]
         return shot
     }
 
@@ -591,7 +591,7 @@ package struct SceneState: Hashable, Sendable {
         _ role: Role,
         to scene: inout Scene,
         at time: Timestamp,
-        _ taken: PerRole<PerBay<Timestamp>>?
+        _ taken: PerRole<PerPipeline<Timestamp>>?
     ) {
         guard place.opacity > 0, present[role] || role == main else { return }
         var layer = Layer(role: role, rect: place.rect)
@@ -608,11 +608,11 @@ package struct SceneState: Hashable, Sendable {
         layer.background = style.background
         layer.transform = transforms[role]
         let framing = framings[role]
-        let bay = framing.bay(at: time)
-        layer.shot = shot(bay, of: role, at: time, taken)
+        let pipeline = framing.pipeline(at: time)
+        layer.shot = shot(pipeline, of: role, at: time, taken)
         let share = framing.share(at: time)
         if share > 0 {
-            layer.next = shot(bay.other, of: role, at: time, taken)
+            layer.next = shot(pipeline.other, of: role, at: time, taken)
             layer.nextShare = share
         }
         if let turning = turnings[role] {

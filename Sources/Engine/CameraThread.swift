@@ -8,7 +8,7 @@ import Synchronization
 /// Keeps one camera open for as long as it is wanted, whatever becomes of it, decodes its pictures as
 /// large as they are shown, and leaves them in a slot.
 ///
-/// One thread a bay of a role, named `capture-back`, `capture-back-2` and so on. It waits in the kernel while the
+/// One thread a capture pipeline of a role, named `capture-back`, `capture-back-2` and so on. It waits in the kernel while the
 /// camera is not wanted.
 package final class CameraThread: Sendable {
     /// What the thread tells, from the thread itself.
@@ -66,7 +66,7 @@ package final class CameraThread: Sendable {
     /// its identity; of none when all are closed. Throws when the system has no thread to give.
     package init(
         role: Role,
-        bay: Bay = .first,
+        pipeline: CapturePipeline = .a,
         slot: FrameSlot,
         report: @escaping @Sendable (Report, String) -> Void
     ) throws(SystemError) {
@@ -77,7 +77,9 @@ package final class CameraThread: Sendable {
         self.slot = slot
         self.report = report
         slot.attach(bell)
-        let started = try Thread(name: "capture-\(role.rawValue)\(bay.suffix)") { [self] in run() }
+        let started = try Thread(name: "capture-\(role.rawValue)\(pipeline.suffix)") { [self] in
+            run()
+        }
         thread.withLock { $0 = started }
     }
 

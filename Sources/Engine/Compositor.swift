@@ -12,8 +12,8 @@ package final class Compositor {
     /// Extent of the output in pixels; the width is even.
     package let canvas: Size
     private let pictures = PerRole(
-        back: PerBay(first: CameraPicture(), second: CameraPicture()),
-        front: PerBay(first: CameraPicture(), second: CameraPicture())
+        back: PerPipeline(a: CameraPicture(), b: CameraPicture()),
+        front: PerPipeline(a: CameraPicture(), b: CameraPicture())
     )
     private let surfaces: [LayerSurface]
     private var backdrop: Backdrop
@@ -29,9 +29,10 @@ package final class Compositor {
         otherBackdrop = Backdrop(canvas: canvas)
     }
 
-    /// Draws `scene` with the newest frame of each camera, those of the first bays and of the
-    /// `second` ones, `nil` where there is none yet, and the words of each camera's notice, `nil` where there is none or it is not written yet, and the
-    /// HUD on top, into `output`: height × `stride` bytes, of which 2 · width in each row are written.
+    /// Draws `scene` with the newest frame of each camera's pipeline A (`back`, `front`) and B (`second`), `nil`
+    /// where there is none yet, with the words of each camera's notice, `nil` where there is none or it is not
+    /// written yet, and the HUD on top, into `output`: height × `stride` bytes, of which 2 · width in each row are
+    /// written.
     package func composite(
         _ scene: Scene,
         back backFrame: Frame?,
@@ -43,10 +44,10 @@ package final class Compositor {
         stride: Int
     ) {
         precondition(stride >= 2 * canvas.width)
-        pictures.back.first.take(backFrame)
-        pictures.back.second.take(second.back)
-        pictures.front.first.take(frontFrame)
-        pictures.front.second.take(second.front)
+        pictures.back.a.take(backFrame)
+        pictures.back.b.take(second.back)
+        pictures.front.a.take(frontFrame)
+        pictures.front.b.take(second.front)
         var isCovered = false
         for index in 0..<scene.count {
             let layer = scene[index]
@@ -63,8 +64,8 @@ package final class Compositor {
         }
         if let hud { hud.picture.lay(hud.pose, over: output, stride: stride) }
         for role in Role.allCases {
-            pictures[role].first.release()
-            pictures[role].second.release()
+            pictures[role].a.release()
+            pictures[role].b.release()
         }
     }
 
@@ -133,10 +134,10 @@ struct Backdrop: ~Copyable {
 
     /// Makes it that of the camera's newest picture, turned and graded as `look` says; calm grey
     /// where it has none.
-    mutating func prepare(_ bays: PerBay<CameraPicture>, _ look: Look) {
+    mutating func prepare(_ pipelines: PerPipeline<CameraPicture>, _ look: Look) {
         grading = look.grade == .none ? nil : Grading(look.grade)
         hasPicture = cached.update(
-            bays[look.bay],
+            pipelines[look.pipeline],
             recipe: BlurredCopy.Recipe(
                 part: look.part,
                 transform: look.transform,
@@ -165,7 +166,7 @@ struct Backdrop: ~Copyable {
 
 /// What is done to a role's picture wherever it is shown.
 struct Look {
-    var bay = Bay.first
+    var pipeline = CapturePipeline.a
     /// Before it is turned.
     var part = Rect.unit
     var transform = Transform.identity
@@ -173,7 +174,7 @@ struct Look {
 
     init() {}
     init(_ layer: Layer) {
-        bay = layer.shot.bay
+        pipeline = layer.shot.pipeline
         part = layer.sourcePart(of: layer.shot)
         transform = layer.transform
         grade = layer.shot.grade

@@ -41,9 +41,9 @@ final class LayerSurface {
         icon = SwapIcon(canvas: canvas)
     }
 
-    /// Brings the camera's picture, and that of its other bay where it is to be seen, to the size
+    /// Brings the camera's picture, and that of its other pipeline where it is to be seen, to the size
     /// and turn that `layer` shows it in, and takes the words of its notice.
-    func prepare(_ layer: Layer, of bays: PerBay<CameraPicture>, labels: NoticeLabels?) {
+    func prepare(_ layer: Layer, of pipelines: PerPipeline<CameraPicture>, labels: NoticeLabels?) {
         self.layer = layer
         self.labels = layer.notice == nil ? nil : labels
         let whole = PixelRect(canvas)
@@ -60,10 +60,10 @@ final class LayerSurface {
         if layer.iconOpacity * layer.opacity > 0 {
             icon.update(in: layer.rect, opacity: layer.iconOpacity * layer.opacity)
         }
-        compose(bays[layer.shot.bay])
+        compose(pipelines[layer.shot.pipeline])
         hasNext = false
-        if let shot = layer.next, layer.nextShare > 0, bays[shot.bay].frame != nil {
-            _ = next.place(shot, in: layer, outer: outer, of: bays[shot.bay])
+        if let shot = layer.next, layer.nextShare > 0, pipelines[shot.pipeline].frame != nil {
+            _ = next.place(shot, in: layer, outer: outer, of: pipelines[shot.pipeline])
             hasNext = true
         }
     }

@@ -7,7 +7,7 @@ import Synchronization
 /// Sees to one camera's controls: does what is asked of them, one after the other, and tells what they
 /// are.
 ///
-/// One thread a bay of a role, named `controls-back`, `controls-back-2` and so on, beside the one that takes its frames, so that
+/// One thread a capture pipeline of a role, named `controls-back`, `controls-back-2` and so on, beside the one that takes its frames, so that
 /// neither waits for the other: a control takes milliseconds, and seconds where a camera hangs. It has
 /// the device open, a second time, while the camera delivers; for a moment where a value is set of
 /// a camera that does not.
@@ -60,7 +60,7 @@ package final class ControlThread: Sendable {
     /// before, with the identity of their camera, but for what commands give. Throws when the system has no thread or descriptor to give.
     package init(
         role: Role,
-        bay: Bay = .first,
+        pipeline: CapturePipeline = .a,
         report: @escaping @Sendable (String, CameraControls) -> Void
     ) throws(SystemError) {
         // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
@@ -68,7 +68,9 @@ package final class ControlThread: Sendable {
         let mailbox = desk.loop.mailbox
         self.mailbox = mailbox
         body = { work in mailbox.post { work(desk) } }
-        let started = try Thread(name: "controls-\(role.rawValue)\(bay.suffix)") { desk.loop.run() }
+        let started = try Thread(name: "controls-\(role.rawValue)\(pipeline.suffix)") {
+            desk.loop.run()
+        }
         thread.withLock { $0 = started }
     }
 

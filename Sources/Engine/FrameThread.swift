@@ -57,7 +57,7 @@ package final class FrameThread: Sendable {
     /// What is shown.
     let scene: ShownScene
     /// Where the cameras' frames are.
-    let slots: PerRole<PerBay<FrameSlot>>
+    let slots: PerRole<PerPipeline<FrameSlot>>
     private let orders = Mutex<[Order]>([])
     private let counts = Mutex(Counts())
     private let aiming = Mutex(())
@@ -70,7 +70,7 @@ package final class FrameThread: Sendable {
     /// of the stream's node (`nil`) and of those of cameras, on this thread. Throws when the system has no thread or descriptor to give.
     package init(
         scene: SceneState,
-        slots: PerRole<PerBay<FrameSlot>>,
+        slots: PerRole<PerPipeline<FrameSlot>>,
         bell: Bell,
         settings: Node.Settings,
         report: @escaping @Sendable (Role?, Event) -> Void
@@ -101,7 +101,9 @@ package final class FrameThread: Sendable {
     private func aim(at now: Timestamp) {
         let extents = scene.current.state.extents(at: now)
         for role in Role.allCases {
-            for bay in Bay.allCases { slots[role][bay].show(at: extents[role][bay]) }
+            for pipeline in CapturePipeline.allCases {
+                slots[role][pipeline].show(at: extents[role][pipeline])
+            }
         }
     }
 

@@ -21,7 +21,7 @@ final class Outlet {
     private var clock: OutputClock
     private var sequence: UInt64 = 0
     private var mainRole: Role
-    private var mainBay = Bay.first
+    private var mainPipeline = CapturePipeline.a
     /// The main camera's frame that was published last.
     private var shown: FrameName?
     /// The main camera's frame that the clock was told of last.
@@ -138,7 +138,7 @@ final class Outlet {
     /// A bell rang: has the main camera a new frame, and is it to be shown now?
     func look() {
         guard isDrawing else { return }
-        let newest = FrameName(shared.slots[mainRole][mainBay].latest)
+        let newest = FrameName(shared.slots[mainRole][mainPipeline].latest)
         guard newest != heard, newest != nil else { return }
         heard = newest
         if clock.frameArrived(at: MonotonicClock.now) || shown == nil { tick() }
@@ -154,8 +154,8 @@ final class Outlet {
         let labels = shown.labels
         let slots = shared.slots
         let contents = PerRole(
-            back: PerBay(first: slots.back.first.fetch(), second: slots.back.second.fetch()),
-            front: PerBay(first: slots.front.first.fetch(), second: slots.front.second.fetch())
+            back: PerPipeline(a: slots.back.a.fetch(), b: slots.back.b.fetch()),
+            front: PerPipeline(a: slots.front.a.fetch(), b: slots.front.b.fetch())
         )
         var state = shown.state
         if let before, now < before.until, !state.scene(of: camera, at: now).isSharp(contents) {
@@ -167,13 +167,13 @@ final class Outlet {
             before = (state, now + Self.decodingPatience)
         }
         let role = camera ?? state.main
-        let bay = state.framings[role].bay(at: now)
-        if role != mainRole || bay != mainBay {
-            (mainRole, mainBay) = (role, bay)
+        let pipeline = state.framings[role].pipeline(at: now)
+        if role != mainRole || pipeline != mainPipeline {
+            (mainRole, mainPipeline) = (role, pipeline)
             clock.mainChanged()
-            heard = FrameName(contents[mainRole][mainBay].frame)
+            heard = FrameName(contents[mainRole][mainPipeline].frame)
         }
-        let main = contents[mainRole][mainBay].frame
+        let main = contents[mainRole][mainPipeline].frame
         if main == nil && !isContinuous && now < waitsUntil {
             timer?.arm(at: waitsUntil)
             return
@@ -220,7 +220,7 @@ final class Outlet {
             }
         }
         let end = MonotonicClock.now
-        let arrival = contents[mainRole][mainBay].arrival
+        let arrival = contents[mainRole][mainPipeline].arrival
         if camera == nil {
             shared.count { counts in
                 guard isPublished else {
@@ -246,7 +246,7 @@ final class Outlet {
     /// function within `tick`, whose captures cost an allocation a frame.
     private func draw(
         _ scene: Scene,
-        _ contents: PerRole<PerBay<FrameSlot.Content>>,
+        _ contents: PerRole<PerPipeline<FrameSlot.Content>>,
         _ labels: PerRole<NoticeLabels?>,
         _ hud: (pose: HudState.Pose, picture: HudPicture)?,
         _ base: UnsafeMutablePointer<UInt8>,
@@ -255,11 +255,11 @@ final class Outlet {
         let start = MonotonicClock.now
         compositor.composite(
             scene,
-            back: contents.back.first.frame,
-            front: contents.front.first.frame,
+            back: contents.back.a.frame,
+            front: contents.front.a.frame,
             second: PerRole(
-                back: contents.back.second.frame,
-                front: contents.front.second.frame
+                back: contents.back.b.frame,
+                front: contents.front.b.frame
             ),
             labels: labels,
             hud: hud,
@@ -270,12 +270,12 @@ final class Outlet {
     }
 }
 
-extension PerBay<FrameSlot.Content> {
+extension PerPipeline<FrameSlot.Content> {
     /// When the pictures were taken.
-    fileprivate var taken: PerBay<Timestamp> {
-        PerBay<Timestamp>(
-            first: first.frame?.timestamp ?? .zero,
-            second: second.frame?.timestamp ?? .zero
+    fileprivate var taken: PerPipeline<Timestamp> {
+        PerPipeline<Timestamp>(
+            a: a.frame?.timestamp ?? .zero,
+            b: b.frame?.timestamp ?? .zero
         )
     }
 }
@@ -283,13 +283,13 @@ extension PerBay<FrameSlot.Content> {
 extension Scene {
     /// Whether no layer shows a picture that is about to be there larger, and is much too small for it.
     /// What moves may be a little unsharp for a frame.
-    func isSharp(_ contents: PerRole<PerBay<FrameSlot.Content>>) -> Bool {
+    func isSharp(_ contents: PerRole<PerPipeline<FrameSlot.Content>>) -> Bool {
         for index in 0..<count {
             let layer = self[index]
             guard layer.veil < 1 else { continue }
             let isNextSharp =
-                layer.next.map { layer.isSharp($0, contents[layer.role][$0.bay]) } ?? true
-            guard isNextSharp, layer.isSharp(layer.shot, contents[layer.role][layer.shot.bay])
+                layer.next.map { layer.isSharp($0, contents[layer.role][$0.pipeline]) } ?? true
+            guard isNextSharp, layer.isSharp(layer.shot, contents[layer.role][layer.shot.pipeline])
             else { return false }
         }
         return true

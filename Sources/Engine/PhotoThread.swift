@@ -17,7 +17,7 @@ package final class PhotoThread: Sendable {
             /// A camera that delivers, and what makes its picture upright, and mirrored where that is wanted.
             case camera(FrameSlot, Transform)
             /// What the stream shows of the cameras.
-            case stream(SceneState, PerRole<PerBay<FrameSlot>>)
+            case stream(SceneState, PerRole<PerPipeline<FrameSlot>>)
         }
         /// "back", "front" or "stream".
         package let name: String
@@ -201,7 +201,7 @@ package final class PhotoThread: Sendable {
         case .stream(let scene, let slots):
             if shot.settles {
                 for role in Role.allCases {
-                    settle(slots[role][scene.framings[role].bay(at: start)])
+                    settle(slots[role][scene.framings[role].pipeline(at: start)])
                 }
             }
             let now = MonotonicClock.now
@@ -279,26 +279,26 @@ package final class PhotoThread: Sendable {
     }
 
     /// What the stream shows now, but for the values over it.
-    private func compose(_ state: SceneState, _ slots: PerRole<PerBay<FrameSlot>>) -> Raster {
+    private func compose(_ state: SceneState, _ slots: PerRole<PerPipeline<FrameSlot>>) -> Raster {
         let size = state.canvas
         let layout = FrameLayout(size: size, format: .yuyv, stride: 2 * size.width)
         let buffer = FrameBuffer(byteCount: layout.byteCount)
         let now = MonotonicClock.now
-        func newest(_ slots: PerBay<FrameSlot>) -> PerBay<Frame?> {
-            PerBay(first: Newest(slots.first).whole, second: Newest(slots.second).whole)
+        func newest(_ slots: PerPipeline<FrameSlot>) -> PerPipeline<Frame?> {
+            PerPipeline(a: Newest(slots.a).whole, b: Newest(slots.b).whole)
         }
-        func taken(_ frames: PerBay<Frame?>) -> PerBay<Timestamp> {
-            PerBay(
-                first: frames.first?.timestamp ?? .zero,
-                second: frames.second?.timestamp ?? .zero
+        func taken(_ frames: PerPipeline<Frame?>) -> PerPipeline<Timestamp> {
+            PerPipeline(
+                a: frames.a?.timestamp ?? .zero,
+                b: frames.b?.timestamp ?? .zero
             )
         }
         let (back, front) = (newest(slots.back), newest(slots.front))
         Compositor(canvas: size).composite(
             state.scene(at: now, taken: PerRole(back: taken(back), front: taken(front))),
-            back: back.first,
-            front: front.first,
-            second: PerRole(back: back.second, front: front.second),
+            back: back.a,
+            front: front.a,
+            second: PerRole(back: back.b, front: front.b),
             labels: PerRole(back: nil, front: nil),
             into: buffer.plane(0, of: layout).base,
             stride: layout.stride

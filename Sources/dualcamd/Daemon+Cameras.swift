@@ -160,28 +160,28 @@ extension Daemon {
     func leaveLens(_ role: Role, _ before: State) {
         let (camera, old) = (state.cameras[role], before.cameras[role])
         if let was = old.lens.incoming, let now = camera.lens.incoming, was.device != now.device {
-            controls?[role][camera.lens.bay.other].leave()
+            controls?[role][camera.lens.pipeline.other].leave()
         }
-        if camera.identity == old.identity, camera.lens.bay == old.lens.bay,
+        if camera.identity == old.identity, camera.lens.pipeline == old.lens.pipeline,
             camera.lens.device != old.lens.device
         {
-            controls?[role][camera.lens.bay].leave()
+            controls?[role][camera.lens.pipeline].leave()
         }
     }
 
     /// Closes the device of a role that is not shown, and leaves it automatic.
     func closeLens(_ role: Role) {
-        let bay = state.cameras[role].lens.bay.other
+        let pipeline = state.cameras[role].lens.pipeline.other
         lensTimers?[role].endLooking()
-        cameras?[role][bay].close(keepingPicture: false)
-        controls?[role][bay].leave()
+        cameras?[role][pipeline].close(keepingPicture: false)
+        controls?[role][pipeline].leave()
     }
 
     /// Looks how light the picture is that is shown.
     func lookAtLight(_ role: Role) {
         lensTimers?[role].watchLight(true)
         let lens = state.cameras[role].lens
-        guard let luma = slots[role][lens.bay].latest?.brightness else { return }
+        guard let luma = slots[role][lens.pipeline].latest?.brightness else { return }
         guard LensState.mayBeDark(luma), !state.cameras[role].controls.device.isEmpty else {
             return send(.lensLight(role, luma))
         }
@@ -198,7 +198,7 @@ extension Daemon {
             lensTimers?[role].endLooking()
             return
         }
-        let slot = slots[role][lens.bay.other]
+        let slot = slots[role][lens.pipeline.other]
         if lensTimers?[role].isSteady(slot) ?? false { send(.lensReady(role)) }
     }
 
@@ -207,7 +207,7 @@ extension Daemon {
         devices = found
         assignCameras()
         for role in Role.allCases where state.cameras[role].interruption != .none {
-            cameras?[role][state.cameras[role].lens.bay].retry()
+            cameras?[role][state.cameras[role].lens.pipeline].retry()
         }
     }
 }

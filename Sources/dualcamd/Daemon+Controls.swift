@@ -10,20 +10,20 @@ extension Daemon {
     func useControls(_ role: Role) {
         let camera = state.cameras[role]
         let (lens, zoom) = (camera.lens, state.zoomRequest(role))
-        useControls(role, lens.bay, lens.device, camera.controls, camera.mode, zoom)
+        useControls(role, lens.pipeline, lens.device, camera.controls, camera.mode, zoom)
     }
 
     /// Has the device that gets ready be set as the one that is shown.
     func useIncomingControls(_ role: Role) {
         let lens = state.cameras[role].lens
         guard let incoming = lens.incoming else { return }
-        let (bay, zoom) = (lens.bay.other, state.incomingZoomRequest(role))
-        useControls(role, bay, incoming.device, incoming.controls, incoming.mode, zoom)
+        let (pipeline, zoom) = (lens.pipeline.other, state.incomingZoomRequest(role))
+        useControls(role, pipeline, incoming.device, incoming.controls, incoming.mode, zoom)
     }
 
     private func useControls(
         _ role: Role,
-        _ bay: Bay,
+        _ pipeline: CapturePipeline,
         _ device: String,
         _ wanted: CameraControls,
         _ mode: CaptureMode?,
@@ -37,7 +37,7 @@ extension Daemon {
             zoom: zoom
         )
         use.controls.settings.frameRate = mode?.rate ?? Double(configuration.output.frameRate)
-        controls?[role][bay].use(use)
+        controls?[role][pipeline].use(use)
     }
 
     /// Takes over what the user set of the controls, where it differs from `old`.
@@ -66,7 +66,7 @@ extension Daemon {
         let lens = state.cameras[role].lens
         // What is on its way to be shown does the same, but that each lens has a focus of its own.
         if lens.incoming?.mode != nil, command.isForAllLenses {
-            controls[role][lens.bay.other].perform(command) { result in
+            controls[role][lens.pipeline.other].perform(command) { result in
                 guard case .success(let outcome) = result else { return }
                 mailbox.post {
                     MainActor.assumeIsolated {
@@ -77,7 +77,7 @@ extension Daemon {
                 }
             }
         }
-        controls[role][lens.bay].perform(command) { result in
+        controls[role][lens.pipeline].perform(command) { result in
             mailbox.post {
                 MainActor.assumeIsolated {
                     if case .success(let outcome) = result {

@@ -33,10 +33,10 @@ final class Daemon {
         back: [String: any CameraSource](),
         front: [String: any CameraSource]()
     )
-    let slots: PerRole<PerBay<FrameSlot>>
+    let slots: PerRole<PerPipeline<FrameSlot>>
     private let bell: Bell
-    var cameras: PerRole<PerBay<CameraThread>>?
-    var controls: PerRole<PerBay<ControlThread>>?
+    var cameras: PerRole<PerPipeline<CameraThread>>?
+    var controls: PerRole<PerPipeline<ControlThread>>?
     var lensTimers: PerRole<LensTimers>?
     var frames: FrameThread?
     /// How many frame threads there have been; the last one is `frames`.
@@ -77,10 +77,10 @@ final class Daemon {
         state = State(configuration)
         bell = try Bell()
         let bell = bell
-        func bays() -> PerBay<FrameSlot> {
-            PerBay(first: FrameSlot(bell: bell), second: FrameSlot(bell: bell))
+        func pipelines() -> PerPipeline<FrameSlot> {
+            PerPipeline(a: FrameSlot(bell: bell), b: FrameSlot(bell: bell))
         }
-        slots = PerRole(back: bays(), front: bays())
+        slots = PerRole(back: pipelines(), front: pipelines())
         grace = try loop.timer { [unowned self] in send(.graceOver) }
         for role in Role.allCases {
             cameraGraces[role] = try loop.timer { [unowned self] in
@@ -128,9 +128,9 @@ final class Daemon {
         let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
         for role in Role.allCases {
             darken(role)
-            for bay in Bay.allCases {
-                cameras?[role][bay].end()
-                controls?[role][bay].end()
+            for pipeline in CapturePipeline.allCases {
+                cameras?[role][pipeline].end()
+                controls?[role][pipeline].end()
             }
         }
         watch?.end()
@@ -139,10 +139,11 @@ final class Daemon {
         let hasEnded = frames?.end() ?? true
         var areClosed = true
         for role in Role.allCases {
-            for bay in Bay.allCases {
-                let isClosed = cameras?[role][bay].wait(until: deadline) ?? true
+            for pipeline in CapturePipeline.allCases {
+                let isClosed = cameras?[role][pipeline].wait(until: deadline) ?? true
                 areClosed =
-                    (controls?[role][bay].wait(until: deadline) ?? true) && isClosed && areClosed
+                    (controls?[role][pipeline].wait(until: deadline) ?? true) && isClosed
+                    && areClosed
             }
         }
         if !areClosed { Log.capture.warning("a camera does not close") }
@@ -206,24 +207,32 @@ final class Daemon {
         mirror = loopbackMirror()
     }
 
-    private func cameraThreads(_ role: Role) throws(SystemError) -> PerBay<CameraThread> {
-        PerBay(first: try cameraThread(role, .first), second: try cameraThread(role, .second))
+    private func cameraThreads(_ role: Role) throws(SystemError) -> PerPipeline<CameraThread> {
+        PerPipeline(a: try cameraThread(role, .a), b: try cameraThread(role, .b))
     }
 
-    private func cameraThread(_ role: Role, _ bay: Bay) throws(SystemError) -> CameraThread {
+    private func cameraThread(
+        _ role: Role,
+        _ pipeline: CapturePipeline
+    ) throws(SystemError) -> CameraThread {
         let mailbox = loop.mailbox
-        return try CameraThread(role: role, bay: bay, slot: slots[role][bay]) { report, device in
-            mailbox.post { MainActor.assumeIsolated { self.heard(role, bay, report, device) } }
+        return try CameraThread(role: role, pipeline: pipeline, slot: slots[role][pipeline]) {
+            report,
+            device in
+            mailbox.post { MainActor.assumeIsolated { self.heard(role, pipeline, report, device) } }
         }
     }
 
-    private func controlThreads(_ role: Role) throws(SystemError) -> PerBay<ControlThread> {
-        PerBay(first: try controlThread(role, .first), second: try controlThread(role, .second))
+    private func controlThreads(_ role: Role) throws(SystemError) -> PerPipeline<ControlThread> {
+        PerPipeline(a: try controlThread(role, .a), b: try controlThread(role, .b))
     }
 
-    private func controlThread(_ role: Role, _ bay: Bay) throws(SystemError) -> ControlThread {
+    private func controlThread(
+        _ role: Role,
+        _ pipeline: CapturePipeline
+    ) throws(SystemError) -> ControlThread {
         let mailbox = loop.mailbox
-        return try ControlThread(role: role, bay: bay) { identity, controls in
+        return try ControlThread(role: role, pipeline: pipeline) { identity, controls in
             mailbox.post {
                 MainActor.assumeIsolated {
                     self.send(.controlsRead(role, identity: identity, controls))
@@ -271,10 +280,10 @@ final class Daemon {
         for role in Role.allCases { leaveLens(role, before) }
         if state.scene != before.scene { frames?.show(state.scene) }
         for role in Role.allCases
-        where state.cameras[role].lens.bay != before.cameras[role].lens.bay {
+        where state.cameras[role].lens.pipeline != before.cameras[role].lens.pipeline {
             // What is recorded is what is shown.
-            slots[role][before.cameras[role].lens.bay].tap(nil)
-            slots[role][state.cameras[role].lens.bay].tap(tap(of: RecordedPicture(role)))
+            slots[role][before.cameras[role].lens.pipeline].tap(nil)
+            slots[role][state.cameras[role].lens.pipeline].tap(tap(of: RecordedPicture(role)))
         }
         for role in Role.allCases where state.controlUse(role) != before.controlUse(role) {
             useControls(role)
@@ -327,12 +336,12 @@ final class Daemon {
         case .openCamera(let role):
             let lens = state.cameras[role].lens
             guard let source = source(role, lens.device) else { return }
-            cameras?[role][lens.bay].open(source, request(for: role))
+            cameras?[role][lens.pipeline].open(source, request(for: role))
         case .adaptCamera(let role):
-            cameras?[role][state.cameras[role].lens.bay].adapt(to: request(for: role))
+            cameras?[role][state.cameras[role].lens.pipeline].adapt(to: request(for: role))
         case .closeCamera(let role, let keepsPicture):
             if !(state.cameras[role].lens.incoming?.holds ?? false) { darken(role) }
-            cameras?[role][state.cameras[role].lens.bay].close(keepingPicture: keepsPicture)
+            cameras?[role][state.cameras[role].lens.pipeline].close(keepingPicture: keepsPicture)
         case .openLens(let role):
             let lens = state.cameras[role].lens
             guard let incoming = lens.incoming, let source = source(role, incoming.device) else {
@@ -344,7 +353,7 @@ final class Daemon {
             )
             var request = request(for: role)
             request.isFull = false
-            cameras?[role][lens.bay.other].open(source, request)
+            cameras?[role][lens.pipeline.other].open(source, request)
         case .closeLens(let role): closeLens(role)
         case .startCrossing(let role, let seconds): lensTimers?[role].crossed.arm(after: seconds)
         case .startLensRetry(let role): lensTimers?[role].retry.arm(after: LensState.retryDelay)
@@ -365,7 +374,7 @@ final class Daemon {
             frames?.record(all)
             return
         }
-        slots[role][state.cameras[role].lens.bay].tap(all)
+        slots[role][state.cameras[role].lens.pipeline].tap(all)
     }
 
     /// Who is given `picture`: nobody, one or both.
@@ -395,11 +404,11 @@ final class Daemon {
 
     private func heard(
         _ role: Role,
-        _ bay: Bay,
+        _ pipeline: CapturePipeline,
         _ report: CameraThread.Report,
         _ device: String
     ) {
-        guard bay == state.cameras[role].lens.bay else {
+        guard pipeline == state.cameras[role].lens.pipeline else {
             return heardOfOther(role, report, device)
         }
         func camera(_ more: Logger.Metadata) -> Logger.Metadata {
@@ -425,7 +434,7 @@ final class Daemon {
 
     /// What the device of a role tells that is not the one that is shown.
     private func heardOfOther(_ role: Role, _ report: CameraThread.Report, _ device: String) {
-        // One that had the bay before says nothing of this one.
+        // One that used the pipeline before says nothing of this one.
         guard report == .closed || device == state.cameras[role].lens.incoming?.device else {
             return
         }
@@ -521,7 +530,7 @@ final class Daemon {
     }
 
     /// Where the pictures of the role's camera are that is shown.
-    func shownSlot(of role: Role) -> FrameSlot { slots[role][state.cameras[role].lens.bay] }
+    func shownSlot(of role: Role) -> FrameSlot { slots[role][state.cameras[role].lens.pipeline] }
 
     /// The stream, to be photographed.
     var streamSource: PhotoThread.Shot.Source { .stream(state.scene, slots) }
@@ -530,9 +539,9 @@ final class Daemon {
 
     /// What each camera's frames were counted as.
     func counts(of role: Role) -> FrameSlot.Counts {
-        let bay = state.cameras[role].lens.bay
-        let other = slots[role][bay.other].counts
-        var counts = slots[role][bay].counts
+        let pipeline = state.cameras[role].lens.pipeline
+        let other = slots[role][pipeline.other].counts
+        var counts = slots[role][pipeline].counts
         counts.captured += other.captured
         counts.damaged += other.damaged
         counts.missing += other.missing

@@ -52,7 +52,7 @@ enum Side: String, CaseIterable {
             let (state, start) = (Side.scene(size), Timestamp.zero)
             let scene = state.scene(at: start)
             let extents = state.extents(at: start)
-            let shown = PerRole(back: extents.back.first, front: extents.front.first)
+            let shown = PerRole(back: extents.back.a, front: extents.front.a)
             try inStep(count, cameras, shown) { frames in
                 compositor.composite(
                     scene,

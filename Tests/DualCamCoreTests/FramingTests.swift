@@ -54,9 +54,9 @@ struct FramingTests {
         var framing = Framing()
         framing.move(to: 4, middle: .middle, at: at(0), duration: 0)
         #expect(abs(framing.part(at: at(0)).width - 0.25) < 1e-9)
-        framing.show(.first, factor: 2)
+        framing.show(.a, factor: 2)
         #expect(abs(framing.part(at: at(0)).width - 0.5) < 1e-9)
-        framing.show(.first, factor: 5)
+        framing.show(.a, factor: 5)
         #expect(framing.part(at: at(0)) == .unit)
     }
 
@@ -65,7 +65,7 @@ struct FramingTests {
     func lensesCrossOverAtOneFieldOfView(factors: (Double, Double), ready: Double) {
         let place = Place(x: 0.4, y: 0.6)
         var framing = Framing()
-        framing.show(.first, factor: factors.0)
+        framing.show(.a, factor: factors.0)
         framing.move(to: factors.0, middle: .middle, at: at(-9), duration: 0)
         let most = max(factors.0, factors.1)
         framing.move(to: 2 * most, middle: place, inside: most, at: at(0), duration: 0.4)
@@ -76,16 +76,16 @@ struct FramingTests {
         var lastView = framing.part(at: at(0)).width / factors.0
         for step in 0...3000 {
             let time = at(0.0005 * Double(step))
-            let bay = framing.bay(at: time)
+            let pipeline = framing.pipeline(at: time)
             let share = framing.share(at: time)
-            let factor = bay == .first ? factors.0 : factors.1
-            let part = framing.part(at: time, of: bay)
+            let factor = pipeline == .a ? factors.0 : factors.1
+            let part = framing.part(at: time, of: pipeline)
             let view = part.width / factor
             #expect(abs(view / lastView - 1) < 0.01, "the field of view never jumps")
             lastView = view
             if share > 0 {
-                let next = framing.part(at: time, of: .second)
-                #expect(bay == .first && share >= lastShare, "opacity rises")
+                let next = framing.part(at: time, of: .b)
+                #expect(pipeline == .a && share >= lastShare, "opacity rises")
                 #expect(abs(next.width / factors.1 / view - 1) < 0.01)
                 // In the same direction, too.
                 for (a, b) in [(next.midX, part.midX), (next.midY, part.midY)] {
@@ -95,7 +95,7 @@ struct FramingTests {
                 lastShare = share
                 hasCrossed = true
             } else {
-                #expect((bay == .second) == (time >= over))
+                #expect((pipeline == .b) == (time >= over))
             }
         }
         #expect(hasCrossed && lastShare > 0.9)

@@ -48,7 +48,7 @@ struct LensTests {
     private func part(at seconds: Double) -> Rect {
         let time = Timestamp(seconds: seconds)
         let framing = state.scene.framings.back
-        return framing.part(at: time, of: framing.bay(at: time))
+        return framing.part(at: time, of: framing.pipeline(at: time))
     }
 
     @Test mutating func oneLensIsWideAndZoomsDigitally() {
@@ -71,10 +71,10 @@ struct LensTests {
         #expect(send(.lensReady(.back), at: 3.4) == [.startCrossing(.back, seconds: 0.2)])
         #expect(send(.lensReady(.back), at: 3.5) == [], "it has begun")
         let time = Timestamp(seconds: 3.5)
-        #expect(state.scene.framings.back.bay(at: time) == .first)
-        #expect(state.scene.scene(at: time)[0].next?.bay == .second)
+        #expect(state.scene.framings.back.pipeline(at: time) == .a)
+        #expect(state.scene.scene(at: time)[0].next?.pipeline == .b)
         #expect(send(.lensCrossed(.back), at: 3.6) == [.closeLens(.back)])
-        #expect(lens.device == "telephoto" && lens.bay == .second && lens.incoming == nil)
+        #expect(lens.device == "telephoto" && lens.pipeline == .b && lens.incoming == nil)
         #expect(state.cameras.back.phase == .streaming && state.cameras.back.identity == "own")
         #expect(part(at: 3.6) == .unit)
         #expect(lens.isOtherOpen)
@@ -88,7 +88,7 @@ struct LensTests {
         #expect(send(.lensReady(.back), at: 6.5) == [.startCrossing(.back, seconds: 0.2)])
         #expect(send(.lensCrossed(.back), at: 6.7) == [.closeLens(.back)])
         #expect(abs(part(at: 6.7).width - 1 / 3.0) < 1e-9)
-        #expect(part(at: 7.1) == .unit && lens.device == "own" && lens.bay == .first)
+        #expect(part(at: 7.1) == .unit && lens.device == "own" && lens.pipeline == .a)
     }
 
     @Test mutating func aPlaceThatTheNextLensDoesNotSeeIsLeftInTime() {

@@ -236,10 +236,10 @@ extension SceneTests {
         ShownExtent(Size(width: width, height: height))
     }
 
-    /// Those of the first bays.
+    /// Those of the pipelines A.
     private func extents(_ scene: SceneState, _ time: Timestamp) -> PerRole<ShownExtent> {
         let extents = scene.extents(at: time)
-        return PerRole(back: extents.back.first, front: extents.front.first)
+        return PerRole(back: extents.back.a, front: extents.front.a)
     }
 
     @Test func picturesAreAskedForAsLargeAsTheyRest() {
@@ -290,11 +290,11 @@ extension SceneTests {
     @Test func theLensThatIsCrossedOverToIsAskedForLargeBeforeItIsSeen() {
         var scene = state()
         let rest = scene.extents(at: at(0)).back
-        #expect(rest.second == .glance && rest.first == size(1280, 720))
+        #expect(rest.b == .glance && rest.a == size(1280, 720))
         let end = scene.framings.back.cross(toFactor: 2, at: at(0))
         let crossing = scene.extents(at: at(0)).back
-        #expect(crossing.second.size?.width ?? 0 >= 1280 && crossing.first.size?.width ?? 0 >= 1280)
-        #expect(scene.extents(at: end).back.first == .glance)
+        #expect(crossing.b.size?.width ?? 0 >= 1280 && crossing.a.size?.width ?? 0 >= 1280)
+        #expect(scene.extents(at: end).back.a == .glance)
     }
 
     @Test func bothAreAskedForWholeFromTheBeginningOfASwapToItsEnd() {

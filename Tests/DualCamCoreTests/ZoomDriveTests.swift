@@ -98,7 +98,7 @@ struct ZoomDriveTests {
         #expect(abs(share - 0.5 / (0.2 + 0.125)) < 0.01)
         var shown = aside
         let wanted = aside.part(at: at(9))
-        shown.magnify(.first, share, at: at(1))
+        shown.magnify(.a, share, at: at(1))
         let part = shown.part(at: at(9))
         #expect(abs(part.width / share - wanted.width) < 1e-9, "the same field of view")
         #expect(abs((part.midY - 0.5) / share - (wanted.midY - 0.5)) < 1e-3, "and place")
@@ -181,8 +181,8 @@ struct ZoomDriveTests {
 
     @Test func aPictureTakenBeforeAStepIsShownAsItIs() {
         var framing = framing(4, in: 0)
-        framing.magnify(.first, 2, at: at(1))
-        framing.magnify(.first, 2.1, at: at(1.04))
+        framing.magnify(.a, 2, at: at(1))
+        framing.magnify(.a, 2.1, at: at(1.04))
         func width(_ taken: Double) -> Double {
             framing.part(at: at(2), taken: at(taken)).width
         }

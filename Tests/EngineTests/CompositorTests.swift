@@ -196,8 +196,8 @@ struct CompositorTests {
         }
         let plain = behind(state, seconds: 0)
         for role in Role.allCases {
-            state.grades[role].first.light = 1.5
-            state.grades[role].first.red = 1.3
+            state.grades[role].a.light = 1.5
+            state.grades[role].a.red = 1.3
         }
         let graded = behind(state, seconds: 0)
         #expect(abs(Double(graded.y) - 16 - 1.5 * Double(plain.y - 16)) < 2)
@@ -209,7 +209,7 @@ struct CompositorTests {
             #expect(abs(Int(pixel.v) - Int(graded.v)) <= 1, "step \(step): \(pixel)")
         }
         // Where one is graded and the other is not, the one goes over into the other.
-        state.grades.front.first = .none
+        state.grades.front.a = .none
         var last = Int(graded.y)
         for step in 0...10 {
             let luma = Int(behind(state, seconds: 0.03 * Double(step)).y)
@@ -263,7 +263,7 @@ struct CompositorTests {
                 if turned { $0.transform = .rotate180 }
                 $0.opacity = opacity
                 var next = Shot()
-                next.bay = .second
+                next.pipeline = .b
                 next.grade.light = 0.8
                 $0.next = next
                 $0.nextShare = Double(step) / 10
