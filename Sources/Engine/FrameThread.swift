@@ -7,7 +7,7 @@ import Synchronization
 /// Makes the output frames: fetches the cameras' newest, composites the scene and publishes it, and
 /// each camera's picture alone where it is offered.
 ///
-/// The thread is named `composite` and owns the `Outlet`s. While somebody looks it wakes for camera
+/// The thread is named `composite` and owns the `StreamOutput`s. While somebody looks it wakes for camera
 /// frames and for the clock; otherwise for PipeWire's messages alone.
 package final class FrameThread: Sendable {
     /// What the thread did so far.
@@ -169,8 +169,8 @@ package final class FrameThread: Sendable {
         private let shared: FrameThread
         private let loop: EventLoop
         private let report: @Sendable (Role?, Event) -> Void
-        private let stream: Outlet
-        private var cameras = PerRole<Outlet?>(back: nil, front: nil)
+        private let stream: StreamOutput
+        private var cameras = PerRole<StreamOutput?>(back: nil, front: nil)
         /// The nodes of cameras that are wanted while the stream is.
         private var offers = PerRole<Node.Settings?>(back: nil, front: nil)
         /// What applications are shown of each camera's values.
@@ -193,7 +193,9 @@ package final class FrameThread: Sendable {
             self.shared = shared
             loop = try EventLoop()
             self.report = report
-            stream = try Outlet(nil, of: shared, on: loop, settings) { report(nil, .node($0)) }
+            stream = try StreamOutput(nil, of: shared, on: loop, settings) {
+                report(nil, .node($0))
+            }
             retry = try loop.timer { [unowned self] in arrange() }
             try loop.watch(shared.bell.descriptor, for: .readable) { [unowned self] _ in
                 self.shared.bell.silence()
@@ -250,11 +252,11 @@ package final class FrameThread: Sendable {
                 attempt(role) { () throws(SystemError) in
                     if cameras[role] == nil {
                         let report = report
-                        let outlet = try Outlet(role, of: shared, on: loop, settings) {
+                        let output = try StreamOutput(role, of: shared, on: loop, settings) {
                             report(role, .node($0))
                         }
-                        outlet.show(properties[role])
-                        cameras[role] = outlet
+                        output.show(properties[role])
+                        cameras[role] = output
                     }
                     try cameras[role]?.publish()
                 }

@@ -3,10 +3,10 @@ import Frames
 import Platform
 import Publish
 
-/// A node of PipeWire and the pictures that it shows: the stream's, or those of one camera alone.
+/// One published output, a node of PipeWire and the pictures that it shows: the stream's, or those of one camera alone.
 ///
 /// - Context: bound to the composite thread, on whose loop it is.
-final class Outlet {
+final class StreamOutput {
     /// The camera whose picture alone is shown; `nil`: the stream is.
     private let camera: Role?
     private unowned let shared: FrameThread
