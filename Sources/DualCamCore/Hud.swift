@@ -267,7 +267,7 @@ extension HudContent.Scale {
 
 /// The HUD over time: whether it is seen, and where its dial stands.
 ///
-/// A value: it goes to the frame thread with what was drawn for it, and all that moves is a function of it and
+/// A value: it goes to the composite thread with what was drawn for it, and all that moves is a function of it and
 /// the time.
 package struct HudState: Hashable, Sendable {
     /// How it looks at one moment.

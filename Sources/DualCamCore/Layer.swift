@@ -114,7 +114,7 @@ package struct Layer: Hashable, Sendable {
 /// What is drawn for one output frame: the backdrop and at most six layers, bottom first: each of three pictures may be
 /// turning, and be there twice.
 ///
-/// Fixed in size, so that the frame thread makes one without allocating.
+/// Fixed in size, so that the composite thread makes one without allocating.
 package struct Scene: Hashable, Sendable {
     /// Whose blurred and darkened copy covers the whole canvas beneath the layers; `nil` where
     /// the bottom layer covers it all.

@@ -226,7 +226,7 @@ struct Fade: Hashable, Sendable {
 
 /// The scene over time: what was chosen, and the change under way.
 ///
-/// A value: it is copied to the frame thread, which asks it for the layers of each output frame.
+/// A value: it is copied to the composite thread, which asks it for the layers of each output frame.
 /// All that happens on the way is a function of this and the time.
 package struct SceneState: Hashable, Sendable {
     /// The canvas, in pixels.

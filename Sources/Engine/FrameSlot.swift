@@ -158,11 +158,11 @@ package final class FrameSlot: Sendable {
     package var latest: Frame? { state.withLock { $0.content.frame } }
 
     /// The newest picture as the camera gave it, where that is open and gives JPEGs. It stays; not for
-    /// the frame thread, which is not to be the last to hold a device's memory.
+    /// the composite thread, which is not to be the last to hold a device's memory.
     package var latestJPEG: JPEGFrame? { state.withLock { $0.jpeg } }
 
     /// The newest picture as it is, and the JPEG that the camera gave it as; both stay, and do not count as
-    /// shown. Not for the frame thread.
+    /// shown. Not for the composite thread.
     package var newest: (content: Content, jpeg: JPEGFrame?) {
         state.withLock { ($0.content, $0.jpeg) }
     }

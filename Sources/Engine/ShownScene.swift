@@ -3,10 +3,10 @@ package import Frames
 package import Platform
 import Synchronization
 
-/// The scene as the frame thread shows it, with the words of its notices and the picture of its HUD.
+/// The scene as the composite thread shows it, with the words of its notices and the picture of its HUD.
 ///
 /// Words are written on a thread of their own, named `labels`: fonts are slow to find, and neither
-/// the frame thread nor D-Bus may wait for them. So a notice's words may come a moment after its
+/// the composite thread nor D-Bus may wait for them. So a notice's words may come a moment after its
 /// veil, the first time that it is shown; they are kept from then on. A HUD is drawn anew each time it
 /// says something else; until then the one before is shown, as it moved before.
 package final class ShownScene: Sendable {
@@ -23,9 +23,9 @@ package final class ShownScene: Sendable {
     private let canvas: Size
     private let content: Mutex<Content>
     /// What was written, by its text; `nil` for what is being written. Locked before `content`,
-    /// and never by the frame thread. Frees nothing, so that the frame thread frees no label.
+    /// and never by the composite thread. Frees nothing, so that the composite thread frees no label.
     private let written = Mutex<[String: NoticeLabels?]>([:])
-    /// The HUD that was drawn last; and the one before, which the frame thread may just have read: so it
+    /// The HUD that was drawn last; and the one before, which the composite thread may just have read: so it
     /// never frees one. Of the thread `labels`.
     private let drawn = Mutex<[(content: HudContent, picture: HudPicture)]>([])
     /// Once true, nothing is written any more, so that nothing is left in the mailbox.

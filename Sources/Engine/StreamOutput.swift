@@ -9,7 +9,7 @@ import Publish
 final class StreamOutput {
     /// The camera whose picture alone is shown; `nil`: the stream is.
     private let camera: Role?
-    private unowned let shared: FrameThread
+    private unowned let shared: CompositeThread
     private let loop: EventLoop
     private let settings: Node.Settings
     private let report: (Node.Event) -> Void
@@ -58,7 +58,7 @@ final class StreamOutput {
     /// Throws when the process is out of descriptors.
     init(
         _ camera: Role?,
-        of shared: FrameThread,
+        of shared: CompositeThread,
         on loop: EventLoop,
         _ settings: Node.Settings,
         report: @escaping (Node.Event) -> Void

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Waits for descriptors and times, and calls those concerned: epoll(7) and timerfd(2).
 ///
-/// A round of the loop does not allocate, so that the frame thread can run one too.
+/// A round of the loop does not allocate, so that the composite thread can run one too.
 ///
 /// - Context: bound to the thread that runs it, but for `post`, `stop` and `Bell.ring`.
 package final class EventLoop {

@@ -38,9 +38,9 @@ final class Daemon {
     var cameras: PerRole<PerPipeline<CameraThread>>?
     var controls: PerRole<PerPipeline<ControlThread>>?
     var lensTimers: PerRole<LensTimers>?
-    var frames: FrameThread?
-    /// How many frame threads there have been; the last one is `frames`.
-    private var frameThreads = 0
+    var frames: CompositeThread?
+    /// How many composite threads there have been; the last one is `frames`.
+    private var compositeThreads = 0
     private var photos: PhotoThread?
     /// Who records each picture, by what for.
     private var taps: [RecordedPicture: [Purpose: any FrameTap]] = [:]
@@ -107,7 +107,7 @@ final class Daemon {
     func start() throws(SystemError) {
         cameras = PerRole(back: try cameraThreads(.back), front: try cameraThreads(.front))
         controls = PerRole(back: try controlThreads(.back), front: try controlThreads(.front))
-        frames = try frameThread()
+        frames = try compositeThread()
         offerCameras()
         photos = try PhotoThread()
         setControls(before: nil)
@@ -241,11 +241,11 @@ final class Daemon {
         }
     }
 
-    private func frameThread() throws(SystemError) -> FrameThread {
+    private func compositeThread() throws(SystemError) -> CompositeThread {
         let mailbox = loop.mailbox
-        frameThreads += 1
-        let number = frameThreads
-        return try FrameThread(
+        compositeThreads += 1
+        let number = compositeThreads
+        return try CompositeThread(
             scene: state.scene,
             slots: slots,
             bell: bell,
@@ -255,7 +255,7 @@ final class Daemon {
                 MainActor.assumeIsolated {
                     // What became of an earlier node, such as that somebody looked at it, would keep
                     // cameras open for nobody.
-                    if number == self.frameThreads { self.heard(role, event) }
+                    if number == self.compositeThreads { self.heard(role, event) }
                 }
             }
         }
@@ -457,7 +457,7 @@ final class Daemon {
         }
     }
 
-    private func heard(_ role: Role?, _ event: FrameThread.Event) {
+    private func heard(_ role: Role?, _ event: CompositeThread.Event) {
         switch (role, event) {
         case (nil, .node(let event)): heard(event)
         case (nil, .withdrawn): break
@@ -550,7 +550,7 @@ final class Daemon {
     }
 
     /// What the composite thread did so far.
-    var frameCounts: FrameThread.Counts { frames?.statistics ?? FrameThread.Counts() }
+    var frameCounts: CompositeThread.Counts { frames?.statistics ?? CompositeThread.Counts() }
 
     /// Calls `answer` on the main thread once the composite thread has gone round.
     func pingFrames(_ answer: @escaping @MainActor @Sendable () -> Void) {
@@ -567,7 +567,7 @@ final class Daemon {
             darken(role)
         }
         configuration = new
-        if new.output != old.output { replaceFrameThread() }
+        if new.output != old.output { replaceCompositeThread() }
         if new.output != old.output || new.loopback != old.loopback { replaceMirror() }
         if Role.allCases.contains(where: {
             new.cameras[$0].isOffered != old.cameras[$0].isOffered
@@ -595,11 +595,11 @@ final class Daemon {
     }
 
     /// A node's mode never changes, so a stream of another form is another node.
-    private func replaceFrameThread() {
+    private func replaceCompositeThread() {
         frames?.end()
         frames = nil
         do throws(SystemError) {
-            frames = try frameThread()
+            frames = try compositeThread()
             offerCameras()
             if let tap = tap(of: .stream) { frames?.record(tap) }
             send(.setOutput(configuration.output.size))

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// The thread is named `composite` and owns the `StreamOutput`s. While somebody looks it wakes for camera
 /// frames and for the clock; otherwise for PipeWire's messages alone.
-package final class FrameThread: Sendable {
+package final class CompositeThread: Sendable {
     /// What the thread did so far.
     package struct Counts: Sendable {
         /// Output frames that consumers got.
@@ -166,7 +166,7 @@ package final class FrameThread: Sendable {
 
     /// What the thread holds between two rounds of its loop. Bound to it.
     private final class Round {
-        private let shared: FrameThread
+        private let shared: CompositeThread
         private let loop: EventLoop
         private let report: @Sendable (Role?, Event) -> Void
         private let stream: StreamOutput
@@ -186,7 +186,7 @@ package final class FrameThread: Sendable {
         private static let longestDelay = 2.0
 
         init(
-            of shared: FrameThread,
+            of shared: CompositeThread,
             settings: Node.Settings,
             report: @escaping @Sendable (Role?, Event) -> Void
         ) throws(SystemError) {
