@@ -35,7 +35,7 @@ final class Daemon {
     )
     let slots: PerRole<PerPipeline<FrameSlot>>
     private let bell: Bell
-    var cameras: PerRole<PerPipeline<CameraThread>>?
+    var cameras: PerRole<PerPipeline<CaptureThread>>?
     var controls: PerRole<PerPipeline<ControlThread>>?
     var lensTimers: PerRole<LensTimers>?
     var frames: CompositeThread?
@@ -105,7 +105,7 @@ final class Daemon {
 
     /// Starts the threads, looks for cameras and publishes the stream.
     func start() throws(SystemError) {
-        cameras = PerRole(back: try cameraThreads(.back), front: try cameraThreads(.front))
+        cameras = PerRole(back: try captureThreads(.back), front: try captureThreads(.front))
         controls = PerRole(back: try controlThreads(.back), front: try controlThreads(.front))
         frames = try compositeThread()
         offerCameras()
@@ -207,16 +207,16 @@ final class Daemon {
         mirror = loopbackMirror()
     }
 
-    private func cameraThreads(_ role: Role) throws(SystemError) -> PerPipeline<CameraThread> {
-        PerPipeline(a: try cameraThread(role, .a), b: try cameraThread(role, .b))
+    private func captureThreads(_ role: Role) throws(SystemError) -> PerPipeline<CaptureThread> {
+        PerPipeline(a: try captureThread(role, .a), b: try captureThread(role, .b))
     }
 
-    private func cameraThread(
+    private func captureThread(
         _ role: Role,
         _ pipeline: CapturePipeline
-    ) throws(SystemError) -> CameraThread {
+    ) throws(SystemError) -> CaptureThread {
         let mailbox = loop.mailbox
-        return try CameraThread(role: role, pipeline: pipeline, slot: slots[role][pipeline]) {
+        return try CaptureThread(role: role, pipeline: pipeline, slot: slots[role][pipeline]) {
             report,
             device in
             mailbox.post { MainActor.assumeIsolated { self.heard(role, pipeline, report, device) } }
@@ -405,7 +405,7 @@ final class Daemon {
     private func heard(
         _ role: Role,
         _ pipeline: CapturePipeline,
-        _ report: CameraThread.Report,
+        _ report: CaptureThread.Report,
         _ device: String
     ) {
         guard pipeline == state.cameras[role].lens.pipeline else {
@@ -433,7 +433,7 @@ final class Daemon {
     }
 
     /// What the device of a role tells that is not the one that is shown.
-    private func heardOfOther(_ role: Role, _ report: CameraThread.Report, _ device: String) {
+    private func heardOfOther(_ role: Role, _ report: CaptureThread.Report, _ device: String) {
         // One that used the pipeline before says nothing of this one.
         guard report == .closed || device == state.cameras[role].lens.incoming?.device else {
             return

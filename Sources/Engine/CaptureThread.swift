@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// One thread a capture pipeline of a role, named `capture-back`, `capture-back-2` and so on. It waits in the kernel while the
 /// camera is not wanted.
-package final class CameraThread: Sendable {
+package final class CaptureThread: Sendable {
     /// What the thread tells, from the thread itself.
     package enum Report: Hashable, Sendable {
         /// The device is being opened.

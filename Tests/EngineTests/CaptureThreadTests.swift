@@ -8,16 +8,16 @@ import Synchronization
 import Testing
 
 @Suite("A camera's thread", .timeLimit(.minutes(5)))
-struct CameraThreadTests {
+struct CaptureThreadTests {
     private let slot: FrameSlot
     private let told = Told()
-    private let thread: CameraThread
+    private let thread: CaptureThread
     private let request = CaptureRequest(size: Size(width: 64, height: 48), rate: 30)
 
     init() throws {
         let (slot, told) = (FrameSlot(bell: try Bell()), told)
         self.slot = slot
-        thread = try CameraThread(role: .back, slot: slot) { report, _ in told.add(report) }
+        thread = try CaptureThread(role: .back, slot: slot) { report, _ in told.add(report) }
     }
 
     private func end() {
@@ -156,7 +156,7 @@ struct CameraThreadTests {
     }
 }
 
-extension CameraThread.Report {
+extension CaptureThread.Report {
     fileprivate var isStreaming: Bool { if case .streaming = self { true } else { false } }
     fileprivate var isStall: Bool {
         if case .interrupted(.stalled, _) = self { true } else { false }
@@ -165,11 +165,11 @@ extension CameraThread.Report {
 
 /// What the thread told so far.
 private final class Told: Sendable {
-    private let list = Mutex<[CameraThread.Report]>([])
-    var reports: [CameraThread.Report] { list.withLock { $0 } }
-    func add(_ report: CameraThread.Report) { list.withLock { $0.append(report) } }
+    private let list = Mutex<[CaptureThread.Report]>([])
+    var reports: [CaptureThread.Report] { list.withLock { $0 } }
+    func add(_ report: CaptureThread.Report) { list.withLock { $0.append(report) } }
 
-    func wait(for what: String, until isTrue: ([CameraThread.Report]) -> Bool) throws {
+    func wait(for what: String, until isTrue: ([CaptureThread.Report]) -> Bool) throws {
         let pause = try Bell()
         for _ in 0..<5000 {
             if isTrue(reports) { return }
