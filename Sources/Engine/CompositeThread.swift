@@ -54,8 +54,8 @@ package final class CompositeThread: Sendable {
     /// How long the end waits for a search for fonts.
     private static let fontPatience = Timestamp(seconds: 0.2)
 
-    /// What is shown.
-    let scene: ShownScene
+    /// The scene that is shown, and what is laid over it.
+    let overlay: OverlayThread
     /// Where the cameras' frames are.
     let slots: PerRole<PerPipeline<FrameSlot>>
     private let orders = Mutex<[Order]>([])
@@ -77,21 +77,21 @@ package final class CompositeThread: Sendable {
     ) throws(SystemError) {
         self.slots = slots
         self.bell = bell
-        self.scene = try ShownScene(scene, canvas: settings.size)
+        overlay = try OverlayThread(scene, canvas: settings.size)
         do throws(SystemError) {
             // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
             nonisolated(unsafe) let round = try Round(of: self, settings: settings, report: report)
             let started = try Thread(name: "composite") { round.run() }
             thread.withLock { $0 = started }
         } catch {
-            _ = self.scene.end(by: MonotonicClock.now + Self.fontPatience)
+            _ = overlay.end(by: MonotonicClock.now + Self.fontPatience)
             throw error
         }
     }
 
     /// Shows `state` from the next output frame on.
     package func show(_ state: SceneState) {
-        scene.show(state)
+        overlay.show(state)
         let now = MonotonicClock.now
         aiming.withLock { _ in aim(at: now) }
     }
@@ -99,7 +99,7 @@ package final class CompositeThread: Sendable {
     /// Tells the cameras how large their pictures are shown. With `aiming` locked, so that the newest
     /// scene has the last word.
     private func aim(at now: Timestamp) {
-        let extents = scene.current.state.extents(at: now)
+        let extents = overlay.current.state.extents(at: now)
         for role in Role.allCases {
             for pipeline in CapturePipeline.allCases {
                 slots[role][pipeline].show(at: extents[role][pipeline])
@@ -117,7 +117,7 @@ package final class CompositeThread: Sendable {
 
     /// Calls `done`, on a thread of its own, once the next output frame has all that was to be shown
     /// up to now.
-    package func whenShown(_ done: @escaping @Sendable () -> Void) { scene.whenShown(done) }
+    package func whenShown(_ done: @escaping @Sendable () -> Void) { overlay.whenShown(done) }
 
     /// Publishes the stream's node, and those that are offered, and keeps them there.
     package func publishNode() { order(.publishNode) }
@@ -154,7 +154,7 @@ package final class CompositeThread: Sendable {
             return thread
         }
         ended?.join()
-        return scene.end(by: MonotonicClock.now + Self.fontPatience)
+        return overlay.end(by: MonotonicClock.now + Self.fontPatience)
     }
 
     private func order(_ order: Order) {

@@ -150,7 +150,7 @@ final class StreamOutput {
         let now = MonotonicClock.now
         // Where another one does it just now, it is for a newer scene.
         shared.aimUnlessAimed(at: now)
-        let shown = shared.scene.current
+        let shown = shared.overlay.current
         let labels = shown.labels
         let slots = shared.slots
         let contents = PerRole(

@@ -331,7 +331,7 @@ struct HudTests {
     func drawing() throws {
         let canvas = Self.sizes[0]
         let present = PerRole(back: true, front: true)
-        let shown = try ShownScene(
+        let shown = try OverlayThread(
             SceneState(canvas: canvas, style: SceneStyle(), present: present),
             canvas: canvas
         )

@@ -161,7 +161,7 @@ struct LabelTests {
             style: SceneStyle(),
             present: PerRole(back: true, front: true)
         )
-        let shown = try ShownScene(state, canvas: Self.canvas)
+        let shown = try OverlayThread(state, canvas: Self.canvas)
         defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
         #expect(shown.current.labels.back == nil && shown.current.labels.front == nil)
         state.setNotice(.unplugged, of: .back, at: .zero)

@@ -3,13 +3,13 @@ package import Frames
 package import Platform
 import Synchronization
 
-/// The scene as the composite thread shows it, with the words of its notices and the picture of its HUD.
+/// What is laid over the pictures: the scene as the composite thread shows it, with the words of its notices and the picture of its HUD.
 ///
-/// Words are written on a thread of their own, named `labels`: fonts are slow to find, and neither
+/// The words are written on the thread `overlay`: fonts are slow to find, and neither
 /// the composite thread nor D-Bus may wait for them. So a notice's words may come a moment after its
 /// veil, the first time that it is shown; they are kept from then on. A HUD is drawn anew each time it
 /// says something else; until then the one before is shown, as it moved before.
-package final class ShownScene: Sendable {
+package final class OverlayThread: Sendable {
     /// All that is shown.
     package struct Content: Sendable {
         /// The scene.
@@ -26,7 +26,7 @@ package final class ShownScene: Sendable {
     /// and never by the composite thread. Frees nothing, so that the composite thread frees no label.
     private let written = Mutex<[String: NoticeLabels?]>([:])
     /// The HUD that was drawn last; and the one before, which the composite thread may just have read: so it
-    /// never frees one. Of the thread `labels`.
+    /// never frees one. Of the thread `overlay`.
     private let drawn = Mutex<[(content: HudContent, picture: HudPicture)]>([])
     /// Once true, nothing is written any more, so that nothing is left in the mailbox.
     private let hasEnded = Atomic(false)
@@ -43,7 +43,7 @@ package final class ShownScene: Sendable {
         nonisolated(unsafe) let loop = try EventLoop()
         mailbox = loop.mailbox
         stop = { loop.stop() }
-        thread = try Thread(name: "labels") { loop.run() }
+        thread = try Thread(name: "overlay") { loop.run() }
         show(state)
     }
 
@@ -61,7 +61,7 @@ package final class ShownScene: Sendable {
         }
     }
 
-    /// Calls `done` on the thread `labels` once all is drawn that was to be shown up to now: the next
+    /// Calls `done` on the thread `overlay` once all is drawn that was to be shown up to now: the next
     /// output frame has it. At once after `end`.
     package func whenShown(_ done: @escaping @Sendable () -> Void) {
         let isPosted = written.withLock { _ in
@@ -114,7 +114,7 @@ package final class ShownScene: Sendable {
         mailbox.post { [self] in draw() }
     }
 
-    /// Draws the HUD as it is to be now, unless that was done meanwhile. On the thread `labels`.
+    /// Draws the HUD as it is to be now, unless that was done meanwhile. On the thread `overlay`.
     private func draw() {
         guard !hasEnded.load(ordering: .relaxed),
             let wanted = content.withLock({ $0.state.hud.content }),
