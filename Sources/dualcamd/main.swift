@@ -70,7 +70,7 @@ func run(_ options: Options) throws {
             Supervisor.ready(status: service.status)
         }
     }
-    let heart = try Heart(daemon, loop: loop)
+    let watchdog = try Watchdog(daemon, loop: loop)
     let session = Session(daemon, on: connection, loop: loop)
 
     Supervisor.ready(status: service.status)
@@ -78,7 +78,7 @@ func run(_ options: Options) throws {
     withExtendedLifetime((service, session)) { loop.run() }
 
     Supervisor.stopping(status: "Ending")
-    heart.stop()
+    watchdog.stop()
     recollection.store()
     // Both together stay within the unit's TimeoutStopSec.
     let deadline = MonotonicClock.now + Timestamp(seconds: 3.5)

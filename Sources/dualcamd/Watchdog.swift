@@ -3,12 +3,12 @@ import Platform
 /// Tells systemd that the daemon lives, for as long as both loops go round: the main one, whose
 /// timer this is, and the composite thread's, which has answered since the time before.
 @MainActor
-final class Heart {
+final class Watchdog {
     private let daemon: Daemon
     private var timer: EventLoop.Timer?
     private var hasAnswered = true
 
-    /// Beats when systemd wants it; else does nothing.
+    /// Notifies systemd when it wants that; else does nothing.
     init(_ daemon: Daemon, loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
         guard let interval = Supervisor.watchdogInterval else { return }
@@ -22,6 +22,6 @@ final class Heart {
         timer?.arm(after: interval / 3)
     }
 
-    /// Beats no more.
+    /// Notifies systemd no more.
     func stop() { timer = nil }
 }
