@@ -101,7 +101,7 @@ final class Daemon {
     }
 
     /// Before anything started: is what it was when it ended.
-    func restore(_ remembered: Remembered) { remembered.restore(&state) }
+    func restore(_ saved: SavedState) { saved.restore(&state) }
 
     /// Starts the threads, looks for cameras and publishes the stream.
     func start() throws(SystemError) {

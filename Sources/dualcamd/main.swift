@@ -34,7 +34,7 @@ func run(_ options: Options) throws {
 
     let (configuration, problems) = readConfiguration(options.config)
     let daemon = try Daemon(configuration ?? Configuration(), loop: loop)
-    let recollection = try Recollection(daemon, loop: loop)
+    let stateStore = try StateStore(daemon, loop: loop)
     let connection = try Connection(loop: loop)
     let recording = try RecordingSession(daemon, loop: loop)
     let live = LivePhotos(daemon, loop: loop)
@@ -79,7 +79,7 @@ func run(_ options: Options) throws {
 
     Supervisor.stopping(status: "Ending")
     watchdog.stop()
-    recollection.store()
+    stateStore.store()
     // Both together stay within the unit's TimeoutStopSec.
     let deadline = MonotonicClock.now + Timestamp(seconds: 3.5)
     let isRecorded = recording.end()

@@ -286,7 +286,7 @@ struct LensTests {
         begin()
         let turned = controls(zoom: 1.5, number: 0, isOthers: true)
         send(.controlsRead(.back, identity: "own", turned), at: 2.5)
-        #expect(lens.zoom == 1.5 && Remembered(state).zooms.isEmpty)
+        #expect(lens.zoom == 1.5 && SavedState(state).zooms.isEmpty)
         send(.cameraIdentified(.back, "other"), .cameraIdentified(.back, "own"), at: 3)
         #expect(lens.zoom == 1 && state.zoomRequest(.back) == nil)
         send(.lensesFound(.back, lenses()), at: 3)

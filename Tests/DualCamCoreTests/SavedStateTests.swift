@@ -4,7 +4,7 @@ import Testing
 @testable import DualCamCore
 
 @Suite("What survives a restart")
-struct RememberedTests {
+struct SavedStateTests {
     private func state() -> State {
         State.withTwoCameras()
     }
@@ -37,13 +37,13 @@ struct RememberedTests {
             .setZoom(.back, 2.5, middle: nil, duration: 0),
             at: .zero
         )
-        let remembered = Remembered(before)
-        let read = try #require(Remembered(parsing: remembered.text))
-        #expect(read == remembered)
+        let saved = SavedState(before)
+        let read = try #require(SavedState(parsing: saved.text))
+        #expect(read == saved)
 
         var after = state()
         read.restore(&after)
-        #expect(Remembered(after) == remembered)
+        #expect(SavedState(after) == saved)
         // The camera has its wishes back when it comes.
         _ = reduce(&after, .cameraIdentified(.back, "v4l2:desk"), at: .zero)
         #expect(after.cameras.back.controls.wish == other)
@@ -52,7 +52,7 @@ struct RememberedTests {
         // And keeps them while another one has the role.
         _ = reduce(&after, .cameraIdentified(.back, "v4l2:else"), at: .zero)
         #expect(after.cameras.back.controls.wish.isAutomatic)
-        #expect(Remembered(after) == remembered)
+        #expect(SavedState(after) == saved)
     }
 
     @Test(arguments: [
@@ -61,12 +61,12 @@ struct RememberedTests {
         "[cameras.x]\nwhite-balance = 100", "[cameras.x]\nzoom = 0.0",
     ])
     func whatMakesNoSenseIsAsAtFirst(text: String) throws {
-        var read = try #require(Remembered(parsing: text))
+        var read = try #require(SavedState(parsing: text))
         read.wishes = read.wishes.filter { !$0.value.isAutomatic }
-        #expect(read == Remembered(state()))
+        #expect(read == SavedState(state()))
     }
 
     @Test func whatIsNoDocumentIsNothing() {
-        #expect(Remembered(parsing: "swapped = = 1") == nil)
+        #expect(SavedState(parsing: "swapped = = 1") == nil)
     }
 }

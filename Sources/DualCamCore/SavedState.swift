@@ -3,7 +3,7 @@ import TOMLKit
 
 /// What survives a restart, where the user wants it to: the scene as it was chosen, Pro mode, and
 /// what was wanted of each camera, by its identity.
-package struct Remembered: Hashable, Sendable {
+package struct SavedState: Hashable, Sendable {
     /// Front is main.
     package var isSwapped = false
     /// How the pictures share the canvas.
