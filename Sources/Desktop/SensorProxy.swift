@@ -9,7 +9,7 @@ package final class SensorProxy {
         /// There is an accelerometer, or there is none.
         case available(Bool)
         /// Which edge is up, in its own words; "undefined" where it does not know.
-        case posture(String)
+        case orientation(String)
     }
 
     private static let interface = "net.hadess.SensorProxy"
@@ -65,8 +65,8 @@ package final class SensorProxy {
     private func learn(_ values: [String: Value]) {
         if let isThere = values["HasAccelerometer"]?.boolean { onEvent(.available(isThere)) }
         // Nobody who has not claimed it is told the truth.
-        if isClaimed, let posture = values["AccelerometerOrientation"]?.string {
-            onEvent(.posture(posture))
+        if isClaimed, let orientation = values["AccelerometerOrientation"]?.string {
+            onEvent(.orientation(orientation))
         }
     }
 }

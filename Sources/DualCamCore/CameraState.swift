@@ -54,7 +54,7 @@ package struct CameraState: Hashable, Sendable {
     /// How the camera is mounted, in degrees clockwise: 0, 90, 180 or 270.
     package var rotation: Int
     /// By how many quarter turns clockwise its picture is turned for how the device is held.
-    var postureTurns = 0
+    var orientationTurns = 0
     /// Its f-number; 0: unknown.
     package var aperture = 0.0
     /// Its controls, as they were told of last, and what is wanted of them.
@@ -136,11 +136,11 @@ package struct CameraState: Hashable, Sendable {
     }
 
     /// By how many quarter turns clockwise, 0 to 3, its picture is turned to stand upright.
-    package var uprightTurns: Int { (rotation / 90 + postureTurns) & 3 }
+    package var uprightTurns: Int { (rotation / 90 + orientationTurns) & 3 }
 
     /// What makes its picture stand upright, and mirrors it or not.
     package func upright(mirrored: Bool) -> Transform {
-        Transform(quarterTurns: rotation / 90 + postureTurns)
+        Transform(quarterTurns: rotation / 90 + orientationTurns)
             .followed(by: Transform(mirrored: mirrored))
     }
 }

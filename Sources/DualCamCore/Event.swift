@@ -40,7 +40,7 @@ package enum Event: Hashable, Sendable {
     /// Photographs have a short movie beside them, or not.
     case setLivePhoto(Bool)
     /// That edge of the device is up, whatever the sensor tells; nil: what it tells.
-    case setPosture(Posture?)
+    case setOrientation(DeviceOrientation?)
     /// Keep cameras closed for a reason, or no longer.
     case suspend(Suspension, Bool)
     /// A role's pictures come from elsewhere.
@@ -57,7 +57,7 @@ package enum Event: Hashable, Sendable {
     /// There is a sensor for how the device is held, or there is none.
     case sensorFound(Bool)
     /// It tells which edge is up.
-    case postureSensed(Posture)
+    case orientationSensed(DeviceOrientation)
     /// There is a microphone for the recording, or none.
     case microphone(Bool)
     /// A recording that waits for cameras or sound has waited long enough.

@@ -55,7 +55,7 @@ package struct State: Hashable, Sendable {
     /// Whether photographs have a short movie beside them.
     package var takesLivePhotos = false
     /// How the device is held.
-    package var holding = Holding()
+    package var orientation = OrientationState()
     /// What is being recorded.
     package var recording = RecordingState()
     /// Why cameras are kept closed even when they are needed.
@@ -181,9 +181,9 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.photographed = roles
         state.photographedFull = full
     case .setLivePhoto(let isOn): state.takesLivePhotos = isOn
-    case .setPosture(let mode): state.holding.mode = mode
-    case .sensorFound(let isThere): state.holding.hasSensor = isThere
-    case .postureSensed(let posture): state.holding.sensed = posture
+    case .setOrientation(let mode): state.orientation.mode = mode
+    case .sensorFound(let isThere): state.orientation.hasSensor = isThere
+    case .orientationSensed(let orientation): state.orientation.sensed = orientation
 
     case .suspend(let why, let isOn):
         if isOn { state.suspensions.insert(why) } else { state.suspensions.remove(why) }
@@ -531,9 +531,9 @@ private func showCameras(_ state: inout State, _ before: State, at time: Timesta
     /// For how long it may change to its largest mode, or back, with the last picture in sight.
     let fullPatience = 3.0
     for role in Role.allCases {
-        state.cameras[role].postureTurns = state.holding.current.quarterTurns(of: role)
+        state.cameras[role].orientationTurns = state.orientation.current.quarterTurns(of: role)
         let camera = state.cameras[role]
-        let turns = camera.postureTurns != before.cameras[role].postureTurns
+        let turns = camera.orientationTurns != before.cameras[role].orientationTurns
         state.scene.setTransform(camera.transform, of: role, at: time, eased: turns)
         if camera.phase != before.cameras[role].phase {
             state.scene.setPresent(role, camera.phase != .unavailable, at: time)

@@ -22,19 +22,19 @@ final class OrientationService {
     func refresh() { server.set(properties, of: .orientation, at: DualCam.path) }
 
     private var properties: [String: Value] {
-        let holding = daemon.state.holding
+        let orientation = daemon.state.orientation
         return [
-            "Mode": .string(holding.mode?.rawValue ?? "auto"),
-            "Current": .string(holding.current.rawValue),
-            "SensorAvailable": .boolean(holding.hasSensor),
+            "Mode": .string(orientation.mode?.rawValue ?? "auto"),
+            "Current": .string(orientation.current.rawValue),
+            "SensorAvailable": .boolean(orientation.hasSensor),
         ]
     }
 
     private func write(_ write: PropertyWrite) {
         let word = write.value.string ?? ""
-        let mode = Posture(rawValue: word)
+        let mode = DeviceOrientation(rawValue: word)
         guard mode != nil || word == "auto" else {
-            let words = ["auto"] + Posture.allCases.map(\.rawValue)
+            let words = ["auto"] + DeviceOrientation.allCases.map(\.rawValue)
             write.refuse(
                 .outOfRange(
                     "Mode is \"\(word.prefix(64))\", expected one of \(words.joined(separator: ", "))"
@@ -42,7 +42,7 @@ final class OrientationService {
             )
             return
         }
-        daemon.send(.setPosture(mode))
+        daemon.send(.setOrientation(mode))
         write.accept()
     }
 }

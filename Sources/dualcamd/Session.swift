@@ -34,9 +34,9 @@ final class Session {
                 switch event {
                 case .available(let isThere): daemon.send(.sensorFound(isThere))
                 // Lying flat, it is held as it was.
-                case .posture(let word):
-                    if let posture = Posture(rawValue: word) {
-                        daemon.send(.postureSensed(posture))
+                case .orientation(let word):
+                    if let orientation = DeviceOrientation(rawValue: word) {
+                        daemon.send(.orientationSensed(orientation))
                     }
                 }
             }

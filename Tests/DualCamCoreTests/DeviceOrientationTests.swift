@@ -3,20 +3,24 @@ import Frames
 import Testing
 
 @Suite("How the device is held")
-struct PostureTests {
+struct DeviceOrientationTests {
     /// A device turned clockwise has its left edge up. What stood upright before its back camera then lies on its left
     /// side in the picture, and is upright again after a quarter turn clockwise; in the front camera's picture, which
     /// looks the other way, after one anticlockwise.
     @Test(arguments: [
-        (Posture.normal, Role.back, Transform.identity), (.normal, .front, .identity),
+        (DeviceOrientation.normal, Role.back, Transform.identity), (.normal, .front, .identity),
         (.leftUp, .back, .clockwise90), (.leftUp, .front, .clockwise270),
         (.rightUp, .back, .clockwise270), (.rightUp, .front, .clockwise90),
         (.bottomUp, .back, .rotate180), (.bottomUp, .front, .rotate180),
     ])
-    func picturesAreTurnedForIt(_ posture: Posture, _ role: Role, _ upright: Transform) {
+    func picturesAreTurnedForIt(
+        _ orientation: DeviceOrientation,
+        _ role: Role,
+        _ upright: Transform
+    ) {
         for mirror in [false, true] {
             var state = state(mirror: mirror)
-            _ = reduce(&state, .postureSensed(posture), at: .zero)
+            _ = reduce(&state, .orientationSensed(orientation), at: .zero)
             let mirrored = Transform(mirrored: mirror)
             #expect(state.cameras[role].transform == upright.followed(by: mirrored))
             #expect(state.scene.transforms[role] == upright.followed(by: mirrored))
@@ -41,15 +45,15 @@ struct PostureTests {
     @Test func theUsersWordGoesBeforeTheSensors() {
         var state = state()
         _ = reduce(&state, .sensorFound(true), at: .zero)
-        _ = reduce(&state, .postureSensed(.leftUp), at: .zero)
-        _ = reduce(&state, .setPosture(.bottomUp), at: .zero)
-        #expect(state.holding.current == .bottomUp)
-        _ = reduce(&state, .postureSensed(.rightUp), at: .zero)
-        #expect(state.holding.current == .bottomUp)
-        _ = reduce(&state, .setPosture(nil), at: .zero)
-        #expect(state.holding.current == .rightUp)
+        _ = reduce(&state, .orientationSensed(.leftUp), at: .zero)
+        _ = reduce(&state, .setOrientation(.bottomUp), at: .zero)
+        #expect(state.orientation.current == .bottomUp)
+        _ = reduce(&state, .orientationSensed(.rightUp), at: .zero)
+        #expect(state.orientation.current == .bottomUp)
+        _ = reduce(&state, .setOrientation(nil), at: .zero)
+        #expect(state.orientation.current == .rightUp)
         _ = reduce(&state, .sensorFound(false), at: .zero)
-        #expect(state.holding.current == .rightUp && !state.holding.hasSensor)
+        #expect(state.orientation.current == .rightUp && !state.orientation.hasSensor)
     }
 
     @Test func aPictureFadesToItsTurnAndAllElseStays() {
@@ -58,7 +62,7 @@ struct PostureTests {
         _ = reduce(&state, .setSwapped(true, instantly: true), at: .zero)
         _ = reduce(&state, .setZoom(.front, 2, middle: nil, duration: 0), at: .zero)
         let before = state.scene.scene(at: start)
-        _ = reduce(&state, .postureSensed(.leftUp), at: start)
+        _ = reduce(&state, .orientationSensed(.leftUp), at: start)
         #expect(state.scene.isSwapped && state.cameras.front.lens.zoom == 2)
         #expect(before.count == 2)
         var shares: [Double] = []
@@ -76,11 +80,11 @@ struct PostureTests {
         #expect(after.count == 2 && after[0].opacity == 1)
         #expect(after[0].shot == before[0].shot)
         // Turned back on the way, it goes on from where it is.
-        _ = reduce(&state, .postureSensed(.normal), at: start + Timestamp(seconds: 1))
-        _ = reduce(&state, .postureSensed(.leftUp), at: start + Timestamp(seconds: 1.1))
+        _ = reduce(&state, .orientationSensed(.normal), at: start + Timestamp(seconds: 1))
+        _ = reduce(&state, .orientationSensed(.leftUp), at: start + Timestamp(seconds: 1.1))
         let back = state.scene.scene(at: start + Timestamp(seconds: 1.1))
         #expect(back.count == 4 && abs(back[1].opacity - (1 - shares[10])) < 0.001)
-        _ = reduce(&state, .setPosture(.leftUp), at: start + Timestamp(seconds: 2))
+        _ = reduce(&state, .setOrientation(.leftUp), at: start + Timestamp(seconds: 2))
         // How a camera is mounted, and mirroring, are set at once.
         _ = reduce(&state, .setMirror(.back, true), at: start + Timestamp(seconds: 3))
         #expect(state.scene.scene(at: start + Timestamp(seconds: 3)).count == 2)

@@ -1,7 +1,7 @@
 import Frames
 
 /// How the device is held: which of its edges is up. The words are those of iio-sensor-proxy.
-package enum Posture: String, CaseIterable, Hashable, Sendable {
+package enum DeviceOrientation: String, CaseIterable, Hashable, Sendable {
     /// The top edge, as it is meant to be held.
     case normal
     /// The left one, of who looks at the screen: it was turned clockwise.
@@ -27,16 +27,16 @@ package enum Posture: String, CaseIterable, Hashable, Sendable {
 }
 
 /// How the device is held, and what says so.
-package struct Holding: Hashable, Sendable {
+package struct OrientationState: Hashable, Sendable {
     /// What the user has decided; nil: the sensor says.
-    package var mode: Posture?
+    package var mode: DeviceOrientation?
     /// What the sensor said last.
-    var sensed = Posture.normal
+    var sensed = DeviceOrientation.normal
     /// Whether there is a sensor.
     package var hasSensor = false
 
     /// What pictures are turned for.
-    package var current: Posture { mode ?? sensed }
+    package var current: DeviceOrientation { mode ?? sensed }
 }
 
 /// A picture that turns: it fades over the one that lay as before.
