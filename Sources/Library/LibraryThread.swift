@@ -88,7 +88,7 @@ package final class LibraryThread: Sendable {
         private let onChange: @Sendable () -> Void
         private var folders: Folders
         private var leftOut: Set<String> = []
-        private var shelf: Shelf?
+        private var scanner: LibraryScanner?
         private var watch: EventLoop.Watch?
         private var timer: EventLoop.Timer?
         private var isTimerArmed = false
@@ -98,8 +98,8 @@ package final class LibraryThread: Sendable {
         private var isStale = false
         private let cache: ThumbnailCache?
         /// Makes what is waited for, and what may be asked for next.
-        private let asked: Workshop
-        private let ahead: Workshop
+        private let asked: ThumbnailQueue
+        private let ahead: ThumbnailQueue
         private var comings: [Coming] = []
         /// What was made ahead, or cannot be.
         private var made: Set<Coming> = []
@@ -126,8 +126,8 @@ package final class LibraryThread: Sendable {
             loop = try EventLoop()
             self.folders = folders
             cache = ThumbnailCache(program: program.name)
-            asked = try Workshop(loop, program.arguments + ["asked"], cache, patience: 30)
-            ahead = try Workshop(loop, program.arguments + ["idle"], cache, patience: nil)
+            asked = try ThumbnailQueue(loop, program.arguments + ["asked"], cache, patience: 30)
+            ahead = try ThumbnailQueue(loop, program.arguments + ["idle"], cache, patience: nil)
             self.onChange = onChange
             timer = try loop.timer { [unowned self] in tell() }
         }
@@ -139,8 +139,8 @@ package final class LibraryThread: Sendable {
         ) {
             refresh()
             page = min(count, Self.longestPage)
-            guard let shelf else { return done([], 0) }
-            done(Array(shelf.index.items(from: offset, count: count)), shelf.index.count)
+            guard let scanner else { return done([], 0) }
+            done(Array(scanner.index.items(from: offset, count: count)), scanner.index.count)
         }
 
         func thumbnail(
@@ -152,7 +152,8 @@ package final class LibraryThread: Sendable {
             guard let cache else {
                 return done(.failure(ThumbnailError(.system, "there is no home")))
             }
-            guard let shelf, let file = shelf.member(path), let place = cache.place(of: file, size)
+            guard let scanner, let file = scanner.member(path),
+                let place = cache.place(of: file, size)
             else {
                 return done(
                     .failure(ThumbnailError(.notFound, "\(path) is no file of the library"))
@@ -170,8 +171,8 @@ package final class LibraryThread: Sendable {
                 }
                 makeAhead()
             }
-            if let position = shelf.index.place(of: file) {
-                comings = shelf.index.items(from: position + 1, count: page).map {
+            if let position = scanner.index.place(of: file) {
+                comings = scanner.index.items(from: position + 1, count: page).map {
                     Coming(item: $0, size: size)
                 }
             }
@@ -196,26 +197,26 @@ package final class LibraryThread: Sendable {
 
         func use(_ folders: Folders) {
             self.folders = folders
-            guard let old = shelf else { return }
+            guard let old = scanner else { return }
             fill()
-            guard let shelf, !shelf.index.holdsSame(as: old.index) else { return }
+            guard let scanner, !scanner.index.holdsSame(as: old.index) else { return }
             hasChanged = true
             gather()
         }
 
         func leaveOut(_ paths: Set<String>) {
             leftOut = Set(paths.map(\.plain))
-            guard shelf?.leaveOut(leftOut) ?? false else { return }
+            guard scanner?.leaveOut(leftOut) ?? false else { return }
             hasChanged = true
             gather()
         }
 
         /// Has the index as it is now.
         private func refresh() {
-            guard shelf != nil else { return fill() }
+            guard scanner != nil else { return fill() }
             takeIn()
             // Nobody tells of what happens there.
-            if watch == nil || shelf?.isElsewhere ?? false { isStale = true }
+            if watch == nil || scanner?.isElsewhere ?? false { isStale = true }
             if isStale { readAnew() }
         }
 
@@ -223,19 +224,19 @@ package final class LibraryThread: Sendable {
             watch?.cancel()
             watch = nil
             isStale = false
-            shelf = Shelf(folders.paths, leavingOut: leftOut)
+            scanner = LibraryScanner(folders.paths, leavingOut: leftOut)
             listen()
         }
 
         private func listen() {
             watch?.cancel()
             watch = nil
-            guard let number = shelf?.descriptor else { return }
+            guard let number = scanner?.descriptor else { return }
             watch = try? loop.watch(number, for: .readable) { [unowned self] _ in takeIn() }
         }
 
         private func takeIn() {
-            guard let update = shelf?.update() else { return }
+            guard let update = scanner?.update() else { return }
             hasChanged = hasChanged || update.hasChanged
             isStale = isStale || update.isStale
             if hasChanged || isStale { gather() }
@@ -252,7 +253,7 @@ package final class LibraryThread: Sendable {
             // The old descriptor goes with its watch.
             watch?.cancel()
             watch = nil
-            if shelf?.read() ?? false { hasChanged = true }
+            if scanner?.read() ?? false { hasChanged = true }
             listen()
         }
 

@@ -5,7 +5,7 @@ import Platform
 /// was nothing for a while.
 ///
 /// - Context: bound to the library's thread.
-final class Workshop {
+final class ThumbnailQueue {
     /// What is to be made, and who wants to know.
     struct Job {
         let path: String

@@ -6,10 +6,10 @@ import Platform
 /// The library as it is on the disk: the index of its directories, and the watch that keeps it true.
 ///
 /// - Context: bound to the library's thread. May wait for the disk.
-final class Shelf {
+final class LibraryScanner {
     /// The directories, which may not be there; one may be named twice.
     let folders: [String]
-    /// What there is.
+    /// The media files that there are.
     var index = MediaIndex()
     /// Files that are being written, by their paths.
     private var leftOut: Set<String> = []
@@ -18,15 +18,15 @@ final class Shelf {
     private var watched: [CInt: Set<Int>] = [:]
     /// Directories above them, with the names that they wait for.
     private var awaited: [CInt: Set<String>] = [:]
-    /// Which each of them was when they were read.
-    private var places: [Place?] = []
+    /// Which directory each of them was when they were read.
+    private var fileIDs: [FileID?] = []
     /// Of one at least nobody tells what happens there.
     private var isBlind = false
     /// What was complained of last, by directory, so that it is told once.
     private var complaints: [String: String] = [:]
 
-    /// A directory, whatever it is called.
-    private struct Place: Hashable {
+    /// A directory by device and inode, whatever it is called.
+    private struct FileID: Hashable {
         let device: UInt
         let inode: UInt
 
@@ -50,7 +50,7 @@ final class Shelf {
 
     /// Whether they want to be read anew though nothing was told: a file system that is mounted, and a link that leads
     /// elsewhere, are told of by nobody (inotify(7)).
-    var isElsewhere: Bool { isBlind || folders.map { Place($0) } != places }
+    var isElsewhere: Bool { isBlind || folders.map { FileID($0) } != fileIDs }
 
     /// Reads the directories anew; whether that changed anything.
     @discardableResult
@@ -58,7 +58,7 @@ final class Shelf {
         let before = index
         // Watched before they are read, so that nothing happens between the two.
         rewatch()
-        places = folders.map { Place($0) }
+        fileIDs = folders.map { FileID($0) }
         index = MediaIndex()
         for (number, folder) in folders.enumerated() where isShown(number) { scan(folder) }
         return !index.holdsSame(as: before)
@@ -82,7 +82,7 @@ final class Shelf {
 
     /// Whether the directory is there, and no other before it is the same.
     private func isShown(_ number: Int) -> Bool {
-        places[number] != nil && places.firstIndex(of: places[number]) == number
+        fileIDs[number] != nil && fileIDs.firstIndex(of: fileIDs[number]) == number
     }
 
     /// What `update()` found.
@@ -125,8 +125,8 @@ final class Shelf {
                 $0.isEmpty || $0 == "." || $0 == ".."
             })
         else { return nil }
-        let parent = Place(parts.dropLast().joined(separator: "/") + "/")
-        guard let parent, let number = places.firstIndex(of: parent) else { return nil }
+        let parent = FileID(parts.dropLast().joined(separator: "/") + "/")
+        guard let parent, let number = fileIDs.firstIndex(of: parent) else { return nil }
         let own = "\(folders[number])/\(name)"
         return index.contains(own) ? own : nil
     }

@@ -6,10 +6,10 @@ import Testing
 @testable import Library
 
 @Suite("Directories of the library", .timeLimit(.minutes(2)))
-struct ShelfTests {
+struct LibraryScannerTests {
     /// Runs `body` in a directory of its own.
     private func inDirectory(_ body: (String) throws -> Void) throws {
-        var template = Array("/tmp/dualcam-shelf-XXXXXX".utf8CString)
+        var template = Array("/tmp/dualcam-scanner-XXXXXX".utf8CString)
         let root = try #require(mkdtemp(&template).map { String(cString: $0) })
         Reaper.shared.clean(root)
         defer { try? FileManager.default.removeItem(atPath: root) }
@@ -20,15 +20,15 @@ struct ShelfTests {
         try Data(text.utf8).write(to: URL(filePath: path))
     }
 
-    private func names(_ shelf: Shelf) -> [String] {
-        shelf.index.items(from: 0, count: .max).map { URL(filePath: $0.path).lastPathComponent }
+    private func names(_ scanner: LibraryScanner) -> [String] {
+        scanner.index.items(from: 0, count: .max).map { URL(filePath: $0.path).lastPathComponent }
             .sorted()
     }
 
     /// Takes in what happened, as the thread does.
-    private func settle(_ shelf: Shelf) -> Bool {
-        let update = shelf.update()
-        return update.isStale && shelf.read() || update.hasChanged
+    private func settle(_ scanner: LibraryScanner) -> Bool {
+        let update = scanner.update()
+        return update.isStale && scanner.read() || update.hasChanged
     }
 
     @Test func itIsTrueToWhatHappens() throws {
@@ -48,38 +48,38 @@ struct ShelfTests {
             )
             symlink("/etc/passwd", "\(folder)/link.jpg")
             mkfifo("\(folder)/pipe.jpg", 0o600)
-            let shelf = Shelf([folder, "\(root)/videos"])
-            #expect(names(shelf) == ["a.jpg"])
-            #expect(!settle(shelf))
+            let scanner = LibraryScanner([folder, "\(root)/videos"])
+            #expect(names(scanner) == ["a.jpg"])
+            #expect(!settle(scanner))
 
             // By a rename, as our own photographs come.
             try write("\(folder)/.passing")
-            #expect(!settle(shelf))
+            #expect(!settle(scanner))
             rename("\(folder)/.passing", "\(folder)/b.jpg")
-            #expect(settle(shelf))
-            #expect(names(shelf) == ["a.jpg", "b.jpg"])
+            #expect(settle(scanner))
+            #expect(names(scanner) == ["a.jpg", "b.jpg"])
             // Written in place: there is nothing of it at first.
             let file = try #require(fopen("\(folder)/c.mkv", "w"))
-            #expect(!settle(shelf))
+            #expect(!settle(scanner))
             fputs("xyz", file)
             fclose(file)
-            #expect(settle(shelf))
-            let first = shelf.index.items(from: 0, count: 1).first
+            #expect(settle(scanner))
+            let first = scanner.index.items(from: 0, count: 1).first
             #expect(first?.byteCount == 3)
             rename("\(folder)/b.jpg", "\(root)/b.jpg")
             unlink("\(folder)/a.jpg")
-            #expect(settle(shelf))
-            #expect(names(shelf) == ["c.mkv"])
+            #expect(settle(scanner))
+            #expect(names(scanner) == ["c.mkv"])
             try write("\(folder)/notes.txt")
-            #expect(!settle(shelf))
+            #expect(!settle(scanner))
         }
     }
 
     @Test func directoriesComeGoAndComeAgain() throws {
         try inDirectory { root in
             let (folder, other) = ("\(root)/one/two/pictures", "\(root)/elsewhere")
-            let shelf = Shelf([folder])
-            #expect(names(shelf) == [])
+            let scanner = LibraryScanner([folder])
+            #expect(names(scanner) == [])
             for round in 1...3 {
                 try FileManager.default.createDirectory(
                     atPath: folder,
@@ -87,21 +87,21 @@ struct ShelfTests {
                 )
                 try write("\(folder)/\(round).jpg")
                 // Each directory on the way may come by itself.
-                #expect(settle(shelf))
-                #expect(names(shelf) == ["\(round).jpg"])
+                #expect(settle(scanner))
+                #expect(names(scanner) == ["\(round).jpg"])
                 switch round {
                 case 1: try FileManager.default.removeItem(atPath: folder)
                 case 2: rename("\(root)/one", other)
                 default: rename(folder, "\(folder)-old")
                 }
-                #expect(settle(shelf))
-                #expect(names(shelf) == [])
+                #expect(settle(scanner))
+                #expect(names(scanner) == [])
                 if round == 2 {
                     rename(other, "\(root)/one")
-                    #expect(settle(shelf))
-                    #expect(names(shelf) == ["2.jpg"])
+                    #expect(settle(scanner))
+                    #expect(names(scanner) == ["2.jpg"])
                     unlink("\(folder)/2.jpg")
-                    #expect(settle(shelf))
+                    #expect(settle(scanner))
                 }
             }
         }
@@ -110,7 +110,7 @@ struct ShelfTests {
     @Test func moreThanCanBeToldIsReadAnew() throws {
         try inDirectory { root in
             try write("\(root)/a.jpg")
-            let shelf = Shelf([root])
+            let scanner = LibraryScanner([root])
             let limit = try String(
                 contentsOfFile: "/proc/sys/fs/inotify/max_queued_events",
                 encoding: .utf8
@@ -122,12 +122,12 @@ struct ShelfTests {
                 chmod("\(root)/a.jpg", number % 2 == 0 ? 0o600 : 0o640)
                 chmod("\(root)/b.jpg", number % 2 == 0 ? 0o600 : 0o640)
             }
-            #expect(shelf.update() == Shelf.Update(hasChanged: true, isStale: true))
-            #expect(!shelf.read())
-            #expect(names(shelf) == ["a.jpg", "b.jpg"])
+            #expect(scanner.update() == LibraryScanner.Update(hasChanged: true, isStale: true))
+            #expect(!scanner.read())
+            #expect(names(scanner) == ["a.jpg", "b.jpg"])
             unlink("\(root)/a.jpg")
-            #expect(settle(shelf))
-            #expect(names(shelf) == ["b.jpg"])
+            #expect(settle(scanner))
+            #expect(names(scanner) == ["b.jpg"])
         }
     }
 
@@ -141,14 +141,14 @@ struct ShelfTests {
             symlink(folder, link)
             try write("\(folder)/a.jpg")
             for folders in [[link, folder], [link, link]] {
-                let shelf = Shelf(folders)
-                #expect(names(shelf) == ["a.jpg"])
-                #expect(shelf.member("\(folder)/a.jpg") == "\(link)/a.jpg")
-                #expect(shelf.member("\(link)/a.jpg") == "\(link)/a.jpg")
+                let scanner = LibraryScanner(folders)
+                #expect(names(scanner) == ["a.jpg"])
+                #expect(scanner.member("\(folder)/a.jpg") == "\(link)/a.jpg")
+                #expect(scanner.member("\(link)/a.jpg") == "\(link)/a.jpg")
                 try write("\(folder)/b.jpg")
-                #expect(settle(shelf))
-                #expect(names(shelf) == ["a.jpg", "b.jpg"])
-                #expect(!shelf.isElsewhere)
+                #expect(settle(scanner))
+                #expect(names(scanner) == ["a.jpg", "b.jpg"])
+                #expect(!scanner.isElsewhere)
                 unlink("\(folder)/b.jpg")
             }
         }
@@ -165,29 +165,29 @@ struct ShelfTests {
             }
             // It leads nowhere at first.
             symlink("\(root)/three", "\(root)/link")
-            let shelf = Shelf(["\(root)/link"])
-            #expect(names(shelf) == [] && !shelf.isElsewhere)
+            let scanner = LibraryScanner(["\(root)/link"])
+            #expect(names(scanner) == [] && !scanner.isElsewhere)
             rename("\(root)/one", "\(root)/three")
-            #expect(shelf.isElsewhere && shelf.read())
-            #expect(names(shelf) == ["one.jpg"] && !shelf.isElsewhere)
+            #expect(scanner.isElsewhere && scanner.read())
+            #expect(names(scanner) == ["one.jpg"] && !scanner.isElsewhere)
             unlink("\(root)/link")
             symlink("\(root)/two", "\(root)/link")
-            #expect(shelf.isElsewhere && shelf.read())
-            #expect(names(shelf) == ["two.jpg"] && !shelf.isElsewhere)
+            #expect(scanner.isElsewhere && scanner.read())
+            #expect(names(scanner) == ["two.jpg"] && !scanner.isElsewhere)
             unlink("\(root)/link")
-            #expect(shelf.isElsewhere && shelf.read())
-            #expect(names(shelf) == [])
+            #expect(scanner.isElsewhere && scanner.read())
+            #expect(names(scanner) == [])
         }
     }
 
     @Test func oneThatCannotBeWatchedDoesNotBlindTheOther() throws {
         try inDirectory { root in
             symlink("\(root)/loop", "\(root)/loop")
-            let shelf = Shelf(["\(root)/loop", root])
-            #expect(shelf.isElsewhere)
+            let scanner = LibraryScanner(["\(root)/loop", root])
+            #expect(scanner.isElsewhere)
             try write("\(root)/a.jpg")
-            #expect(settle(shelf))
-            #expect(names(shelf) == ["a.jpg"])
+            #expect(settle(scanner))
+            #expect(names(scanner) == ["a.jpg"])
         }
     }
 
@@ -195,15 +195,15 @@ struct ShelfTests {
         try inDirectory { root in
             try write("\(root)/a.mkv")
             try write("\(root)/b.mkv")
-            let shelf = Shelf([root], leavingOut: ["\(root)/a.mkv"])
-            #expect(names(shelf) == ["b.mkv"])
+            let scanner = LibraryScanner([root], leavingOut: ["\(root)/a.mkv"])
+            #expect(names(scanner) == ["b.mkv"])
             try write("\(root)/a.mkv", "more")
-            #expect(!settle(shelf))
-            #expect(shelf.leaveOut(["\(root)/b.mkv", "\(root)/c.mkv"]))
-            #expect(names(shelf) == ["a.mkv"])
-            #expect(shelf.leaveOut([]))
-            #expect(names(shelf) == ["a.mkv", "b.mkv"])
-            #expect(!shelf.leaveOut([]))
+            #expect(!settle(scanner))
+            #expect(scanner.leaveOut(["\(root)/b.mkv", "\(root)/c.mkv"]))
+            #expect(names(scanner) == ["a.mkv"])
+            #expect(scanner.leaveOut([]))
+            #expect(names(scanner) == ["a.mkv", "b.mkv"])
+            #expect(!scanner.leaveOut([]))
         }
     }
 
@@ -225,13 +225,13 @@ struct ShelfTests {
             try write("\(folder)/a.jpg")
             try write("\(root)/other.jpg")
             symlink("\(root)/other.jpg", "\(folder)/link.jpg")
-            let shelf = Shelf([folder])
-            #expect(shelf.member("\(folder)/a.jpg") != nil)
+            let scanner = LibraryScanner([folder])
+            #expect(scanner.member("\(folder)/a.jpg") != nil)
             for path in [
                 "\(root)/other.jpg", "\(folder)/link.jpg", "\(folder)/../pictures/a.jpg",
                 "\(folder)/./a.jpg", "\(folder)//a.jpg", "a.jpg", "", "/", "\(folder)/", folder,
                 "/etc/passwd", "\(folder)/none.jpg",
-            ] { #expect(shelf.member(path) == nil, "\(path)") }
+            ] { #expect(scanner.member(path) == nil, "\(path)") }
         }
     }
 }
