@@ -18,7 +18,7 @@ package final class CameraDirectory {
     private let sysfs: String
     private let dev: String
     private let record: (String) -> DeviceRecord?
-    private let inquiries: Inquiries
+    private let probe: DeviceProbe
 
     /// This machine's. `onAnswer` is called, on a thread of its own, when a node answers after a
     /// list was made without its answer.
@@ -27,7 +27,7 @@ package final class CameraDirectory {
             sysfs: "/sys/class/video4linux",
             dev: "/dev",
             record: DeviceRecord.init(of:),
-            inquiries: Inquiries(onAnswer: onAnswer, ask: Self.askNode)
+            probe: DeviceProbe(onAnswer: onAnswer, ask: Self.askNode)
         )
     }
 
@@ -37,12 +37,12 @@ package final class CameraDirectory {
         sysfs: String,
         dev: String,
         record: @escaping (String) -> DeviceRecord? = { _ in nil },
-        inquiries: Inquiries
+        probe: DeviceProbe
     ) {
         self.sysfs = sysfs
         self.dev = dev
         self.record = record
-        self.inquiries = inquiries
+        self.probe = probe
     }
 
     @Sendable private static func askNode(_ path: String) throws(CaptureError) -> Answer {
@@ -86,7 +86,7 @@ package final class CameraDirectory {
             .map { (entry: $0, record: record($0)) }
             .filter { $0.record?.isSettled ?? true }
         let candidates = records.filter { $0.record?.capabilities?.contains(":capture:") ?? true }
-        let replies = inquiries.replies(of: candidates.map { "\(dev)/\($0.entry)" })
+        let replies = probe.replies(of: candidates.map { "\(dev)/\($0.entry)" })
         var nodes = candidates.compactMap {
             node($0.entry, $0.record, replies["\(dev)/\($0.entry)"])
         }
@@ -104,7 +104,7 @@ package final class CameraDirectory {
     private func node(
         _ entry: String,
         _ record: DeviceRecord?,
-        _ reply: Inquiries.Reply?
+        _ reply: DeviceProbe.Reply?
     ) -> Node? {
         let path = "\(dev)/\(entry)"
         let parent = resolve("\(sysfs)/\(entry)/device")

@@ -12,7 +12,7 @@ protocol VideoCalls: AnyObject {
     /// mmap(2): `length` bytes of the device's memory from `offset`.
     func map(offset: Int, length: Int) throws(SystemError) -> MappedMemory
     /// Waits until the node has a frame or an error to tell, as `wait(for:bell:until:)`.
-    func wait(bell: Bell, until deadline: Timestamp) -> Awakening
+    func wait(bell: Bell, until deadline: Timestamp) -> WaitResult
 }
 
 /// Memory mapped by mmap(2); unmapped when its last user lets go of it.
@@ -47,7 +47,7 @@ private final class VideoNode: VideoCalls {
         return MappedMemory(owning: UnsafeMutableRawBufferPointer(start: start, count: length))
     }
 
-    func wait(bell: Bell, until deadline: Timestamp) -> Awakening {
+    func wait(bell: Bell, until deadline: Timestamp) -> WaitResult {
         Capture.wait(for: node.number, bell: bell, until: deadline)
     }
 }
@@ -119,7 +119,7 @@ final class VideoDevice {
     }
 
     /// Waits for a frame, an error, the bell or the deadline.
-    func wait(bell: Bell, until deadline: Timestamp) -> Awakening {
+    func wait(bell: Bell, until deadline: Timestamp) -> WaitResult {
         calls.wait(bell: bell, until: deadline)
     }
 

@@ -89,7 +89,7 @@ import Testing
             pause: @escaping @Sendable (String) -> Void = { _ in }
         ) -> CameraDirectory {
             let (answers, records) = (answers, records)
-            let inquiries = Inquiries(onAnswer: onAnswer) { path throws(CaptureError) in
+            let probe = DeviceProbe(onAnswer: onAnswer) { path throws(CaptureError) in
                 pause(path)
                 guard let answer = answers[path] else {
                     throw CaptureError(.denied, "open", path, errno: EACCES)
@@ -100,7 +100,7 @@ import Testing
                 sysfs: "\(root)/sysfs",
                 dev: "\(root)/dev",
                 record: { records[$0] },
-                inquiries: inquiries
+                probe: probe
             )
         }
     }
@@ -253,13 +253,13 @@ import Testing
 
     @Test("where there is no video at all, there are no cameras")
     func nothing() {
-        let inquiries = Inquiries { path throws(CaptureError) in
+        let probe = DeviceProbe { path throws(CaptureError) in
             throw CaptureError(.notFound, "open", path)
         }
         let directory = CameraDirectory(
             sysfs: "/nonexistent",
             dev: "/nonexistent",
-            inquiries: inquiries
+            probe: probe
         )
         #expect(directory.cameras().isEmpty)
     }

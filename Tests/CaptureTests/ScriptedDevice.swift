@@ -142,7 +142,7 @@ final class ScriptedDevice: VideoCalls {
         return mapped
     }
 
-    func wait(bell: Bell, until deadline: Timestamp) -> Awakening {
+    func wait(bell: Bell, until deadline: Timestamp) -> WaitResult {
         isBroken || (!deliveries.isEmpty && !queued.isEmpty) ? .ready(events) : .due
     }
 }

@@ -126,7 +126,7 @@ private final class ScriptedNode: VideoCalls {
         throw SystemError("mmap", errno: EINVAL)
     }
 
-    func wait(bell: Bell, until deadline: Timestamp) -> Awakening { .due }
+    func wait(bell: Bell, until deadline: Timestamp) -> WaitResult { .due }
 }
 
 @Suite("A V4L2 camera's controls")

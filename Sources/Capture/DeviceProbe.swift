@@ -3,18 +3,18 @@ import Glibc
 import Platform
 import Synchronization
 
-/// Asks nodes for themselves, each once for as long as it is there.
+/// Probes device nodes, each once for as long as it is there.
 ///
 /// Each on a thread of its own: a device may take seconds to be opened, and one that is broken may
 /// take for ever, which is to keep nobody from the other cameras.
 ///
 /// - Context: bound to one thread at a time.
-final class Inquiries {
+final class DeviceProbe {
     typealias Reply = Result<CameraDirectory.Answer, CaptureError>
 
     private let ask: @Sendable (String) throws(CaptureError) -> CameraDirectory.Answer
     private let onAnswer: @Sendable () -> Void
-    private var inquiries: [Node: Inquiry] = [:]
+    private var probes: [NodeID: NodeProbe] = [:]
 
     /// Seconds that a list waits for answers.
     private static let patience = 1.0
@@ -30,7 +30,7 @@ final class Inquiries {
     }
 
     /// A file that came to be anew, or has other permissions, is another one.
-    private struct Node: Hashable {
+    private struct NodeID: Hashable {
         let path: String
         let inode: UInt
         let seconds: Int
@@ -49,27 +49,27 @@ final class Inquiries {
 
     /// What the nodes at `paths` said; none of those that do not answer.
     func replies(of paths: [String]) -> [String: Reply] {
-        let nodes = paths.compactMap(Node.init)
+        let nodes = paths.compactMap(NodeID.init)
         // A thread that hangs in a device that is gone is kept until it comes back.
-        inquiries = inquiries.filter { nodes.contains($0.key) || !$0.value.isOver }
-        for node in nodes where inquiries[node] == nil {
-            inquiries[node] = try? Inquiry(node.path, ask, onAnswer)
+        probes = probes.filter { nodes.contains($0.key) || !$0.value.isOver }
+        for node in nodes where probes[node] == nil {
+            probes[node] = try? NodeProbe(node.path, ask, onAnswer)
         }
         let deadline = MonotonicClock.now + Timestamp(seconds: Self.patience)
         var replies: [String: Reply] = [:]
         for node in nodes {
-            replies[node.path] = inquiries[node]?.reply(until: deadline)
+            replies[node.path] = probes[node]?.reply(until: deadline)
             // What went wrong may go right another time.
-            if case .failure = replies[node.path] { inquiries[node] = nil }
+            if case .failure = replies[node.path] { probes[node] = nil }
         }
         return replies
     }
 }
 
 /// One node that is asked, or has answered.
-private final class Inquiry: Sendable {
+private final class NodeProbe: Sendable {
     private struct Course {
-        var reply: Inquiries.Reply?
+        var reply: DeviceProbe.Reply?
         var isMissed = false
     }
     private let course = Mutex(Course())
@@ -81,7 +81,7 @@ private final class Inquiry: Sendable {
         _ onAnswer: @escaping @Sendable () -> Void
     ) throws(SystemError) {
         let started = try Thread(name: "ask") { [self] in
-            let reply = Inquiries.Reply { () throws(CaptureError) in try ask(path) }
+            let reply = DeviceProbe.Reply { () throws(CaptureError) in try ask(path) }
             let isMissed = course.withLock { course in
                 course.reply = reply
                 return course.isMissed
@@ -95,7 +95,7 @@ private final class Inquiry: Sendable {
     deinit { thread.withLock { $0?.detach() } }
 
     /// The reply; `nil` when there is none by `deadline`, for which it is waited once.
-    func reply(until deadline: Timestamp) -> Inquiries.Reply? {
+    func reply(until deadline: Timestamp) -> DeviceProbe.Reply? {
         let wasMissed = course.withLock { $0.isMissed }
         _ = hasEnded(by: wasMissed ? .zero : deadline)
         return course.withLock { course in

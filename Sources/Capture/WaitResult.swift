@@ -4,7 +4,7 @@ import Glibc
 import Platform
 
 /// What ended a wait.
-enum Awakening {
+enum WaitResult {
     /// The descriptor has something to say, as poll(2) flags.
     case ready(CInt)
     /// The bell rang, and is silent again.
@@ -16,7 +16,7 @@ enum Awakening {
 /// Waits until `deadline`, until `bell` rings, or until `descriptor` (-1: none) becomes readable or fails.
 ///
 /// The bell comes first when several happen at once. Precise to what ppoll(2) is; no allocation.
-func wait(for descriptor: CInt, bell: Bell, until deadline: Timestamp) -> Awakening {
+func wait(for descriptor: CInt, bell: Bell, until deadline: Timestamp) -> WaitResult {
     var watched = (
         pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0),
         // A negative descriptor is passed over.
