@@ -5,7 +5,7 @@ package import Platform
 import Synchronization
 
 /// Records one picture, into one file after the other: a camera that was lost and came back begins another. Or onto a
-/// `Film`, which keeps the last moments alone.
+/// `PreRollBuffer`, which keeps the last moments alone.
 ///
 /// JPEGs are kept as they are, all else is coded by a thread of its own, called `record-…`. Nobody who gives it
 /// something waits: what there is no room for is dropped, and counted.
@@ -29,7 +29,7 @@ package final class Recorder: Sendable {
         /// Words about the whole, for the file.
         package var tags: [String: String] = [:]
         /// Where it is kept in place of files.
-        package var film: Film?
+        package var preRoll: PreRollBuffer?
 
         /// A recording of `picture` from `start` on.
         package init(_ picture: String, stem: String, start: Timestamp, rate: Double) {
@@ -39,19 +39,19 @@ package final class Recorder: Sendable {
             self.rate = rate
         }
 
-        /// What goes onto `film` from now on, raw pictures as JPEGs, each of which stands alone.
-        package init(_ picture: String, on film: Film, rate: Double) {
+        /// What goes into `preRoll` from now on, raw pictures as JPEGs, each of which stands alone.
+        package init(_ picture: String, on preRoll: PreRollBuffer, rate: Double) {
             self.init(picture, stem: "", start: .zero, rate: rate)
-            self.film = film
+            self.preRoll = preRoll
             encoder = .mjpeg
         }
 
         /// What its thread is called, as are those of its files with "write" in place of "record".
-        fileprivate var threadName: String { "\(film == nil ? "record" : "live")-\(picture)" }
+        fileprivate var threadName: String { "\(preRoll == nil ? "record" : "live")-\(picture)" }
 
         /// How many JPEGs there is memory for.
         fileprivate var jpegCount: Int {
-            let seconds = film == nil ? Recorder.patience : Film.longest
+            let seconds = preRoll == nil ? Recorder.patience : PreRollBuffer.longest
             return Int((max(10, rate) * seconds).rounded())
         }
     }
@@ -314,7 +314,7 @@ package final class Recorder: Sendable {
                 try close(at: packet.time)
                 self.layout = layout
             }
-            if file == nil, plan.film == nil {
+            if file == nil, plan.preRoll == nil {
                 let track = Track.jpeg(size: header.size, rate: plan.rate, rotation: rotation)
                 try open(track, encoder: "camera", at: packet.time)
             }
@@ -336,7 +336,7 @@ package final class Recorder: Sendable {
                 )
             }
             guard let encoder else { return }
-            if file == nil, plan.film == nil {
+            if file == nil, plan.preRoll == nil {
                 try open(encoder.track, encoder: encoder.kind.rawValue, at: frame.timestamp)
             }
             // What is coded cannot be left out without a gap that is seen; what is not yet, can.
@@ -345,7 +345,7 @@ package final class Recorder: Sendable {
         }
 
         private func hear(_ packet: Packet) {
-            if let film = plan.film { return film.hear(packet) }
+            if let preRoll = plan.preRoll { return preRoll.hear(packet) }
             guard plan.sound != nil else { return }
             guard let file else {
                 if count == 0, early.count < Self.mostEarly { early.append(packet) }
@@ -356,7 +356,7 @@ package final class Recorder: Sendable {
         }
 
         private func put(_ packet: Packet) {
-            if let film = plan.film { return film.add(packet) }
+            if let preRoll = plan.preRoll { return preRoll.add(packet) }
             guard let file, file.put(packet, track: 0) else { return drop() }
         }
 
@@ -417,7 +417,7 @@ package final class Recorder: Sendable {
             defer {
                 encoder = nil
                 layout = nil
-                plan.film?.cut()
+                plan.preRoll?.flush()
                 if let file {
                     let dropped = shared.dropped
                     file.end(at: time, dropped: dropped - droppedBefore)
@@ -425,7 +425,7 @@ package final class Recorder: Sendable {
                 }
                 file = nil
             }
-            guard file != nil || plan.film != nil else { return }
+            guard file != nil || plan.preRoll != nil else { return }
             if let file {
                 // Those that are done are not kept for the end: there may be many, of a camera with a loose cable.
                 ending.removeAll { $0.wait(until: .zero) }

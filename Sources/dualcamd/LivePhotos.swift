@@ -11,14 +11,14 @@ final class LivePhotos {
     /// Pictures whose live photos are being taken, also where live photos are off.
     var wanted: Set<RecordedPicture> = [] { didSet { if wanted != oldValue { follow() } } }
 
-    private struct Reel {
-        let film: Film
+    private struct PreRoll {
+        let buffer: PreRollBuffer
         let recorder: Recorder
     }
 
     private let daemon: Daemon
     private let loop: EventLoop
-    private var reels: [RecordedPicture: Reel] = [:]
+    private var preRolls: [RecordedPicture: PreRoll] = [:]
     private var microphone: Microphone?
     private var sound: Track?
     /// How many threads there are, also of what ends by itself and of movies that are being written.
@@ -33,15 +33,15 @@ final class LivePhotos {
     }
 
     /// The movie of a photograph of `picture` that is about to be taken; `nil` where nothing is kept of it.
-    func clip(of picture: RecordedPicture) -> Film.Clip? {
-        guard let film = reels[picture]?.film else { return nil }
+    func clip(of picture: RecordedPicture) -> LivePhotoClip? {
+        guard let buffer = preRolls[picture]?.buffer else { return nil }
         let turns = picture.role.map { daemon.state.cameras[$0].uprightTurns } ?? 0
-        return film.clip(.init(picture.rawValue, rotation: 90 * turns, sound: sound))
+        return buffer.clip(.init(picture.rawValue, rotation: 90 * turns, sound: sound))
     }
 
     /// Writes `clip`, which has come to its end, to `path`; `done` is called with what is wrong, if anything.
     func write(
-        _ clip: Film.Clip,
+        _ clip: LivePhotoClip,
         to path: String,
         done: @escaping @MainActor (RecordingError?) -> Void
     ) {
@@ -82,10 +82,12 @@ final class LivePhotos {
         let state = daemon.state
         for picture in RecordedPicture.allCases {
             let isKept = keeps(picture, state)
-            if isKept, reels[picture] == nil { keep(picture) }
-            if !isKept, let reel = reels.removeValue(forKey: picture) { forget(picture, reel) }
+            if isKept, preRolls[picture] == nil { keep(picture) }
+            if !isKept, let preRoll = preRolls.removeValue(forKey: picture) {
+                forget(picture, preRoll)
+            }
         }
-        listen(!reels.isEmpty && daemon.configuration.capture.recordsAudio)
+        listen(!preRolls.isEmpty && daemon.configuration.capture.recordsAudio)
     }
 
     /// Whether what comes of `picture` is kept.
@@ -94,19 +96,20 @@ final class LivePhotos {
         guard let role = picture.role else {
             let isSeen = Role.allCases.contains { state.cameras[$0].phase == .streaming }
             return (wanted.contains(picture) || state.takesLivePhotos && state.isConsumed)
-                && (isSeen || reels[picture] != nil && Role.allCases.contains { state.isOpen($0) })
+                && (isSeen
+                    || preRolls[picture] != nil && Role.allCases.contains { state.isOpen($0) })
         }
         guard state.takesLivePhotos || wanted.contains(picture) else { return false }
         // What rate it has is known once it delivers.
-        return state.cameras[role].mode != nil || reels[picture] != nil && state.isOpen(role)
+        return state.cameras[role].mode != nil || preRolls[picture] != nil && state.isOpen(role)
     }
 
     private func keep(_ picture: RecordedPicture) {
         let rate = picture.role.flatMap { daemon.state.cameras[$0].mode?.rate }
-        let film = Film()
+        let buffer = PreRollBuffer()
         let plan = Recorder.Plan(
             picture.rawValue,
-            on: film,
+            on: buffer,
             rate: rate ?? Double(daemon.configuration.output.frameRate)
         )
         let mailbox = loop.mailbox
@@ -115,17 +118,17 @@ final class LivePhotos {
                 mailbox.post { MainActor.assumeIsolated { self?.heard(report) } }
             }
             threads += 1
-            reels[picture] = Reel(film: film, recorder: recorder)
+            preRolls[picture] = PreRoll(buffer: buffer, recorder: recorder)
             daemon.record(picture, recorder, for: .livePhotos)
         } catch {
             Log.record.warning("no live photos", metadata: ["reason": "\(error)"])
         }
     }
 
-    private func forget(_ picture: RecordedPicture, _ reel: Reel) {
+    private func forget(_ picture: RecordedPicture, _ preRoll: PreRoll) {
         daemon.record(picture, nil, for: .livePhotos)
-        reel.recorder.end(at: MonotonicClock.now)
-        reel.recorder.leave()
+        preRoll.recorder.end(at: MonotonicClock.now)
+        preRoll.recorder.leave()
     }
 
     private func heard(_ report: Recorder.Report) {
@@ -166,7 +169,7 @@ final class LivePhotos {
         case .ready(let track): if microphone != nil { sound = track }
         case .silent(let reason): Log.record.notice("no sound", metadata: ["reason": "\(reason)"])
         case .packet(let packet):
-            for reel in reels.values { reel.recorder.take(sound: packet) }
+            for preRoll in preRolls.values { preRoll.recorder.take(sound: packet) }
         case .ended: threads -= 1
         }
     }

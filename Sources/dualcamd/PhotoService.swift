@@ -28,7 +28,7 @@ final class PhotoService {
         let isLive: Bool
         var isTaken = false
         /// The movies, by what they are of.
-        var clips: [String: Film.Clip] = [:]
+        var clips: [String: LivePhotoClip] = [:]
         /// The answer, but for what is still missing of it.
         var photos: [[String: Value]] = []
         /// How many movies are missing.
@@ -77,7 +77,7 @@ final class PhotoService {
     /// A camera that is open for fewer seconds may not have found its exposure.
     private static let settled = 2.0
     /// How long a movie may be on its way after its photograph has its file.
-    private static let moviePatience = Film.span.seconds + 1.5
+    private static let moviePatience = PreRollBuffer.span.seconds + 1.5
 
     /// For the cameras of `daemon` and their movies of `live`; signals go out on `server`.
     init(_ daemon: Daemon, _ live: LivePhotos, on server: ObjectServer, loop: EventLoop) {
@@ -332,7 +332,7 @@ final class PhotoService {
         return path
     }
 
-    private func shot(of subject: RecordedPicture, _ clip: Film.Clip?) -> PhotoThread.Shot {
+    private func shot(of subject: RecordedPicture, _ clip: LivePhotoClip?) -> PhotoThread.Shot {
         let cameras = daemon.state.cameras
         /// Whether it was opened only just.
         func isFresh(_ role: Role) -> Bool {

@@ -3,7 +3,7 @@ import Glibc
 import Imaging
 import Platform
 
-extension Film.Clip {
+extension LivePhotoClip {
     /// How a movie is to be shown, and what is in it.
     package struct Plan: Sendable {
         /// The picture's word: "back".
@@ -26,16 +26,16 @@ extension Film.Clip {
     ///
     /// Throws `noSpace`, `denied` or `system`; `unreadable` where there is no picture; `unsupported` without libav.
     package func write(to path: String) throws(RecordingError) {
-        let (strip, marked) = content
-        let pictures = strip.pictures.filter { packet in
-            marked.map { packet.time + Film.span >= $0 } ?? false
+        let (queue, marked) = content
+        let pictures = queue.pictures.filter { packet in
+            marked.map { packet.time + PreRollBuffer.span >= $0 } ?? false
         }
         guard let moment = marked, !pictures.isEmpty else {
             throw RecordingError(.unreadable, "movie", path, detail: "no picture of it came")
         }
-        // All are of one form, since what is of another one cuts the film.
+        // All are of one form, since what is of another one ends the clip.
         let size = try size(of: pictures[0], path)
-        let sound = plan.sound == nil ? [] : strip.sound
+        let sound = plan.sound == nil ? [] : queue.sound
         let first = pictures[0].time
         let last = pictures[pictures.count - 1].time
         let length = (last - first).seconds

@@ -7,54 +7,54 @@ import Testing
 
 @testable import Recording
 
-@Suite("A film", .timeLimit(.minutes(2))) struct FilmTests {
+@Suite("A pre-roll", .timeLimit(.minutes(2))) struct PreRollBufferTests {
     private func packet(_ bytes: [UInt8], _ seconds: Double) -> Packet {
         Packet(.bytes(bytes), at: Timestamp(seconds: seconds))
     }
 
     @Test("keeps a second and a half, and no more than it may")
     func bounded() {
-        let film = Film()
+        let preRoll = PreRollBuffer()
         let picture = [UInt8](repeating: 0, count: 1000)
         for number in 0..<300 {
-            film.add(packet(picture, Double(number) / 30))
-            film.hear(packet([0], Double(number) / 30))
+            preRoll.add(packet(picture, Double(number) / 30))
+            preRoll.hear(packet([0], Double(number) / 30))
         }
-        #expect(abs(film.length.seconds - 1.5) < 0.001)
-        #expect(film.length.byteCount == 46 * 1000)
+        #expect(abs(preRoll.length.seconds - 1.5) < 0.001)
+        #expect(preRoll.length.byteCount == 46 * 1000)
         let large = [UInt8](repeating: 0, count: 4 << 20)
-        for number in 0..<40 { film.add(packet(large, 10 + Double(number) / 30)) }
-        #expect(film.length.byteCount == Film.mostBytes)
+        for number in 0..<40 { preRoll.add(packet(large, 10 + Double(number) / 30)) }
+        #expect(preRoll.length.byteCount == PreRollBuffer.mostBytes)
         // A clip that nobody marks or ends is bounded, too.
-        let clip = film.clip(.init("back"))
-        for number in 0..<40 { film.add(packet(large, 12 + Double(number) / 30)) }
-        #expect(clip.content.strip.byteCount == Film.mostBytes)
+        let clip = preRoll.clip(.init("back"))
+        for number in 0..<40 { preRoll.add(packet(large, 12 + Double(number) / 30)) }
+        #expect(clip.content.queue.byteCount == PreRollBuffer.mostBytes)
         clip.mark(Timestamp(seconds: 13.4))
-        for number in 0..<40 { film.add(packet(large, 13.5 + Double(number) / 30)) }
-        #expect(clip.content.strip.byteCount <= 2 * Film.mostBytes)
-        film.cut()
-        #expect(film.length == (0, 0))
+        for number in 0..<40 { preRoll.add(packet(large, 13.5 + Double(number) / 30)) }
+        #expect(clip.content.queue.byteCount <= 2 * PreRollBuffer.mostBytes)
+        preRoll.flush()
+        #expect(preRoll.length == (0, 0))
     }
 
     @Test("gives a movie of what was before and after, with its sound")
     func movie() throws {
         let folder = try Folder()
         let path = "\(folder.path)/a_back.mkv"
-        let film = Film()
+        let preRoll = PreRollBuffer()
         let sound = try SoundEncoder(rate: 48000, channels: 2, start: .zero)
         let silence = [Float](repeating: 0, count: 2 * 1600)
         func give(_ numbers: Range<Int>) throws {
             for number in numbers {
                 let time = Timestamp(seconds: Double(number) / 30)
-                film.add(packet(try jpeg(number % 5, folder), Double(number) / 30))
+                preRoll.add(packet(try jpeg(number % 5, folder), Double(number) / 30))
                 let coded = try silence.withUnsafeBufferPointer {
                     try sound.encode($0, at: time)
                 }
-                for packet in coded { film.hear(packet) }
+                for packet in coded { preRoll.hear(packet) }
             }
         }
         try give(0..<100)
-        let clip = film.clip(.init("back", rotation: 90, sound: sound.track))
+        let clip = preRoll.clip(.init("back", rotation: 90, sound: sound.track))
         let isOver = Mutex(false)
         clip.whenOver { isOver.withLock { $0 = true } }
         try give(100..<110)
@@ -82,27 +82,27 @@ import Testing
     }
 
     @Test("a camera that is lost ends a movie, and before the photograph begins it anew")
-    func cut() throws {
+    func flush() throws {
         let folder = try Folder()
         let picture = try jpeg(1, folder)
-        let film = Film()
-        for number in 0..<30 { film.add(packet(picture, Double(number) / 30)) }
-        let (marked, early) = (film.clip(.init("back")), film.clip(.init("back")))
+        let preRoll = PreRollBuffer()
+        for number in 0..<30 { preRoll.add(packet(picture, Double(number) / 30)) }
+        let (marked, early) = (preRoll.clip(.init("back")), preRoll.clip(.init("back")))
         marked.mark(Timestamp(seconds: 29.0 / 30))
-        for number in 30..<40 { film.add(packet(picture, Double(number) / 30)) }
+        for number in 30..<40 { preRoll.add(packet(picture, Double(number) / 30)) }
         let isOver = Mutex(false)
         marked.whenOver { isOver.withLock { $0 = true } }
-        film.cut()
+        preRoll.flush()
         #expect(isOver.withLock { $0 })
         try marked.write(to: "\(folder.path)/cut.mkv")
         #expect(abs(try #require(try Probe("\(folder.path)/cut.mkv").duration) - 40.0 / 30) < 0.01)
-        for number in 90..<100 { film.add(packet(picture, Double(number) / 30)) }
+        for number in 90..<100 { preRoll.add(packet(picture, Double(number) / 30)) }
         early.mark(Timestamp(seconds: 91.0 / 30))
         early.end()
         try early.write(to: "\(folder.path)/early.mkv")
         #expect(try Probe("\(folder.path)/early.mkv").times.count == 10)
         // None came.
-        let none = Film().clip(.init("back"))
+        let none = PreRollBuffer().clip(.init("back"))
         none.mark(.zero)
         none.end()
         #expect(throws: RecordingError.self) { try none.write(to: "\(folder.path)/none.mkv") }
@@ -112,8 +112,8 @@ import Testing
     @Test("raw pictures become JPEGs on it, and another size begins it anew")
     func raw() throws {
         let folder = try Folder()
-        let film = Film()
-        let recorder = try Recorder(.init("front", on: film, rate: 30)) { _ in }
+        let preRoll = PreRollBuffer()
+        let recorder = try Recorder(.init("front", on: preRoll, rate: 30)) { _ in }
         defer {
             recorder.end(at: .zero)
             _ = recorder.wait(until: MonotonicClock.now + Timestamp(seconds: 60))
@@ -127,8 +127,8 @@ import Testing
         }
         try give(0..<60, Size(width: 160, height: 90))
         // The encoder may hold some back.
-        try eventually("the pictures", within: 60) { film.length.seconds > 1.3 }
-        let clip = film.clip(.init("front"))
+        try eventually("the pictures", within: 60) { preRoll.length.seconds > 1.3 }
+        let clip = preRoll.clip(.init("front"))
         clip.mark(Timestamp(seconds: 59.0 / 30))
         try give(60..<75, Size(width: 320, height: 180))
         let isOver = Mutex(false)
@@ -139,6 +139,6 @@ import Testing
         #expect(probe.streams.map(\.width) == [160])
         #expect((45...46).contains(probe.times.count))
         #expect(try decodedCount("\(folder.path)/a.mkv") == probe.times.count)
-        #expect(film.length.seconds < 0.6)
+        #expect(preRoll.length.seconds < 0.6)
     }
 }
