@@ -24,7 +24,7 @@ package enum Event: Hashable, Sendable {
 
     /// Magnify, within its range, with `middle` of its lens's picture in the middle where that is to be another
     /// place than before, within so many seconds.
-    case setZoom(Role, Double, middle: Place?, duration: Double)
+    case setZoom(Role, Double, middle: NormalizedPoint?, duration: Double)
 
     /// Pro mode is on, or not.
     case setPro(Bool)

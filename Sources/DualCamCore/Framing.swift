@@ -1,27 +1,6 @@
 package import Frames
 import Glibc
 
-/// A place in a picture, as a fraction of its extent: x to the right, y down, both 0 … 1.
-package struct Place: Hashable, Sendable {
-    /// Across.
-    package var x: Double
-    /// Down.
-    package var y: Double
-
-    /// The place `x` across and `y` down, both 0 … 1.
-    package init(x: Double, y: Double) {
-        self.x = x
-        self.y = y
-    }
-
-    /// The middle of the picture.
-    package static let middle = Place(x: 0.5, y: 0.5)
-
-    fileprivate func interpolated(to other: Place, fraction: Double) -> Place {
-        Place(x: x + (other.x - x) * fraction, y: y + (other.y - y) * fraction)
-    }
-}
-
 /// What part of a camera's picture is seen, over time.
 ///
 /// A value, a function of the time as the scene is. Magnifications are relative to the lens "wide", which does
@@ -30,7 +9,7 @@ package struct Framing: Hashable, Sendable {
     /// What is being moved to.
     package private(set) var zoom = 1.0
     /// What is in the middle of what is seen.
-    package private(set) var middle = Place.middle
+    package private(set) var middle = NormalizedPoint.middle
     /// What the lens in each pipeline magnifies.
     private var factors = PerPipeline(a: 1.0, b: 1.0)
     /// What they magnified before.
@@ -40,7 +19,7 @@ package struct Framing: Hashable, Sendable {
     /// When the pictures of the two pipelines begin to cross over, if they do.
     private var crossingStart: Timestamp?
     private var startZoom = 1.0
-    private var startMiddle = Place.middle
+    private var startMiddle = NormalizedPoint.middle
     private var start = Timestamp.zero
     private var duration = 0.0
 
@@ -55,7 +34,7 @@ package struct Framing: Hashable, Sendable {
     /// What is seen then is all in the picture of a lens of `factor`, which magnifies no more than `zoom`.
     package mutating func move(
         to zoom: Double,
-        middle: Place,
+        middle: NormalizedPoint,
         inside factor: Double = 1,
         at time: Timestamp,
         duration: Double
@@ -65,7 +44,7 @@ package struct Framing: Hashable, Sendable {
         let room = max(0, 0.5 / factor - 0.5 / zoom)
         func inside(_ place: Double) -> Double { min(max(place, 0.5 - room), 0.5 + room) }
         self.zoom = zoom
-        self.middle = Place(x: inside(middle.x), y: inside(middle.y))
+        self.middle = NormalizedPoint(x: inside(middle.x), y: inside(middle.y))
         start = time
         self.duration = duration
     }
@@ -129,7 +108,7 @@ package struct Framing: Hashable, Sendable {
     }
 
     /// How it stands at `time`.
-    package func pose(at time: Timestamp) -> (zoom: Double, middle: Place) {
+    package func pose(at time: Timestamp) -> (zoom: Double, middle: NormalizedPoint) {
         let elapsed = (time - start).seconds
         guard duration > 0, elapsed < duration else { return (zoom, middle) }
         let eased = Easing.inOut(max(0, elapsed) / duration)

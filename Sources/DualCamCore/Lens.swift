@@ -57,7 +57,7 @@ package struct LensState: Hashable, Sendable {
     /// How much it is to magnify; the lens "wide" does 1.
     package internal(set) var zoom = 1.0
     /// What is wanted in the middle of the picture, relative to that of the lens "wide".
-    var middle = Place.middle
+    var middle = NormalizedPoint.middle
     /// The device whose picture is shown; the camera itself where it has but one.
     package internal(set) var device = ""
     /// How much that device magnifies.
@@ -87,7 +87,7 @@ package struct LensState: Hashable, Sendable {
     /// What `Framing.move` is told.
     struct Aim: Hashable, Sendable {
         var zoom: Double
-        var middle: Place
+        var middle: NormalizedPoint
         var inside: Double
     }
 

@@ -151,7 +151,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         zoomDuration = duration
         if let middle {
             let factor = state.cameras[role].lens.wanted.factor
-            state.cameras[role].lens.middle = Place(
+            state.cameras[role].lens.middle = NormalizedPoint(
                 x: 0.5 + (middle.x - 0.5) / factor,
                 y: 0.5 + (middle.y - 0.5) / factor
             )

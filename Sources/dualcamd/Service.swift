@@ -376,13 +376,13 @@ final class Service {
         guard (0...Self.longestRamp).contains(ramp) else {
             throw .outOfRange("ramp-ms is \(ramp), expected 0 to \(Self.longestRamp)")
         }
-        var middle: Place?
+        var middle: NormalizedPoint?
         if let option = call.options["at"] {
             guard case .structure(let parts) = option, parts.count == 2,
                 let x = parts[0].double, let y = parts[1].double,
                 (0...1).contains(x), (0...1).contains(y)
             else { throw .outOfRange("at is no pair of numbers from 0 to 1") }
-            middle = Place(x: x, y: y)
+            middle = NormalizedPoint(x: x, y: y)
         }
         daemon.send(.setZoom(role, zoom, middle: middle, duration: Double(ramp) / 1000))
     }

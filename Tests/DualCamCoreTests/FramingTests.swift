@@ -10,8 +10,11 @@ struct FramingTests {
         #expect(Framing().part(at: at(0)) == .unit)
     }
 
-    @Test(arguments: [(1.0, 4.0), (4.0, 1.0), (2.0, 8.0)], [Place.middle, Place(x: 0.9, y: 0.1)])
-    func aZoomIsEasedAndNeverJumps(zooms: (Double, Double), place: Place) {
+    @Test(
+        arguments: [(1.0, 4.0), (4.0, 1.0), (2.0, 8.0)],
+        [NormalizedPoint.middle, NormalizedPoint(x: 0.9, y: 0.1)]
+    )
+    func aZoomIsEasedAndNeverJumps(zooms: (Double, Double), place: NormalizedPoint) {
         var framing = Framing()
         framing.move(to: zooms.0, middle: .middle, at: at(-9), duration: 0)
         framing.move(to: zooms.1, middle: place, at: at(0), duration: 0.5)
@@ -35,9 +38,9 @@ struct FramingTests {
 
     @Test func aZoomThatIsChangedOnTheWayGoesOnFromThere() {
         var framing = Framing()
-        framing.move(to: 4, middle: Place(x: 0.2, y: 0.7), at: at(0), duration: 1)
+        framing.move(to: 4, middle: NormalizedPoint(x: 0.2, y: 0.7), at: at(0), duration: 1)
         let before = framing.part(at: at(0.4))
-        framing.move(to: 1, middle: Place(x: 0.8, y: 0.3), at: at(0.4), duration: 1)
+        framing.move(to: 1, middle: NormalizedPoint(x: 0.8, y: 0.3), at: at(0.4), duration: 1)
         let after = framing.part(at: at(0.4))
         #expect(abs(before.x - after.x) < 1e-9 && abs(before.width - after.width) < 1e-9)
         #expect(framing.part(at: at(2)) == .unit)
@@ -45,7 +48,7 @@ struct FramingTests {
 
     @Test func thePlaceComesToTheMiddleAsFarAsTheEdgesLetIt() {
         var framing = Framing()
-        framing.move(to: 2, middle: Place(x: 0.6, y: 0), at: at(0), duration: 0)
+        framing.move(to: 2, middle: NormalizedPoint(x: 0.6, y: 0), at: at(0), duration: 0)
         let part = framing.part(at: at(0))
         #expect(abs(part.midX - 0.6) < 1e-9 && part.y == 0 && abs(part.width - 0.5) < 1e-9)
     }
@@ -63,7 +66,7 @@ struct FramingTests {
     /// From lens to lens, as the zoom is when the next one is ready.
     @Test(arguments: [(1.0, 3.0), (3.0, 1.0), (0.5, 1.0), (1.0, 0.5)], [0.0, 0.2, 1.0])
     func lensesCrossOverAtOneFieldOfView(factors: (Double, Double), ready: Double) {
-        let place = Place(x: 0.4, y: 0.6)
+        let place = NormalizedPoint(x: 0.4, y: 0.6)
         var framing = Framing()
         framing.show(.a, factor: factors.0)
         framing.move(to: factors.0, middle: .middle, at: at(-9), duration: 0)

@@ -94,7 +94,7 @@ struct LensTests {
     @Test mutating func aPlaceThatTheNextLensDoesNotSeeIsLeftInTime() {
         begin()
         _ = send(
-            .setZoom(.back, 2, middle: Place(x: 0.9, y: 0.5), duration: 0),
+            .setZoom(.back, 2, middle: NormalizedPoint(x: 0.9, y: 0.5), duration: 0),
             at: 3
         )
         #expect(abs(part(at: 3).maxX - 1) < 1e-9)

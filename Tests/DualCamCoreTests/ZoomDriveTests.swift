@@ -55,7 +55,7 @@ struct ZoomDriveTests {
     private func framing(
         _ zoom: Double,
         from start: Double = 1,
-        about middle: Place = .middle,
+        about middle: NormalizedPoint = .middle,
         in duration: Double
     ) -> Framing {
         var framing = Framing()
@@ -92,7 +92,7 @@ struct ZoomDriveTests {
         _ = follow(framing(6, in: 0), &control, factor: 3)
         #expect(control.value == 200)
         control = zoom()
-        let aside = framing(4, about: Place(x: 0.5, y: 0.3), in: 0)
+        let aside = framing(4, about: NormalizedPoint(x: 0.5, y: 0.3), in: 0)
         _ = follow(aside, &control)
         let share = Double(control.value) / 100
         #expect(abs(share - 0.5 / (0.2 + 0.125)) < 0.01)
