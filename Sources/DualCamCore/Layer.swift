@@ -49,7 +49,7 @@ package enum Notice: String, CaseIterable, Hashable, Sendable {
 }
 
 /// The picture of a lens that is to be seen, or is on its way to be.
-package struct Shot: Hashable, Sendable {
+package struct LayerSource: Hashable, Sendable {
     /// In which of its role's pipelines the lens is.
     package var pipeline = CapturePipeline.a
     /// The part of its upright picture that is shown, in fractions of its extent.
@@ -83,10 +83,10 @@ package struct Layer: Hashable, Sendable {
     package var background: Background = .blur
     /// How the camera's picture is turned and mirrored before it is fitted into `rect`.
     package var transform: Transform = .identity
-    /// Which picture.
-    package var shot = Shot()
+    /// Which lens's picture, and what of it.
+    package var source = LayerSource()
     /// The picture of another lens that takes its place.
-    package var next: Shot?
+    package var next: LayerSource?
     /// How much of `next` is seen, 0 … 1.
     package var nextShare = 0.0
     /// How far the picture is blurred and darkened because the camera does not deliver, 0 … 1.
@@ -100,12 +100,12 @@ package struct Layer: Hashable, Sendable {
         self.rect = rect
     }
 
-    /// How large the picture of `shot` is shown here, of which no more than its part is seen.
-    package func extent(of shot: Shot) -> ShownExtent {
+    /// How large the picture of `source` is shown here, of which no more than its part is seen.
+    package func extent(of source: LayerSource) -> ShownExtent {
         let size = PixelRect(covering: rect).size
         let whole = Size(
-            width: Int((Double(size.width) / shot.part.width).rounded(.up)),
-            height: Int((Double(size.height) / shot.part.height).rounded(.up))
+            width: Int((Double(size.width) / source.part.width).rounded(.up)),
+            height: Int((Double(size.height) / source.part.height).rounded(.up))
         )
         return ShownExtent(transform.inverse.apply(to: whole), isCut: background == .crop)
     }

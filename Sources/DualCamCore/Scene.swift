@@ -512,8 +512,8 @@ package struct SceneState: Hashable, Sendable {
             layer.transform = transforms[role]
             func add(_ pipeline: CapturePipeline) {
                 // While a zoom moves, it is on its way between what is seen now and what will be.
-                let now = layer.extent(of: shot(pipeline, of: role, at: time))
-                let later = layer.extent(of: shot(pipeline, of: role, at: end))
+                let now = layer.extent(of: source(pipeline, of: role, at: time))
+                let later = layer.extent(of: source(pipeline, of: role, at: end))
                 extents[role][pipeline] = extents[role][pipeline].union(now).union(later)
             }
             add(framings[role].pipeline(at: time))
@@ -573,17 +573,17 @@ package struct SceneState: Hashable, Sendable {
         return scene
     }
 
-    private func shot(
+    private func source(
         _ pipeline: CapturePipeline,
         of role: Role,
         at time: Timestamp,
         _ taken: PerRole<PerPipeline<Timestamp>>? = nil
-    ) -> Shot {
-        var shot = Shot()
-        shot.pipeline = pipeline
-        shot.part = framings[role].part(at: time, of: pipeline, taken: taken?[role][pipeline])
-        shot.grade = grades[role][pipeline]
-        return shot
+    ) -> LayerSource {
+        var source = LayerSource()
+        source.pipeline = pipeline
+        source.part = framings[role].part(at: time, of: pipeline, taken: taken?[role][pipeline])
+        source.grade = grades[role][pipeline]
+        return source
     }
 
     private func append(
@@ -609,10 +609,10 @@ package struct SceneState: Hashable, Sendable {
         layer.transform = transforms[role]
         let framing = framings[role]
         let pipeline = framing.pipeline(at: time)
-        layer.shot = shot(pipeline, of: role, at: time, taken)
+        layer.source = source(pipeline, of: role, at: time, taken)
         let share = framing.share(at: time)
         if share > 0 {
-            layer.next = shot(pipeline.other, of: role, at: time, taken)
+            layer.next = source(pipeline.other, of: role, at: time, taken)
             layer.nextShare = share
         }
         if let turning = turnings[role] {

@@ -159,7 +159,7 @@ struct Backdrop: ~Copyable {
             cached.copy.write(y: y, from: x0, to: x1, into: row + 2 * x0)
             grading?.apply(to: row + 2 * x0, count: range.count)
         } else {
-            Piece.fill(row + 2 * x0, luma: Piece.calm, count: range.count)
+            LayerContent.fill(row + 2 * x0, luma: LayerContent.calm, count: range.count)
         }
     }
 }
@@ -174,10 +174,10 @@ struct Look {
 
     init() {}
     init(_ layer: Layer) {
-        pipeline = layer.shot.pipeline
-        part = layer.sourcePart(of: layer.shot)
+        pipeline = layer.source.pipeline
+        part = layer.sourcePart(of: layer.source)
         transform = layer.transform
-        grade = layer.shot.grade
+        grade = layer.source.grade
     }
 }
 

@@ -18,8 +18,8 @@ final class LayerSurface {
     private var layer = Layer(role: .back, rect: Rect(Size(width: 0, height: 0)))
     private var outer = PixelRect.none
     private var isPlain = true
-    private var picture = ShotPicture()
-    private var next = ShotPicture()
+    private var picture = LensPicture()
+    private var next = LensPicture()
     private var hasNext = false
     private var surroundings: CachedCopy
     private var veil: CachedCopy
@@ -60,10 +60,10 @@ final class LayerSurface {
         if layer.iconOpacity * layer.opacity > 0 {
             icon.update(in: layer.rect, opacity: layer.iconOpacity * layer.opacity)
         }
-        compose(pipelines[layer.shot.pipeline])
+        compose(pipelines[layer.source.pipeline])
         hasNext = false
-        if let shot = layer.next, layer.nextShare > 0, pipelines[shot.pipeline].frame != nil {
-            _ = next.place(shot, in: layer, outer: outer, of: pipelines[shot.pipeline])
+        if let source = layer.next, layer.nextShare > 0, pipelines[source.pipeline].frame != nil {
+            _ = next.place(source, in: layer, outer: outer, of: pipelines[source.pipeline])
             hasNext = true
         }
     }
@@ -83,14 +83,14 @@ final class LayerSurface {
     /// Decides what lies where in the layer, and makes what is not there yet.
     private func compose(_ camera: CameraPicture) {
         (hasSurroundings, hasVeil) = (false, false)
-        let shot = layer.shot
-        let fits = picture.place(shot, in: layer, outer: outer, of: camera)
+        let source = layer.source
+        let fits = picture.place(source, in: layer, outer: outer, of: camera)
         guard camera.frame != nil, !outer.isEmpty else { return }
         if !fits, layer.background == .blur {
             hasSurroundings = surroundings.update(
                 camera,
                 recipe: BlurredCopy.Recipe(
-                    part: layer.sourcePart(of: shot),
+                    part: layer.sourcePart(of: source),
                     transform: layer.transform,
                     size: outer.size,
                     sigma: Self.surroundingsBlur,
@@ -103,7 +103,7 @@ final class LayerSurface {
             hasVeil = veil.update(
                 camera,
                 recipe: BlurredCopy.Recipe(
-                    part: layer.sourcePart(of: shot),
+                    part: layer.sourcePart(of: source),
                     transform: layer.transform,
                     size: rect.size,
                     sigma: Self.veilBlur
@@ -301,46 +301,46 @@ final class LayerSurface {
                 into: destination
             )
         } else {
-            Piece.fill(destination, luma: 16, count: range.count)
+            LayerContent.fill(destination, luma: 16, count: range.count)
         }
     }
 }
 
 /// The picture of one lens as a layer shows it.
-struct ShotPicture: ~Copyable {
+struct LensPicture: ~Copyable {
     private var first = Scratch()
     private var second = Scratch()
-    private var piece = Piece()
+    private var layerContent = LayerContent()
     private var turned: (key: TurnKey, planes: Planes)?
     private var grading: Grading?
 
     /// Where it lies; x and width are even. May reach beyond the canvas.
-    var rect: PixelRect { piece.rect }
+    var rect: PixelRect { layerContent.rect }
     /// Whether its rows are the frame's own, scaled.
-    var isView: Bool { piece.isView }
+    var isView: Bool { layerContent.isView }
     /// Whether its colours are changed.
     var isGraded: Bool { grading != nil }
 
     /// Brings the newest picture of `camera` to the size and turn that `layer`, whose pixels are
-    /// `outer`, shows it in as `shot`. Whether it has the layer's shape, so that nothing is around it.
+    /// `outer`, shows it in as `source`. Whether it has the layer's shape, so that nothing is around it.
     mutating func place(
-        _ shot: Shot,
+        _ source: LayerSource,
         in layer: Layer,
         outer: PixelRect,
         of camera: CameraPicture
     ) -> Bool {
-        grading = shot.grade == .none ? nil : Grading(shot.grade)
-        piece.rect = outer
-        piece.content = .nothing
+        grading = source.grade == .none ? nil : Grading(source.grade)
+        layerContent.rect = outer
+        layerContent.content = .nothing
         guard let frame = camera.frame, !outer.isEmpty else { return true }
-        let part = frame.picture.part(layer.sourcePart(of: shot))
+        let part = frame.picture.part(layer.sourcePart(of: source))
         let aspect = layer.transform.swapsAxes ? 1 / part.aspect : part.aspect
         let fitted = layer.rect.fitting(aspect: aspect)
         // Less than a pixel pair's difference in shape is none.
         let fits = layer.rect.width - fitted.width < 2 && layer.rect.height - fitted.height < 2
         let isCut = !fits && layer.background == .crop
-        if !fits, !isCut { piece.rect = fitted.nearest }
-        piece.content = content(of: camera, frame: frame, part: part, cut: isCut, layer)
+        if !fits, !isCut { layerContent.rect = fitted.nearest }
+        layerContent.content = content(of: camera, frame: frame, part: part, cut: isCut, layer)
         return fits || isCut
     }
 
@@ -352,15 +352,15 @@ struct ShotPicture: ~Copyable {
         part: Rect,
         cut: Bool,
         _ layer: Layer
-    ) -> Piece.Content {
-        let (size, turn) = (piece.rect.size, layer.transform)
+    ) -> LayerContent.Content {
+        let (size, turn) = (layerContent.rect.size, layer.transform)
         guard turn.swapsAxes else {
             let view = View(
                 cut ? part.fitting(aspect: layer.rect.aspect) : part,
                 at: size,
                 transform: turn
             )
-            return piece.scaler.prepare(frame, view) ? .view : .nothing
+            return layerContent.scaler.prepare(frame, view) ? .view : .nothing
         }
         let part = cut ? part.fitting(aspect: 1 / layer.rect.aspect) : part
         let key = TurnKey(frame: frame.identity, transform: turn, size: size, part: part)
@@ -395,7 +395,7 @@ struct ShotPicture: ~Copyable {
         to x1: Int,
         into destination: UnsafeMutablePointer<UInt8>
     ) {
-        piece.write(y: y, from: x0, to: x1, into: destination)
+        layerContent.write(y: y, from: x0, to: x1, into: destination)
     }
 
     /// Writes rows of a picture that `isView`, by their number in it.
@@ -404,7 +404,7 @@ struct ShotPicture: ~Copyable {
         into destination: UnsafeMutablePointer<UInt8>,
         stride: Int
     ) {
-        piece.scaler.write(rows: rows, into: destination, stride: stride)
+        layerContent.scaler.write(rows: rows, into: destination, stride: stride)
     }
 
     /// Changes the colours of `count` pixels as those of the picture are to be.
@@ -460,8 +460,8 @@ extension Grading {
 }
 
 extension Layer {
-    /// What the part of `shot` is of the picture before it is turned.
-    func sourcePart(of shot: Shot) -> Rect { transform.inverse.apply(to: shot.part) }
+    /// What the part of `source` is of the picture before it is turned.
+    func sourcePart(of source: LayerSource) -> Rect { transform.inverse.apply(to: source.part) }
 }
 
 extension PixelRect {

@@ -68,14 +68,14 @@ struct FrameIdentity: Hashable {
 }
 
 /// A rectangle of the canvas and what is shown there.
-struct Piece: ~Copyable {
+struct LayerContent: ~Copyable {
     /// What rows are made of.
     enum Content {
         /// Calm dark grey: there is no picture yet.
         case nothing
         /// The camera's frame, as `scaler` was told.
         case view
-        /// Planes of the piece's own size, chroma half as wide.
+        /// Planes of the content's own size, chroma half as wide.
         case planes(Planes, Packer)
     }
     /// The luma of a picture that is not there yet.

@@ -26,7 +26,7 @@ package struct HudPicture: Sendable {
     private static let sans = "Inter,Sans"
 
     /// Something drawn, and where on the canvas it lies.
-    private struct Piece: Sendable {
+    private struct Element: Sendable {
         var overlay = Overlay()
         var x = 0
         var y = 0
@@ -77,15 +77,15 @@ package struct HudPicture: Sendable {
     private let canvas: Size
     private let unit: Double
     private let room: Room
-    private let pill: Piece
-    private var lenses = Piece()
+    private let pill: Element
+    private var lenses = Element()
     /// The value in use, which is amber while its dial is, and white else.
-    private var plainValue = Piece()
-    private var usedValue = Piece()
-    private var panel = Piece()
-    private var strip = Piece()
-    private var needle = Piece()
-    private var hotNeedle = Piece()
+    private var plainValue = Element()
+    private var usedValue = Element()
+    private var panel = Element()
+    private var strip = Element()
+    private var needle = Element()
+    private var hotNeedle = Element()
     /// The middle of the dial; and of the strip, what is at its position 0 and how far a third stop is.
     private var middle = 0
     private var origin = 0.0
@@ -132,15 +132,15 @@ package struct HudPicture: Sendable {
             }
             left += width + gap
         }
-        pill = Piece(overlay: drawing.finish(), x: x, y: y)
+        pill = Element(overlay: drawing.finish(), x: x, y: y)
         if let used {
-            func piece(_ color: Drawing.Color) -> Piece {
+            func element(_ color: Drawing.Color) -> Element {
                 let drawing = Drawing(size)
                 drawing.write(used.text, font, x: used.left, y: baseline, color)
-                return Piece(overlay: drawing.finish(), x: x, y: y)
+                return Element(overlay: drawing.finish(), x: x, y: y)
             }
-            plainValue = piece(.white())
-            usedValue = piece(Self.amber)
+            plainValue = element(.white())
+            usedValue = element(Self.amber)
         }
         if let scale = content.scale { draw(scale, above: y) }
         draw(content.lenses, above: content.scale == nil ? y : panel.y)
@@ -180,7 +180,7 @@ package struct HudPicture: Sendable {
                 mark.isSelected ? Self.amber : .white()
             )
         }
-        lenses = Piece(
+        lenses = Element(
             overlay: drawing.finish(),
             x: Self.even(room.middle - Double(size.width) / 2),
             y: bottom - Int((Self.lensGap * unit).rounded()) - size.height
@@ -212,7 +212,7 @@ package struct HudPicture: Sendable {
             y: (67.5 * unit + capitals / 2).rounded(),
             .white(0.75)
         )
-        panel = Piece(overlay: drawing.finish(), x: x, y: y)
+        panel = Element(overlay: drawing.finish(), x: x, y: y)
         let margin = Self.even(8 * unit)
         scaleClip = PixelRect(
             x: x + margin,
@@ -268,10 +268,10 @@ package struct HudPicture: Sendable {
         if scale.position != nil {
             drawing.write(scale.current, large, middle: place(current), y: baseline, Self.amber)
         }
-        strip = Piece(overlay: drawing.finish(), x: 0, y: y)
+        strip = Element(overlay: drawing.finish(), x: 0, y: y)
     }
 
-    private func drawNeedle(_ color: Drawing.Color, height: Int, y: Int) -> Piece {
+    private func drawNeedle(_ color: Drawing.Color, height: Int, y: Int) -> Element {
         let width = Self.even(6 * unit)
         let drawing = Drawing(Size(width: 2 * width, height: height))
         let thickness = (3 * unit).rounded()
@@ -285,7 +285,7 @@ package struct HudPicture: Sendable {
             radius: thickness / 2,
             color
         )
-        return Piece(overlay: drawing.finish(), x: middle - width, y: y)
+        return Element(overlay: drawing.finish(), x: middle - width, y: y)
     }
 
     /// Lays it over `output`, a canvas in rows of `stride` bytes, as `pose` says. Does not allocate.

@@ -11,7 +11,7 @@ import Synchronization
 /// One thread, `photos`, so that neither cameras, nor the stream, nor D-Bus wait for a disk.
 package final class PhotoThread: Sendable {
     /// A picture to take.
-    package struct Shot: Sendable {
+    package struct StillRequest: Sendable {
         /// Where it comes from.
         package enum Source: Sendable {
             /// A camera that delivers, and what makes its picture upright, and mirrored where that is wanted.
@@ -77,7 +77,7 @@ package final class PhotoThread: Sendable {
     }
 
     private struct Order {
-        let shots: [Shot]
+        let stills: [StillRequest]
         let destination: Destination
         let done: @Sendable (Result<[Photo], Failure>) -> Void
     }
@@ -106,14 +106,14 @@ package final class PhotoThread: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Takes `shots`; `done` is called on the thread with all of them, or with why there is none.
+    /// Takes `stills`; `done` is called on the thread with all of them, or with why there is none.
     package func take(
-        _ shots: [Shot],
+        _ stills: [StillRequest],
         to destination: Destination,
         done: @escaping @Sendable (Result<[Photo], Failure>) -> Void
     ) {
         orders.withLock {
-            $0.waiting.append(Order(shots: shots, destination: destination, done: done))
+            $0.waiting.append(Order(stills: stills, destination: destination, done: done))
         }
         bell.ring()
     }
@@ -148,10 +148,10 @@ package final class PhotoThread: Sendable {
     }
 
     private func fulfil(_ order: Order) throws(Failure) -> [Photo] {
-        var taken: [(shot: Shot, photograph: Photograph, moment: Photograph.Moment)] = []
-        for shot in order.shots {
-            let (photograph, moment) = try photograph(shot)
-            taken.append((shot, photograph, moment))
+        var taken: [(still: StillRequest, photograph: Photograph, moment: Photograph.Moment)] = []
+        for still in order.stills {
+            let (photograph, moment) = try photograph(still)
+            taken.append((still, photograph, moment))
         }
         do throws(SystemError) {
             let paths: [String?]
@@ -159,7 +159,7 @@ package final class PhotoThread: Sendable {
             case .folder(let folder):
                 paths = try save(
                     taken.map {
-                        ("DualCam_\($0.moment.name)_\($0.shot.name)", $0.photograph.bytes)
+                        ("DualCam_\($0.moment.name)_\($0.still.name)", $0.photograph.bytes)
                     },
                     in: folder
                 )
@@ -168,7 +168,7 @@ package final class PhotoThread: Sendable {
                 paths = taken.map { _ in nil }
             }
             return zip(taken, paths).map {
-                Photo(name: $0.shot.name, path: $1, size: $0.photograph.size, moment: $0.moment)
+                Photo(name: $0.still.name, path: $1, size: $0.photograph.size, moment: $0.moment)
             }
         } catch {
             throw .file(error)
@@ -176,19 +176,19 @@ package final class PhotoThread: Sendable {
     }
 
     private func photograph(
-        _ shot: Shot
+        _ still: StillRequest
     ) throws(Failure) -> (Photograph, Photograph.Moment) {
         let start = MonotonicClock.now
-        switch shot.source {
+        switch still.source {
         case .camera(let slot, let transform):
-            if shot.settles { settle(slot) }
+            if still.settles { settle(slot) }
             var after = MonotonicClock.now
             while true {
-                let content = try next(of: slot, after: after, shot.name, since: start)
+                let content = try next(of: slot, after: after, still.name, since: start)
                 after = content.arrival
                 do throws(PhotoError) {
-                    if let photo = try photograph(content, transform, shot.tags) {
-                        if let time = content.taken { shot.taken(time) }
+                    if let photo = try photograph(content, transform, still.tags) {
+                        if let time = content.taken { still.taken(time) }
                         return photo
                     }
                 } catch {
@@ -199,13 +199,13 @@ package final class PhotoThread: Sendable {
                 }
             }
         case .stream(let scene, let slots):
-            if shot.settles {
+            if still.settles {
                 for role in Role.allCases {
                     settle(slots[role][scene.framings[role].pipeline(at: start)])
                 }
             }
             let now = MonotonicClock.now
-            shot.taken(now)
+            still.taken(now)
             let moment = Photograph.Moment(now, now: now)
             do throws(PhotoError) {
                 return (
@@ -213,7 +213,7 @@ package final class PhotoThread: Sendable {
                         compose(scene, slots),
                         upright: .identity,
                         at: moment,
-                        tags: shot.tags
+                        tags: still.tags
                     ),
                     moment
                 )

@@ -289,7 +289,8 @@ extension Scene {
             guard layer.veil < 1 else { continue }
             let isNextSharp =
                 layer.next.map { layer.isSharp($0, contents[layer.role][$0.pipeline]) } ?? true
-            guard isNextSharp, layer.isSharp(layer.shot, contents[layer.role][layer.shot.pipeline])
+            guard isNextSharp,
+                layer.isSharp(layer.source, contents[layer.role][layer.source.pipeline])
             else { return false }
         }
         return true
@@ -297,10 +298,10 @@ extension Scene {
 }
 
 extension Layer {
-    fileprivate func isSharp(_ shot: Shot, _ content: FrameSlot.Content) -> Bool {
+    fileprivate func isSharp(_ source: LayerSource, _ content: FrameSlot.Content) -> Bool {
         guard content.isJPEG else { return true }
         guard let frame = content.frame else { return false }
-        let drawn = extent(of: shot).drawn(frame.pictureSize).width
+        let drawn = extent(of: source).drawn(frame.pictureSize).width
         return frame.reduction == 1 || drawn < 1.5 * frame.picture.width
     }
 }

@@ -522,18 +522,18 @@ final class Daemon {
 
     /// Takes photographs on a thread of their own, on which `done` is called.
     func takePhotos(
-        _ shots: [PhotoThread.Shot],
+        _ stills: [PhotoThread.StillRequest],
         to destination: PhotoThread.Destination,
         done: @escaping @Sendable (Result<[PhotoThread.Photo], PhotoThread.Failure>) -> Void
     ) {
-        photos?.take(shots, to: destination, done: done)
+        photos?.take(stills, to: destination, done: done)
     }
 
     /// Where the pictures of the role's camera are that is shown.
     func shownSlot(of role: Role) -> FrameSlot { slots[role][state.cameras[role].lens.pipeline] }
 
     /// The stream, to be photographed.
-    var streamSource: PhotoThread.Shot.Source { .stream(state.scene, slots) }
+    var streamSource: PhotoThread.StillRequest.Source { .stream(state.scene, slots) }
 
     // MARK: For the service
 

@@ -228,12 +228,12 @@ final class PhotoService {
         else { return }
         request.isTaken = true
         request.timer?.disarm()
-        let shots = request.subjects.map { subject in
+        let stills = request.subjects.map { subject in
             if request.isLive { request.clips[subject.rawValue] = live.clip(of: subject) }
-            return shot(of: subject, request.clips[subject.rawValue])
+            return still(of: subject, request.clips[subject.rawValue])
         }
         let mailbox = loop.mailbox
-        daemon.takePhotos(shots, to: request.destination) { result in
+        daemon.takePhotos(stills, to: request.destination) { result in
             mailbox.post {
                 MainActor.assumeIsolated {
                     switch result {
@@ -332,7 +332,10 @@ final class PhotoService {
         return path
     }
 
-    private func shot(of subject: RecordedPicture, _ clip: LivePhotoClip?) -> PhotoThread.Shot {
+    private func still(
+        of subject: RecordedPicture,
+        _ clip: LivePhotoClip?
+    ) -> PhotoThread.StillRequest {
         let cameras = daemon.state.cameras
         /// Whether it was opened only just.
         func isFresh(_ role: Role) -> Bool {
@@ -341,7 +344,7 @@ final class PhotoService {
         }
         let taken: @Sendable (Timestamp) -> Void = { clip?.mark($0) }
         guard let role = subject.role else {
-            return PhotoThread.Shot(
+            return PhotoThread.StillRequest(
                 name: subject.rawValue,
                 source: daemon.streamSource,
                 settles: Role.allCases.contains(where: isFresh),
@@ -351,7 +354,7 @@ final class PhotoService {
         }
         let camera = cameras[role]
         let isMirrored = camera.mirror && daemon.configuration.capture.mirrorsPhotos
-        return PhotoThread.Shot(
+        return PhotoThread.StillRequest(
             name: subject.rawValue,
             source: .camera(daemon.shownSlot(of: role), camera.upright(mirrored: isMirrored)),
             settles: isFresh(role),

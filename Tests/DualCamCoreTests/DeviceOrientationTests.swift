@@ -78,7 +78,7 @@ struct DeviceOrientationTests {
         #expect(zip(shares, shares.dropFirst()).allSatisfy { $0 < $1 })
         let after = state.scene.scene(at: start + Timestamp(seconds: 0.31))
         #expect(after.count == 2 && after[0].opacity == 1)
-        #expect(after[0].shot == before[0].shot)
+        #expect(after[0].source == before[0].source)
         // Turned back on the way, it goes on from where it is.
         _ = reduce(&state, .orientationSensed(.normal), at: start + Timestamp(seconds: 1))
         _ = reduce(&state, .orientationSensed(.leftUp), at: start + Timestamp(seconds: 1.1))

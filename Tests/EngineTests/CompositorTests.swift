@@ -164,7 +164,7 @@ struct CompositorTests {
         func luma(_ grade: Grade, borderWidth: Double) -> UInt8 {
             let picture = Picture(
                 scene {
-                    $0.shot.grade = grade
+                    $0.source.grade = grade
                     $0.borderWidth = borderWidth
                 },
                 canvas: Self.canvas,
@@ -236,7 +236,7 @@ struct CompositorTests {
             let picture = Picture(
                 scene {
                     $0.transform = transform
-                    $0.shot.part = transform.apply(to: part)
+                    $0.source.part = transform.apply(to: part)
                     $0.background = background
                 },
                 canvas: Self.canvas,
@@ -262,7 +262,7 @@ struct CompositorTests {
             let scene = scene {
                 if turned { $0.transform = .rotate180 }
                 $0.opacity = opacity
-                var next = Shot()
+                var next = LayerSource()
                 next.pipeline = .b
                 next.grade.light = 0.8
                 $0.next = next
