@@ -49,7 +49,7 @@ package struct ControlPlan: Hashable, Sendable {
     /// Values, to be written after them.
     package var values: [ControlWrite] = []
     /// What is wanted once that is done.
-    package var wish: PhotoWish
+    package var manual: ManualControls
     /// The end of the dial that the command has run into.
     package var limit: Bound?
     /// What was there before, of what has no automatic to go back to.
@@ -61,7 +61,7 @@ extension CameraControls {
     ///
     /// Throws `notSupported`, and `outOfRange` with what would be possible.
     package func plan(_ command: ControlCommand) throws(ControlRefusal) -> ControlPlan {
-        var plan = ControlPlan(wish: wish, original: original)
+        var plan = ControlPlan(manual: manual, original: original)
         switch command {
         case .iso(let iso):
             _ = try needSensitivity()
@@ -72,15 +72,15 @@ extension CameraControls {
             guard range.contains(iso) else {
                 throw .outOfRange("ISO \(iso), expected \(range.lowerBound) to \(range.upperBound)")
             }
-            plan.wish.iso = iso
+            plan.manual.iso = iso
             try planISO(&plan)
         case .stepISO(let clicks):
             let control = try needSensitivity()
             if clicks == 0 { break }
-            let start = isOurs(control) ? wish.iso ?? iso(of: control) : iso(of: control)
+            let start = isOurs(control) ? manual.iso ?? iso(of: control) : iso(of: control)
             guard let step = Stops.step(start, by: clicks, in: isoStops) else { break }
             plan.limit = step.limit
-            plan.wish.iso = step.value
+            plan.manual.iso = step.value
             try planISO(&plan)
         case .shutter(let time):
             let control = try needExposureTime()
@@ -97,35 +97,35 @@ extension CameraControls {
                         + Stops.shutterText(microseconds: range.upperBound)
                 )
             }
-            plan.wish.shutter = time
+            plan.manual.shutter = time
             planExposure(&plan)
         case .stepShutter(let clicks):
             let control = try needExposureTime()
             if clicks == 0 { break }
-            let start = isOurs(control) ? wish.shutter ?? shutter ?? 0 : shutter ?? 0
+            let start = isOurs(control) ? manual.shutter ?? shutter ?? 0 : shutter ?? 0
             // Towards faster is towards shorter.
             let stops = shutterStops
             guard
                 let step = Stops.step(start, by: 0 - max(clicks, -stops.count - 1), in: stops)
             else { break }
             plan.limit = step.limit
-            plan.wish.shutter = step.value
+            plan.manual.shutter = step.value
             planExposure(&plan)
         case .focus(let position):
             _ = try needFocus()
             guard (0...1).contains(position) else {
                 throw .outOfRange("focus \(position), expected 0 (near) to 1 (infinity)")
             }
-            plan.wish.focus = position
+            plan.manual.focus = position
             try planFocus(&plan)
         case .stepFocus(let clicks):
             let control = try needFocus()
             if clicks == 0 { break }
             let here = position(of: control.value, on: control)
-            let start = isOurs(control) ? wish.focus ?? here : here
+            let start = isOurs(control) ? manual.focus ?? here : here
             guard let step = Stops.step(start, by: clicks, in: focusStops) else { break }
             plan.limit = step.limit
-            plan.wish.focus = step.value
+            plan.manual.focus = step.value
             try planFocus(&plan)
         case .whiteBalance(let balance):
             if let kelvin = balance.kelvin, !Stops.kelvin.contains(kelvin) {
@@ -133,7 +133,7 @@ extension CameraControls {
                     "\(kelvin) K, expected \(Stops.kelvin.lowerBound) to \(Stops.kelvin.upperBound)"
                 )
             }
-            plan.wish.whiteBalance = balance
+            plan.manual.whiteBalance = balance
             planWhiteBalance(&plan)
         case .stepKelvin(let clicks):
             if clicks == 0 { break }
@@ -144,19 +144,19 @@ extension CameraControls {
                     by: Stops.kelvinStep
                 )
             )
-            let start = wish.whiteBalance.kelvin ?? kelvin ?? Self.daylight
+            let start = manual.whiteBalance.kelvin ?? kelvin ?? Self.daylight
             guard let step = Stops.step(start, by: clicks, in: steps) else { break }
             plan.limit = step.limit
-            plan.wish.whiteBalance = .kelvin(step.value)
+            plan.manual.whiteBalance = .kelvin(step.value)
             planWhiteBalance(&plan)
         case .compensation(let stops):
             guard (-2...2).contains(stops) else {
                 throw .outOfRange("compensation \(stops), expected -2 to 2 stops")
             }
-            plan.wish.compensation = stops
+            plan.manual.compensation = stops
         case .automatic(let dials): try planAutomatic(dials, &plan)
         case .reset:
-            plan.wish = PhotoWish()
+            plan.manual = ManualControls()
             planAutomatic(&plan)
         case .torch(let isOn):
             guard let flashMode else { throw .notSupported("The camera has no torch.") }
@@ -166,10 +166,12 @@ extension CameraControls {
         case .look: break
         case .restore:
             // Only what the camera that is there now can do.
-            if wish.iso != nil, sensitivity != nil { try planISO(&plan) }
-            if wish.shutter != nil || wish.holdsShutter, exposureTime != nil { planExposure(&plan) }
-            if wish.focus != nil, focusControl != nil { try planFocus(&plan) }
-            if wish.whiteBalance != .auto { planWhiteBalance(&plan) }
+            if manual.iso != nil, sensitivity != nil { try planISO(&plan) }
+            if manual.shutter != nil || manual.holdsShutter, exposureTime != nil {
+                planExposure(&plan)
+            }
+            if manual.focus != nil, focusControl != nil { try planFocus(&plan) }
+            if manual.whiteBalance != .auto { planWhiteBalance(&plan) }
         }
         return plan
     }
@@ -213,12 +215,12 @@ extension CameraControls {
     // MARK: Manual
 
     private func planISO(_ plan: inout ControlPlan) throws(ControlRefusal) {
-        guard let control = sensitivity, let iso = plan.wish.iso else { return }
+        guard let control = sensitivity, let iso = plan.manual.iso else { return }
         if let isoSwitch {
             turn(isoSwitch, to: 0, &plan)
         } else if exposureTime != nil, exposureMode != nil {
             // The exposure's automatic has the gain, too, or undoes what it does. The time stays.
-            plan.wish.holdsShutter = plan.wish.shutter == nil
+            plan.manual.holdsShutter = plan.manual.shutter == nil
             planExposure(&plan)
         }
         if control.purpose == .iso {
@@ -228,7 +230,7 @@ extension CameraControls {
             }
             if let item { plan.values.append(ControlWrite(control, item.index)) }
         } else {
-            if isoSwitch == nil, plan.original[control.id] == nil, wish.iso == nil {
+            if isoSwitch == nil, plan.original[control.id] == nil, manual.iso == nil {
                 plan.original[control.id] = control.value
             }
             plan.values.append(ControlWrite(control, gain(for: iso, on: control)))
@@ -238,27 +240,27 @@ extension CameraControls {
     private func planExposure(_ plan: inout ControlPlan) {
         guard let control = exposureTime else { return }
         if let exposureMode, let manualExposure { turn(exposureMode, to: manualExposure, &plan) }
-        let time = plan.wish.shutter ?? shutter ?? 0
-        if plan.wish.shutter != nil { plan.wish.holdsShutter = false }
+        let time = plan.manual.shutter ?? shutter ?? 0
+        if plan.manual.shutter != nil { plan.manual.holdsShutter = false }
         if let dynamic = self.control(for: .dynamicFrameRate) {
             // Frames keep their rate while the time fits between them; a longer one needs slower ones.
             let fits = Double(time) <= 1.02e6 / max(settings.frameRate, 0.1)
             if plan.original[dynamic.id] == nil { plan.original[dynamic.id] = dynamic.value }
             turn(dynamic, to: fits ? 0 : 1, &plan)
         }
-        if let shutter = plan.wish.shutter {
+        if let shutter = plan.manual.shutter {
             plan.values.append(ControlWrite(control, control.nearest(to: Double(shutter) / 100)))
         }
     }
 
     private func planFocus(_ plan: inout ControlPlan) throws(ControlRefusal) {
-        guard let control = focusControl, let position = plan.wish.focus else { return }
+        guard let control = focusControl, let position = plan.manual.focus else { return }
         if let focusSwitch { turn(focusSwitch, to: 0, &plan) }
         plan.values.append(ControlWrite(control, focusValue(for: position, on: control)))
     }
 
     private func planWhiteBalance(_ plan: inout ControlPlan) {
-        guard let kelvin = plan.wish.whiteBalance.kelvin else {
+        guard let kelvin = plan.manual.whiteBalance.kelvin else {
             return automateWhiteBalance(&plan)
         }
         if let temperature {
@@ -307,19 +309,19 @@ extension CameraControls {
     ) throws(ControlRefusal) {
         if dials.contains(.iso) {
             _ = try needSensitivity()
-            plan.wish.iso = nil
-            plan.wish.holdsShutter = false
+            plan.manual.iso = nil
+            plan.manual.holdsShutter = false
             automateISO(&plan)
-            if plan.wish.shutter == nil, wish.holdsShutter { automateExposure(&plan) }
+            if plan.manual.shutter == nil, manual.holdsShutter { automateExposure(&plan) }
         }
         if dials.contains(.shutter) {
             _ = try needExposureTime()
-            plan.wish.shutter = nil
-            plan.wish.holdsShutter = false
+            plan.manual.shutter = nil
+            plan.manual.holdsShutter = false
             automateExposure(&plan)
             // What undoes a manual ISO ends it.
-            if isoSwitch == nil, plan.wish.iso != nil {
-                plan.wish.iso = nil
+            if isoSwitch == nil, plan.manual.iso != nil {
+                plan.manual.iso = nil
                 automateISO(&plan)
             }
         }
@@ -327,11 +329,11 @@ extension CameraControls {
             guard focusSwitch != nil else {
                 throw .notSupported("The camera does not focus by itself.")
             }
-            plan.wish.focus = nil
+            plan.manual.focus = nil
             automateFocus(&plan)
         }
         if dials.contains(.whiteBalance) {
-            plan.wish.whiteBalance = .auto
+            plan.manual.whiteBalance = .auto
             automateWhiteBalance(&plan)
         }
     }
@@ -347,7 +349,7 @@ extension CameraControls {
         guard let control = sensitivity else { return }
         if let isoSwitch {
             turn(isoSwitch, to: 1, &plan)
-        } else if control.purpose != .iso, wish.iso != nil {
+        } else if control.purpose != .iso, manual.iso != nil {
             // There is no automatic of its own: it is left as it was found.
             let value = plan.original.removeValue(forKey: control.id) ?? control.initial
             plan.values.append(ControlWrite(control, value))

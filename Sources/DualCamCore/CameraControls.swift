@@ -1,7 +1,7 @@
 package import Frames
 
 /// What a photographer wants of a camera; what is not wanted is automatic.
-package struct PhotoWish: Hashable, Sendable {
+package struct ManualControls: Hashable, Sendable {
     /// The ISO.
     package var iso: Int?
     /// In microseconds.
@@ -20,7 +20,7 @@ package struct PhotoWish: Hashable, Sendable {
     package init() {}
 
     /// Whether all is automatic.
-    package var isAutomatic: Bool { self == PhotoWish() }
+    package var isAutomatic: Bool { self == ManualControls() }
 }
 
 /// What of a camera's controls the user has set in the configuration.
@@ -41,8 +41,8 @@ package struct ControlSettings: Hashable, Sendable {
 package struct CameraControls: Hashable, Sendable {
     /// The controls as the driver told of them last; none where a source has none.
     package private(set) var device: [DeviceControl] = []
-    /// What is wanted of them.
-    package internal(set) var wish: PhotoWish
+    /// What is set by hand of them; the rest is automatic.
+    package internal(set) var manual: ManualControls
     /// What the user has set of them.
     package var settings: ControlSettings
     /// What the driver made of what we wrote, by the control's number: another value is another
@@ -58,8 +58,11 @@ package struct CameraControls: Hashable, Sendable {
     var original: [UInt32: Int] = [:]
 
     /// The controls of a source that has none, or whose are not known yet.
-    package init(wish: PhotoWish = PhotoWish(), settings: ControlSettings = ControlSettings()) {
-        self.wish = wish
+    package init(
+        manual: ManualControls = ManualControls(),
+        settings: ControlSettings = ControlSettings()
+    ) {
+        self.manual = manual
         self.settings = settings
     }
 
@@ -70,35 +73,35 @@ package struct CameraControls: Hashable, Sendable {
         func isOther(_ control: DeviceControl?) -> Bool {
             control.map { settled[$0.id] != nil && settled[$0.id] != $0.value } ?? false
         }
-        if wish.iso != nil, let control = sensitivity, isOther(control) {
-            wish.iso = iso(of: control)
+        if manual.iso != nil, let control = sensitivity, isOther(control) {
+            manual.iso = iso(of: control)
             settled[control.id] = control.value
         }
-        if wish.iso != nil, let mode = isoSwitch, isOther(mode) { wish.iso = nil }
-        if wish.shutter != nil || wish.holdsShutter, let mode = exposureMode, isOther(mode) {
-            wish.shutter = nil
-            wish.holdsShutter = false
-            if isoSwitch == nil { wish.iso = nil }
+        if manual.iso != nil, let mode = isoSwitch, isOther(mode) { manual.iso = nil }
+        if manual.shutter != nil || manual.holdsShutter, let mode = exposureMode, isOther(mode) {
+            manual.shutter = nil
+            manual.holdsShutter = false
+            if isoSwitch == nil { manual.iso = nil }
         }
-        if wish.shutter != nil, let control = exposureTime, isOther(control) {
-            wish.shutter = control.value * 100
+        if manual.shutter != nil, let control = exposureTime, isOther(control) {
+            manual.shutter = control.value * 100
             settled[control.id] = control.value
         }
-        if wish.focus != nil, isOther(focusSwitch) { wish.focus = nil }
-        if wish.focus != nil, let control = focusControl, isOther(control) {
-            wish.focus = position(of: control.value, on: control)
+        if manual.focus != nil, isOther(focusSwitch) { manual.focus = nil }
+        if manual.focus != nil, let control = focusControl, isOther(control) {
+            manual.focus = position(of: control.value, on: control)
             settled[control.id] = control.value
         }
-        if wish.whiteBalance != .auto, isOther(whiteBalanceSwitch) { wish.whiteBalance = .auto }
-        if wish.whiteBalance != .auto, let control = temperature, isOther(control) {
-            wish.whiteBalance = .kelvin(control.value)
+        if manual.whiteBalance != .auto, isOther(whiteBalanceSwitch) { manual.whiteBalance = .auto }
+        if manual.whiteBalance != .auto, let control = temperature, isOther(control) {
+            manual.whiteBalance = .kelvin(control.value)
             settled[control.id] = control.value
         }
     }
 
     /// Takes what the driver says after all of `plan` was written: what it made of that.
     package mutating func settle(_ plan: ControlPlan, _ device: [DeviceControl]) {
-        wish = plan.wish
+        manual = plan.manual
         original = plan.original
         self.device = device
         settled = [:]
@@ -175,7 +178,7 @@ package struct CameraControls: Hashable, Sendable {
     package var isISOAutomatic: Bool {
         guard sensitivity != nil else { return true }
         if let isoSwitch { return isoSwitch.value != 0 }
-        return wish.iso == nil && isExposureAutomatic && exposureMode != nil
+        return manual.iso == nil && isExposureAutomatic && exposureMode != nil
     }
 
     /// Whether the ISO is worked out of a gain.
@@ -231,7 +234,7 @@ package struct CameraControls: Hashable, Sendable {
 
     /// The white balance as it is.
     package var whiteBalance: WhiteBalance {
-        guard wish.whiteBalance == .auto else { return wish.whiteBalance }
+        guard manual.whiteBalance == .auto else { return manual.whiteBalance }
         if let whiteBalanceSwitch {
             return whiteBalanceSwitch.value == 0
                 ? temperature.map { .kelvin($0.value) } ?? .auto : .auto
@@ -246,7 +249,7 @@ package struct CameraControls: Hashable, Sendable {
 
     /// The colour temperature that the picture is balanced for; `nil` where nobody knows.
     package var kelvin: Int? {
-        guard let wanted = wish.whiteBalance.kelvin else {
+        guard let wanted = manual.whiteBalance.kelvin else {
             return temperature?.value ?? whiteBalance.kelvin
         }
         // What is left to do is done in software, to the Kelvin.
@@ -260,7 +263,7 @@ package struct CameraControls: Hashable, Sendable {
     /// Whether the camera can get no more light out of the scene: its exposure, as long as the frames are far
     /// apart at most, and its gain are at their ends, as far as it has them. Not where they were set by hand.
     var isAtDarkEnd: Bool {
-        guard wish.iso == nil, wish.shutter == nil, !wish.holdsShutter else { return false }
+        guard manual.iso == nil, manual.shutter == nil, !manual.holdsShutter else { return false }
         if let exposureTime {
             let longest = min(
                 Double(exposureTime.range.upperBound) * 100,
@@ -276,10 +279,10 @@ package struct CameraControls: Hashable, Sendable {
     /// What is done in software.
     package var grade: Grade {
         var grade = Grade.none
-        if let wanted = wish.whiteBalance.kelvin {
+        if let wanted = manual.whiteBalance.kelvin {
             grade = Grade(from: deviceKelvin(for: wanted), to: wanted)
         }
-        if wish.compensation != 0 { grade.light = lightGain(wish.compensation) }
+        if manual.compensation != 0 { grade.light = lightGain(manual.compensation) }
         return grade
     }
 

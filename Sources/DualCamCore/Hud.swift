@@ -84,7 +84,7 @@ package struct HudContent: Hashable, Sendable {
         ]
         if aperture <= 0 { fields[2].room = 3 }
         if (controls.kelvin ?? 0) >= 10000 { fields[3].room = 6 }
-        let compensation = controls.wish.compensation
+        let compensation = controls.manual.compensation
         if compensation != 0 {
             let text = "\(compensation > 0 ? "+" : "−")\(Self.number(abs(compensation)))EV"
             fields.insert(Field(text: text, room: 6, dial: nil), at: 3)

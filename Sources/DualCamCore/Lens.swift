@@ -405,8 +405,8 @@ extension State {
 
     /// What is wanted of another lens: the same, but that it focuses by itself.
     private func carried(_ controls: CameraControls) -> CameraControls {
-        var wish = controls.wish
-        wish.focus = nil
-        return CameraControls(wish: wish, settings: controls.settings)
+        var manual = controls.manual
+        manual.focus = nil
+        return CameraControls(manual: manual, settings: controls.settings)
     }
 }

@@ -19,7 +19,7 @@ package struct SavedState: Hashable, Sendable {
     /// The dial in use.
     package var dial = Dial.iso
     /// What was wanted of cameras, by their identity; of those that are not all automatic.
-    package var wishes: [String: PhotoWish] = [:]
+    package var manualControls: [String: ManualControls] = [:]
     /// How much cameras magnify, by their identity; of those that do.
     package var zooms: [String: Double] = [:]
 
@@ -33,11 +33,11 @@ package struct SavedState: Hashable, Sendable {
         insetSize = style.insetSize
         isPro = state.pro.isEnabled
         dial = state.pro.dial
-        wishes = state.wishes
+        manualControls = state.manualControls
         for role in Role.allCases where !state.cameras[role].identity.isEmpty {
-            wishes[state.cameras[role].identity] = state.cameras[role].controls.wish
+            manualControls[state.cameras[role].identity] = state.cameras[role].controls.manual
         }
-        wishes = wishes.filter { !$0.value.isAutomatic }
+        manualControls = manualControls.filter { !$0.value.isAutomatic }
         zooms = state.zooms
         for role in Role.allCases where !state.cameras[role].identity.isEmpty {
             let lens = state.cameras[role].lens
@@ -57,7 +57,7 @@ package struct SavedState: Hashable, Sendable {
         state.scene.setSwapped(isSwapped, at: .zero, instantly: true)
         state.pro.isEnabled = isPro
         state.pro.dial = dial
-        state.wishes = wishes
+        state.manualControls = manualControls
         state.zooms = zooms
     }
 
@@ -71,20 +71,20 @@ package struct SavedState: Hashable, Sendable {
             "inset-corner = \"\(insetCorner.rawValue)\"", "inset-size = \(insetSize)",
             "pro = \(isPro)", "dial = \"\(dial.rawValue)\"",
         ]
-        for identity in Set(wishes.keys).union(zooms.keys).sorted() {
+        for identity in Set(manualControls.keys).union(zooms.keys).sorted() {
             lines += ["", "[cameras.\(Self.quoted(identity))]"]
             if let zoom = zooms[identity] { lines.append("zoom = \(zoom)") }
-            let wish = wishes[identity] ?? PhotoWish()
-            if let iso = wish.iso { lines.append("iso = \(iso)") }
-            if let shutter = wish.shutter { lines.append("shutter = \(shutter)") }
-            if wish.holdsShutter { lines.append("holds-shutter = true") }
-            if let focus = wish.focus { lines.append("focus = \(focus)") }
-            switch wish.whiteBalance {
+            let manual = manualControls[identity] ?? ManualControls()
+            if let iso = manual.iso { lines.append("iso = \(iso)") }
+            if let shutter = manual.shutter { lines.append("shutter = \(shutter)") }
+            if manual.holdsShutter { lines.append("holds-shutter = true") }
+            if let focus = manual.focus { lines.append("focus = \(focus)") }
+            switch manual.whiteBalance {
             case .auto: break
             case .preset(let preset): lines.append("white-balance = \"\(preset.rawValue)\"")
             case .kelvin(let kelvin): lines.append("white-balance = \(kelvin)")
             }
-            if wish.compensation != 0 { lines.append("compensation = \(wish.compensation)") }
+            if manual.compensation != 0 { lines.append("compensation = \(manual.compensation)") }
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -120,19 +120,19 @@ package struct SavedState: Hashable, Sendable {
         guard let cameras = root["cameras"]?.table else { return }
         for identity in cameras.keys {
             guard let table = cameras[identity]?.table else { continue }
-            var wish = PhotoWish()
-            wish.iso = table["iso"]?.int.flatMap { (1...1_000_000).contains($0) ? $0 : nil }
-            wish.shutter = table["shutter"]?.int.flatMap { (1...1 << 40).contains($0) ? $0 : nil }
-            wish.holdsShutter = table["holds-shutter"]?.bool ?? false
-            wish.focus = (table["focus"]?.double).flatMap { (0...1).contains($0) ? $0 : nil }
+            var manual = ManualControls()
+            manual.iso = table["iso"]?.int.flatMap { (1...1_000_000).contains($0) ? $0 : nil }
+            manual.shutter = table["shutter"]?.int.flatMap { (1...1 << 40).contains($0) ? $0 : nil }
+            manual.holdsShutter = table["holds-shutter"]?.bool ?? false
+            manual.focus = (table["focus"]?.double).flatMap { (0...1).contains($0) ? $0 : nil }
             if let word = table["white-balance"]?.string {
-                wish.whiteBalance = WhiteBalance(word: word) ?? .auto
+                manual.whiteBalance = WhiteBalance(word: word) ?? .auto
             } else if let kelvin = table["white-balance"]?.int, Stops.kelvin.contains(kelvin) {
-                wish.whiteBalance = .kelvin(kelvin)
+                manual.whiteBalance = .kelvin(kelvin)
             }
             let stops = table["compensation"]?.double ?? 0
-            if (-2...2).contains(stops) { wish.compensation = stops }
-            if !wish.isAutomatic { wishes[identity] = wish }
+            if (-2...2).contains(stops) { manual.compensation = stops }
+            if !manual.isAutomatic { manualControls[identity] = manual }
             if let zoom = table["zoom"]?.double, (0.1...100).contains(zoom) {
                 zooms[identity] = zoom
             }

@@ -23,7 +23,7 @@ package struct State: Hashable, Sendable {
     /// Pro mode.
     package var pro = Pro()
     /// What is wanted of the controls of cameras that have no role now, by their identity.
-    package var wishes: [String: PhotoWish] = [:]
+    package var manualControls: [String: ManualControls] = [:]
     /// How much cameras magnified that have no role now, by their identity.
     package var zooms: [String: Double] = [:]
     /// Whether the stream is to exist.
@@ -160,7 +160,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .setPro(let isOn):
         state.pro.isEnabled = isOn
         // Cameras that are not there now are to come back automatic.
-        if !isOn { state.wishes = [:] }
+        if !isOn { state.manualControls = [:] }
         state.pro.limit = nil
         state.scene.touchHud(at: time, limit: nil, rising: false)
     case .setDial(let dial):
@@ -270,7 +270,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.cameras[role].lens.failed = []
     case .cameraProblem(let role, let problem):
         state.cameras[role].problem = problem
-    // What a thread told before it heard of the latest wish says nothing any more.
+    // What a thread told before it heard of the latest request says nothing any more.
     case .cameraOpening(let role):
         // Opened anew, it does not deliver; one that failed is only tried again.
         if case .streaming = state.cameras[role].delivery, state.cameras[role].isAsked {
@@ -294,7 +294,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         }
     case .cameraAdapted(let role, let isFull):
         let full = state.cameras[role].full
-        // What it tells of an earlier wish is not meant.
+        // What it tells of an earlier request is not meant.
         if full == .asked, isFull { state.cameras[role].full = .on }
         if full == .left, !isFull { state.cameras[role].full = .off }
     case .cameraInterrupted(let role, let why, let reason):
@@ -382,7 +382,7 @@ private func identify(_ state: inout State, _ role: Role, _ identity: String) {
     let camera = state.cameras[role]
     guard identity != camera.identity else { return }
     if !camera.identity.isEmpty {
-        state.wishes[camera.identity] = camera.controls.wish
+        state.manualControls[camera.identity] = camera.controls.manual
         state.zooms[camera.identity] = camera.lens.isZoomAsked ? camera.lens.zoom : nil
     }
     state.cameras[role].lens.all = []
@@ -396,12 +396,12 @@ private func identify(_ state: inout State, _ role: Role, _ identity: String) {
     // A camera that changes its role may still be the other's.
     let other = state.cameras[role.other]
     let isOther = !identity.isEmpty && other.identity == identity
-    let wish =
-        state.wishes.removeValue(forKey: identity)
-        ?? (isOther ? other.controls.wish : PhotoWish())
+    let manual =
+        state.manualControls.removeValue(forKey: identity)
+        ?? (isOther ? other.controls.manual : ManualControls())
     state.cameras[role].identity = identity
     state.cameras[role].controls = CameraControls(
-        wish: wish,
+        manual: manual,
         settings: camera.controls.settings
     )
 }

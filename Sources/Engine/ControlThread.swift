@@ -158,7 +158,7 @@ package final class ControlThread: Sendable {
             controls.forgetSettled()
             // That it is gone again is its capture thread's to tell.
             guard (try? open()) != nil else { return }
-            guard !controls.wish.isAutomatic else { return }
+            guard !controls.manual.isAutomatic else { return }
             _ = try? carryOut(.restore)
         }
 
@@ -189,7 +189,7 @@ package final class ControlThread: Sendable {
         }
 
         func leave() {
-            if !controls.wish.isAutomatic { _ = perform(.reset) }
+            if !controls.manual.isAutomatic { _ = perform(.reset) }
             tidy()
             take(
                 Use(
@@ -320,7 +320,7 @@ package final class ControlThread: Sendable {
                 try refresh()
                 throw error
             }
-            // What is set past the wishes counts as another program's would.
+            // What is set past the commands counts as another program's would.
             if case .raw = command {
                 controls.read(device)
             } else {

@@ -74,7 +74,7 @@ final class ProService {
                 .uint32(UInt32(clamping: Stops.kelvin.lowerBound)),
                 .uint32(UInt32(clamping: Stops.kelvin.upperBound)),
             ]),
-            "Compensation": .double(controls.wish.compensation),
+            "Compensation": .double(controls.manual.compensation),
             "Software": .strings(controls.software),
         ]
     }

@@ -168,7 +168,7 @@ struct ControlTests {
         #expect(device.log.first == "auto_exposure=1", "the automatic goes off first")
         #expect(device["exposure_time_absolute"] == 156 && !state.isExposureAutomatic)
         try device.give(.automatic([.iso]), &state)
-        #expect(state.isExposureAutomatic && device["gain"] == 0 && state.wish.isAutomatic)
+        #expect(state.isExposureAutomatic && device["gain"] == 0 && state.manual.isAutomatic)
         #expect(device["exposure_dynamic_framerate"] == 1)
     }
 
@@ -229,7 +229,7 @@ struct ControlTests {
                 if case .notSupported? = $0 as? ControlRefusal { true } else { false }
             }
         }
-        #expect(none.log == [] && state.wish.isAutomatic)
+        #expect(none.log == [] && state.manual.isAutomatic)
         #expect(state.iso == nil && state.isoStops == [])
     }
 
@@ -411,13 +411,15 @@ struct ControlTests {
         device["focus_absolute"] = 0
         device["white_balance_temperature"] = 3300
         state.read(device.controls)
-        #expect(state.wish.iso == 3200 && state.wish.shutter == 10_000 && state.wish.focus == 1)
+        #expect(
+            state.manual.iso == 3200 && state.manual.shutter == 10_000 && state.manual.focus == 1
+        )
         #expect(state.whiteBalance == .kelvin(3300) && state.kelvin == 3300)
         device["auto_exposure"] = 3
         device["white_balance_automatic"] = 1
         state.read(device.controls)
-        #expect(state.isExposureAutomatic && state.wish.shutter == nil && state.wish.iso == nil)
-        #expect(state.whiteBalance == .auto && state.wish.focus == 1)
+        #expect(state.isExposureAutomatic && state.manual.shutter == nil && state.manual.iso == nil)
+        #expect(state.whiteBalance == .auto && state.manual.focus == 1)
     }
 
     @Test mutating func whatWasDoneInPartIsUndoneWhole() throws {
@@ -431,7 +433,7 @@ struct ControlTests {
         #expect(device["gain"] != gain && device["exposure_dynamic_framerate"] == 0)
         state.keepOriginals(of: plan)
         state.read(device.controls)
-        #expect(state.wish.isAutomatic, "it is not what is wanted")
+        #expect(state.manual.isAutomatic, "it is not what is wanted")
         try device.give(.iso(800), &state)
         try device.give(.reset, &state)
         #expect(device["gain"] == gain && device["exposure_dynamic_framerate"] == 1)
@@ -470,7 +472,7 @@ struct ControlTests {
         ] {
             try device.give(command, &state)
         }
-        #expect(device.log == [] && state.wish.isAutomatic)
+        #expect(device.log == [] && state.manual.isAutomatic)
     }
 
     @Test mutating func aGainBeyondItsOwnRangeIsItsEnd() throws {
@@ -486,15 +488,15 @@ struct ControlTests {
         try device.give(.shutter(4000), &state)
         try device.give(.focus(0.5), &state)
         try device.give(.whiteBalance(.preset(.shade)), &state)
-        let wish = state.wish
+        let manual = state.manual
         // Plugged in again while somebody looks: what it says now is not another program's.
         device = ScriptedControls(ScriptedControls.full)
         state.forgetSettled()
         state.read(device.controls)
-        #expect(state.wish == wish)
+        #expect(state.manual == manual)
         // Plugged in again: another session, with what is wanted.
         device = ScriptedControls(ScriptedControls.full)
-        state = CameraControls(wish: wish)
+        state = CameraControls(manual: manual)
         try device.give(.restore, &state)
         #expect(state.iso == 400 && state.shutter == 4000 && state.focus == 0.5)
         #expect(state.kelvin == 7500 && device["white_balance_temperature"] == 6500)
@@ -505,10 +507,10 @@ struct ControlTests {
         ] {
             #expect(device[name] == value, "\(name)")
         }
-        #expect(state.wish.isAutomatic)
+        #expect(state.manual.isAutomatic)
         // One that cannot do all of it does what it can.
         device = ScriptedControls(ScriptedControls.gain())
-        state = CameraControls(wish: wish)
+        state = CameraControls(manual: manual)
         try device.give(.restore, &state)
         #expect(device.log == ["gain=102"])
     }

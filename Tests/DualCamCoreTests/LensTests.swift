@@ -318,21 +318,21 @@ struct LensTests {
         }
         send(.controlsRead(.back, identity: "own", controls), at: 3)
         _ = zoom(to: 3, at: 4)
-        let wish = try #require(lens.incoming?.controls.wish)
-        #expect(wish.iso == 800 && wish.shutter == 8000 && wish.focus == nil)
+        let manual = try #require(lens.incoming?.controls.manual)
+        #expect(manual.iso == 800 && manual.shutter == 8000 && manual.focus == nil)
         // What is set until it delivers goes along, too.
         try device.give(.iso(400), &controls)
         send(.controlsRead(.back, identity: "own", controls), at: 4.5)
         send(.lensStreaming(.back, mode, insteadOf: nil), at: 4.6)
-        #expect(lens.incoming?.controls.wish.iso == 400)
-        var other = CameraControls(wish: wish)
+        #expect(lens.incoming?.controls.manual.iso == 400)
+        var other = CameraControls(manual: manual)
         other.read(ScriptedControls(ScriptedControls.gain(0...10)).controls)
         send(.controlsRead(.back, identity: "telephoto", other), at: 5)
-        #expect(state.cameras.back.controls.wish.focus == 0.3, "what is shown is as it was")
+        #expect(state.cameras.back.controls.manual.focus == 0.3, "what is shown is as it was")
         send(.lensStreaming(.back, mode, insteadOf: nil), at: 5)
         _ = send(.lensReady(.back), at: 5.5)
         _ = send(.lensCrossed(.back), at: 5.7)
-        #expect(state.cameras.back.controls.wish == wish)
+        #expect(state.cameras.back.controls.manual == manual)
         #expect(state.cameras.back.controls.device.map(\.name) == ["gain"])
     }
 

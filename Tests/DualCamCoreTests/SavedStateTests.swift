@@ -19,19 +19,19 @@ struct SavedStateTests {
         before.scene.setSwapped(true, at: .zero)
         before.pro.isEnabled = true
         before.pro.dial = .whiteBalance
-        var wish = PhotoWish()
-        wish.iso = 400
-        wish.shutter = 4000
-        wish.focus = 0.05
-        wish.whiteBalance = .preset(.shade)
-        wish.compensation = -0.5
-        before.wishes["v4l2:usb-\"a\\b\u{7}ü"] = wish
+        var manual = ManualControls()
+        manual.iso = 400
+        manual.shutter = 4000
+        manual.focus = 0.05
+        manual.whiteBalance = .preset(.shade)
+        manual.compensation = -0.5
+        before.manualControls["v4l2:usb-\"a\\b\u{7}ü"] = manual
         before.cameras.back.identity = "v4l2:desk"
-        var other = PhotoWish()
+        var other = ManualControls()
         other.iso = 800
         other.holdsShutter = true
         other.whiteBalance = .kelvin(5600)
-        before.cameras.back.controls = CameraControls(wish: other)
+        before.cameras.back.controls = CameraControls(manual: other)
         _ = reduce(
             &before,
             .setZoom(.back, 2.5, middle: nil, duration: 0),
@@ -44,14 +44,14 @@ struct SavedStateTests {
         var after = state()
         read.restore(&after)
         #expect(SavedState(after) == saved)
-        // The camera has its wishes back when it comes.
+        // The camera has its manual values back when it comes.
         _ = reduce(&after, .cameraIdentified(.back, "v4l2:desk"), at: .zero)
-        #expect(after.cameras.back.controls.wish == other)
+        #expect(after.cameras.back.controls.manual == other)
         #expect(after.cameras.back.lens.zoom == 2.5)
         #expect(after.scene.framings.back.zoom == 2.5)
         // And keeps them while another one has the role.
         _ = reduce(&after, .cameraIdentified(.back, "v4l2:else"), at: .zero)
-        #expect(after.cameras.back.controls.wish.isAutomatic)
+        #expect(after.cameras.back.controls.manual.isAutomatic)
         #expect(SavedState(after) == saved)
     }
 
@@ -62,7 +62,7 @@ struct SavedStateTests {
     ])
     func whatMakesNoSenseIsAsAtFirst(text: String) throws {
         var read = try #require(SavedState(parsing: text))
-        read.wishes = read.wishes.filter { !$0.value.isAutomatic }
+        read.manualControls = read.manualControls.filter { !$0.value.isAutomatic }
         #expect(read == SavedState(state()))
     }
 

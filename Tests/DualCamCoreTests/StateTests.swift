@@ -489,27 +489,27 @@ struct StateTests {
         settings.isoRange = 50...800
         _ = reduce(&state, .cameraIdentified(.back, "a"), at: .zero)
         _ = reduce(&state, .setControls(.back, settings, aperture: 0), at: .zero)
-        var wish = PhotoWish()
-        wish.iso = 400
+        var manual = ManualControls()
+        manual.iso = 400
         _ = reduce(
             &state,
-            .controlsRead(.back, identity: "b", CameraControls(wish: wish)),
+            .controlsRead(.back, identity: "b", CameraControls(manual: manual)),
             at: .zero
         )
-        #expect(state.cameras.back.controls.wish.isAutomatic)
+        #expect(state.cameras.back.controls.manual.isAutomatic)
         _ = reduce(
             &state,
-            .controlsRead(.back, identity: "a", CameraControls(wish: wish)),
+            .controlsRead(.back, identity: "a", CameraControls(manual: manual)),
             at: .zero
         )
         // What the user has set stays, whatever the thread had last heard of it.
-        #expect(state.cameras.back.controls.wish == wish)
+        #expect(state.cameras.back.controls.manual == manual)
         #expect(state.cameras.back.controls.settings == settings)
         // Both roles change their cameras.
         _ = reduce(&state, .cameraIdentified(.front, "a"), at: .zero)
-        #expect(state.cameras.front.controls.wish == wish)
+        #expect(state.cameras.front.controls.manual == manual)
         _ = reduce(&state, .cameraIdentified(.back, "c"), at: .zero)
         _ = reduce(&state, .setPro(false), at: .zero)
-        #expect(state.wishes.isEmpty)
+        #expect(state.manualControls.isEmpty)
     }
 }

@@ -29,13 +29,13 @@ struct ControlThreadTests {
     private func use(
         isStreaming: Bool,
         isShown: Bool = false,
-        wish: ControlCommand? = nil,
+        manual: ControlCommand? = nil,
         zoom: ZoomRequest? = nil
     ) throws {
         var controls = CameraControls()
-        if let wish {
+        if let manual {
             controls.read(driver.controls)
-            controls.settle(try controls.plan(wish), driver.controls)
+            controls.settle(try controls.plan(manual), driver.controls)
         }
         let source = ScriptedCamera(driver: driver)
         thread.use(
@@ -93,7 +93,7 @@ struct ControlThreadTests {
         // The automatic goes off, and then the driver takes no value.
         driver.refuse("exposure_time", with: .failed(.stalled, "no answer"))
         #expect(try perform(.shutter(4000)) == .failure(.failed(.stalled, "no answer")))
-        try waitFor("what is true now") { !$0.isExposureAutomatic && $0.wish.shutter == nil }
+        try waitFor("what is true now") { !$0.isExposureAutomatic && $0.manual.shutter == nil }
         driver.refuse("exposure_time", with: nil)
         #expect(try perform(.shutter(4000)).get().controls.shutter == 4000)
         // And all is automatic once that is asked for.
@@ -107,11 +107,11 @@ struct ControlThreadTests {
         try use(isStreaming: true)
         let controls = try perform(.iso(400)).get().controls
         let gain = driver.value(of: "gain")
-        #expect(gain % 16 == 0 && controls.wish.iso == 400)
+        #expect(gain % 16 == 0 && controls.manual.iso == 400)
         #expect(controls.device.first { $0.name == "gain" }?.value == gain)
-        #expect(try perform(.look).get().controls.wish.iso == 400)
+        #expect(try perform(.look).get().controls.manual.iso == 400)
         // From there a click goes on to the next stop.
-        #expect(try perform(.stepISO(1)).get().controls.wish.iso == 500)
+        #expect(try perform(.stepISO(1)).get().controls.manual.iso == 500)
     }
 
     @Test("hears of another program's change by an event, and while values are shown without one")
@@ -122,7 +122,7 @@ struct ControlThreadTests {
         #expect(driver.subscribed.contains("exposure_time"))
         driver.change("exposure_time", to: 100)
         driver.tellEvent()
-        try waitFor("the other's shutter") { $0.shutter == 10_000 && $0.wish.shutter == 10_000 }
+        try waitFor("the other's shutter") { $0.shutter == 10_000 && $0.manual.shutter == 10_000 }
         #expect(told.with { $0.allSatisfy { $0.identity == "scripted" } })
 
         // An automatic changes its value, of which no event tells.
@@ -153,9 +153,9 @@ struct ControlThreadTests {
         try use(isStreaming: false)
         #expect(try perform(.iso(400)) == .failure(.failed(.unplugged, "camera: notFound")))
         // Nothing is left to be undone of what cannot be reached.
-        #expect(try perform(.reset).get().controls.wish.isAutomatic)
+        #expect(try perform(.reset).get().controls.manual.isAutomatic)
         driver.isGone = false
-        #expect(try perform(.iso(400)).get().controls.wish.iso == 400)
+        #expect(try perform(.iso(400)).get().controls.manual.iso == 400)
         driver.forget()
         try use(isStreaming: true)
         try eventually("its gain", within: Self.patience) { driver.value(of: "gain") != 32 }
@@ -164,7 +164,7 @@ struct ControlThreadTests {
     @Test("is as wanted when another camera has the role")
     func another() throws {
         defer { end() }
-        try use(isStreaming: false, wish: .shutter(8000))
+        try use(isStreaming: false, manual: .shutter(8000))
         try use(isStreaming: true)
         try eventually("its shutter", within: Self.patience) {
             driver.value(of: "exposure_time") == 80
@@ -251,8 +251,8 @@ struct ControlThreadTests {
         #expect(answers.with { $0.isEmpty })
         driver.isHanging = false
         end()
-        let wishes = answers.with { $0.map { try? $0.get().controls.wish.iso } }
-        #expect(wishes == [200, 400])
+        let values = answers.with { $0.map { try? $0.get().controls.manual.iso } }
+        #expect(values == [200, 400])
     }
 }
 
