@@ -22,17 +22,18 @@ package final class CaptureThread: Sendable {
         /// It delivers what is wanted now, for a photograph or not. Told each time that somebody wants something else
         /// of a camera that is open.
         case adapted(isFull: Bool)
-        /// It is closed, because it is not wanted. Told of each wish for none that was seen.
+        /// It is closed, because it is not wanted. Told each time that none was wanted, as far as that was seen.
         case closed
     }
 
-    private struct Wish {
+    /// Which camera is to be open, and how.
+    private struct CaptureTarget {
         var source: (any CameraSource)?
         var request: CaptureRequest
         /// Whether the slot's frame is to be forgotten first, even if a camera is wanted again.
         var forgetsPicture = false
         var isOver = false
-        /// Rises with each wish, so that the thread sees that it changed.
+        /// Rises with each change, so that the thread sees that it changed.
         var number = 0
         /// The number of the last one that a camera which is open does not fulfil.
         var opening = 0
@@ -43,7 +44,7 @@ package final class CaptureThread: Sendable {
         }
     }
 
-    private let wish: Mutex<Wish>
+    private let target: Mutex<CaptureTarget>
     private let bell: Bell
     private let slot: FrameSlot
     private let report: @Sendable (Report, String) -> Void
@@ -71,8 +72,11 @@ package final class CaptureThread: Sendable {
         report: @escaping @Sendable (Report, String) -> Void
     ) throws(SystemError) {
         bell = try Bell()
-        wish = Mutex(
-            Wish(source: nil, request: CaptureRequest(size: Size(width: 0, height: 0), rate: 1))
+        target = Mutex(
+            CaptureTarget(
+                source: nil,
+                request: CaptureRequest(size: Size(width: 0, height: 0), rate: 1)
+            )
         )
         self.slot = slot
         self.report = report
@@ -85,7 +89,7 @@ package final class CaptureThread: Sendable {
 
     /// Wants `source` open, from now on; another one than before is closed first.
     package func open(_ source: any CameraSource, _ request: CaptureRequest) {
-        wish.withLock {
+        target.withLock {
             $0.source = source
             $0.request = request
             $0.change()
@@ -96,7 +100,7 @@ package final class CaptureThread: Sendable {
     /// Wants the camera that is open for `request` from now on: it is opened anew only where it
     /// would deliver something else.
     package func adapt(to request: CaptureRequest) {
-        wish.withLock {
+        target.withLock {
             $0.request = request
             $0.number += 1
         }
@@ -105,7 +109,7 @@ package final class CaptureThread: Sendable {
 
     /// Wants no camera. What was seen last is forgotten unless `keepingPicture`.
     package func close(keepingPicture: Bool) {
-        wish.withLock {
+        target.withLock {
             $0.source = nil
             $0.forgetsPicture = $0.forgetsPicture || !keepingPicture
             $0.change()
@@ -118,7 +122,7 @@ package final class CaptureThread: Sendable {
 
     /// Has the thread close the camera and end; does not wait for it.
     package func end() {
-        wish.withLock {
+        target.withLock {
             $0.source = nil
             $0.forgetsPicture = true
             $0.isOver = true
@@ -139,9 +143,9 @@ package final class CaptureThread: Sendable {
         var seen = 0
         var delay = Self.retryDelay.lowerBound
         while true {
-            let wanted = wish.withLock { wish in
-                defer { wish.forgetsPicture = false }
-                return wish
+            let wanted = target.withLock { target in
+                defer { target.forgetsPicture = false }
+                return target
             }
             let isNew = wanted.number != seen
             if isNew { delay = Self.retryDelay.lowerBound }
@@ -161,7 +165,7 @@ package final class CaptureThread: Sendable {
                 try deliver(stream, of: source.identity, wanted.request, openedAt: start, &seen)
                 continue
             } catch {
-                // There may be another wish; if not, its picture is to be larger, and it is opened anew.
+                // There may be another target; if not, its picture is to be larger, and it is opened anew.
                 if error.code == .woken { continue }
                 report(
                     .interrupted(error.interruption, reason: "\(error)"),
@@ -176,7 +180,7 @@ package final class CaptureThread: Sendable {
     }
 
     /// Moves frames from `stream`, which was being opened from `start` on for `request`, to the slot until there is
-    /// a wish that it does not fulfil; `seen` is the number of the last one that it does.
+    /// a target that it does not fulfil; `seen` is the number of the last one that it does.
     private func deliver(
         _ stream: any CameraStream,
         of identity: String,
@@ -204,9 +208,9 @@ package final class CaptureThread: Sendable {
         // A damaged frame is no picture, but shows that the camera goes on.
         var lastSign = lastFrame
         while true {
-            let (number, opening) = wish.withLock { ($0.number, $0.opening) }
+            let (number, opening) = target.withLock { ($0.number, $0.opening) }
             if number != seen {
-                let request = wish.withLock { $0.request }
+                let request = target.withLock { $0.request }
                 guard opening <= seen, stream.suits(request) else { return }
                 seen = number
                 adapted = .adapted(isFull: request.isFull)

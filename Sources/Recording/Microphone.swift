@@ -17,13 +17,14 @@ package final class Microphone: Sendable {
         case ended
     }
 
-    private struct Wish {
+    /// What is wanted of the sound.
+    private struct Span {
         var start: Timestamp?
         var end: Timestamp?
         var isPaused = false
     }
 
-    private let wish = Mutex(Wish())
+    private let span = Mutex(Span())
     private let remote: String?
     private let report: @Sendable (Report) -> Void
     private let thread = Mutex<Thread?>(nil)
@@ -46,13 +47,13 @@ package final class Microphone: Sendable {
     }
 
     /// Has sound coded from `time` on.
-    package func begin(at time: Timestamp) { wish.withLock { $0.start = time } }
+    package func begin(at time: Timestamp) { span.withLock { $0.start = time } }
 
     /// Lets go of the microphone for a while, or takes it again; the gap is silent in the recording.
-    package func pause(_ isPaused: Bool) { wish.withLock { $0.isPaused = isPaused } }
+    package func pause(_ isPaused: Bool) { span.withLock { $0.isPaused = isPaused } }
 
     /// Codes what there is up to `time`, and ends. Does not wait.
-    package func end(at time: Timestamp) { wish.withLock { $0.end = $0.end ?? time } }
+    package func end(at time: Timestamp) { span.withLock { $0.end = $0.end ?? time } }
 
     /// Waits for the end of the thread, at most until `deadline`; whether it has ended. After `end(at:)`.
     package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
@@ -83,15 +84,15 @@ package final class Microphone: Sendable {
         var heardUntil = Timestamp.zero
         while true {
             source.iterate(20)
-            let wish = wish.withLock { $0 }
-            if let end = wish.end,
+            let span = span.withLock { $0 }
+            if let end = span.end,
                 encoder == nil || heardUntil >= end || MonotonicClock.now > end + Self.endPatience
             {
                 send { () throws(RecordingError) in try encoder?.finish() ?? [] }
                 return
             }
-            if wish.isPaused != isPaused {
-                isPaused = wish.isPaused
+            if span.isPaused != isPaused {
+                isPaused = span.isPaused
                 source.setActive(!isPaused)
                 deadline = MonotonicClock.now + Self.patience
             }
@@ -101,7 +102,7 @@ package final class Microphone: Sendable {
                     guard announce() else { return }
                     isHeard = true
                 }
-                guard let start = wish.start else { continue }
+                guard let start = span.start else { continue }
                 if encoder == nil { encoder = try? makeEncoder(start) }
                 let length = Timestamp(seconds: Double(block.count) / Double(SoundSource.rate))
                 heardUntil = block.time + length

@@ -69,10 +69,10 @@ struct TakePhoto: ParsableCommand {
     }
 
     /// What the daemon is to know.
-    private var wishes: [String: Value] {
-        var wishes: [String: Value] = full ? ["full": .boolean(true)] : [:]
-        if let live { wishes["live"] = .boolean(live) }
-        return wishes
+    private var callOptions: [String: Value] {
+        var callOptions: [String: Value] = full ? ["full": .boolean(true)] : [:]
+        if let live { callOptions["live"] = .boolean(live) }
+        return callOptions
     }
 
     func run() throws {
@@ -88,7 +88,9 @@ struct TakePhoto: ParsableCommand {
             let answer = try client.call(
                 "TakePhoto",
                 of: .capture,
-                options: wishes.merging(subject.map { ["of": .string($0.rawValue)] } ?? [:]) { $1 },
+                options: callOptions.merging(subject.map { ["of": .string($0.rawValue)] } ?? [:]) {
+                    $1
+                },
                 within: Self.patience
             )
             photos = (answer.first?.array ?? []).compactMap(\.named)
@@ -123,7 +125,7 @@ struct TakePhoto: ParsableCommand {
             "TakePhotoTo",
             of: .capture,
             [.descriptor(SharedDescriptor(owning: dup(fileno(file)))), .string(word ?? "stream")],
-            options: wishes,
+            options: callOptions,
             within: Self.patience
         )
         try Output.write(try content(of: file), to: output)

@@ -18,8 +18,8 @@ private struct Turn {
         let isSigned = text.hasPrefix("+") || text.hasPrefix("-")
         if isSigned, let steps = Int32(text) {
             (member, argument) = (step, .int32(steps))
-        } else if let wish = set(text) {
-            (member, argument) = wish
+        } else if let setting = set(text) {
+            (member, argument) = setting
         } else {
             throw ValidationError("Expected \(expected), not \"\(text)\".")
         }

@@ -87,7 +87,7 @@ final class CaptureService {
         case "TakePhoto", "TakePhotoTo": photos.answer(call)
         case "StartRecording":
             do throws(DBusError) {
-                session.start(try wish(call)) { [unowned self] result in
+                session.start(try request(call)) { [unowned self] result in
                     switch result {
                     case .success: call.reply()
                     case .failure(let refusal): call.fail(error(refusal))
@@ -113,23 +113,23 @@ final class CaptureService {
         }
     }
 
-    private func wish(_ call: Invocation) throws(DBusError) -> RecordingSession.Wish {
-        var wish = RecordingSession.Wish()
+    private func request(_ call: Invocation) throws(DBusError) -> RecordingRequest {
+        var request = RecordingRequest()
         let configured = daemon.configuration.capture.recordsAudio
-        wish.hasSound = try call.option("audio", "a boolean", \.boolean) ?? configured
-        wish.isMP4 = try call.option("mp4", "a boolean", \.boolean) ?? false
+        request.hasSound = try call.option("audio", "a boolean", \.boolean) ?? configured
+        request.isMP4 = try call.option("mp4", "a boolean", \.boolean) ?? false
         if let values = try call.option("of", "an array of strings", \.array),
             !values.isEmpty
         {
-            wish.pictures = []
+            request.pictures = []
             for value in values {
-                wish.pictures.insert(try choice(value.string ?? "", RecordedPicture.self, "of"))
+                request.pictures.insert(try choice(value.string ?? "", RecordedPicture.self, "of"))
             }
         }
         if let word = try call.option("encoder", "a string", \.string) {
-            wish.encoder = try choice(word, VideoEncoder.Kind.self, "encoder")
+            request.encoder = try choice(word, VideoEncoder.Kind.self, "encoder")
         }
-        return wish
+        return request
     }
 
     private func choice<Choice: RawRepresentable<String> & CaseIterable>(

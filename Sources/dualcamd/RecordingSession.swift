@@ -8,17 +8,17 @@ import Recording
 
 extension Recorder: FrameTap {}
 
+/// Which pictures to record, and how.
+struct RecordingRequest {
+    var pictures = Set(RecordedPicture.allCases)
+    var hasSound = true
+    var encoder: VideoEncoder.Kind?
+    var isMP4 = false
+}
+
 /// Makes recordings, and repairs those that a crash has left.
 @MainActor
 final class RecordingSession {
-    /// What is asked for.
-    struct Wish {
-        var pictures = Set(RecordedPicture.allCases)
-        var hasSound = true
-        var encoder: VideoEncoder.Kind?
-        var isMP4 = false
-    }
-
     /// Why it cannot be begun or ended.
     enum Refusal: Error {
         case alreadyRecording, notRecording, noCamera
@@ -54,7 +54,7 @@ final class RecordingSession {
 
     private let daemon: Daemon
     private let loop: EventLoop
-    private var wish = Wish()
+    private var request = RecordingRequest()
     private var stem = ""
     private var recorders: [RecordedPicture: Recorder] = [:]
     private var microphone: Microphone?
@@ -93,7 +93,7 @@ final class RecordingSession {
     /// How long a thread may take that has told that it ends.
     private static let joinPatience = Timestamp(seconds: 1)
 
-    /// Repairs what was left, and waits for wishes.
+    /// Repairs what was left, and waits for requests.
     init(_ daemon: Daemon, loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
         self.loop = loop
@@ -111,13 +111,13 @@ final class RecordingSession {
         daemon.state.recording.seconds(at: MonotonicClock.now) ?? 0
     }
 
-    // MARK: Wishes
+    // MARK: Requests
 
     /// Begins a recording; `done` is called when it has begun, or cannot be.
-    func start(_ wish: Wish, done: @escaping (Result<Void, Refusal>) -> Void) {
+    func start(_ request: RecordingRequest, done: @escaping (Result<Void, Refusal>) -> Void) {
         let state = daemon.state
         guard state.recording.phase == .off else { return done(.failure(.alreadyRecording)) }
-        let isPossible = wish.pictures.allSatisfy { picture in
+        let isPossible = request.pictures.allSatisfy { picture in
             let roles = picture.role.map { [$0] } ?? Role.allCases
             return roles.contains { state.cameras[$0].phase != .unavailable }
         }
@@ -129,16 +129,16 @@ final class RecordingSession {
             guard !(try DiskSpace(at: folder)).isExhausted else {
                 throw RecordingError(.noSpace, "statvfs", folder, errno: ENOSPC)
             }
-            if let encoder = wish.encoder { try VideoEncoder.check(encoder) }
+            if let encoder = request.encoder { try VideoEncoder.check(encoder) }
             stem = "\(folder)/DualCam_\(localTime())"
         } catch {
             return done(.failure(.failed(error)))
         }
-        self.wish = wish
+        self.request = request
         problems = []
         saved = []
         starting.append(done)
-        daemon.send(.startRecording(wish.pictures, sound: wish.hasSound))
+        daemon.send(.startRecording(request.pictures, sound: request.hasSound))
     }
 
     /// Ends the recording; `done` is called with its files when they are on the disk.
@@ -204,7 +204,7 @@ final class RecordingSession {
             )
             plan.rotation = picture.role.map { rotations[$0] } ?? 0
             plan.sound = sound
-            plan.encoder = wish.encoder
+            plan.encoder = request.encoder
             plan.tags["title"] = "DualCam, \(picture.rawValue)"
             do throws(SystemError) {
                 let recorder = try Recorder(plan) { [weak self] report in
@@ -308,7 +308,7 @@ final class RecordingSession {
 
     private func done(_ file: Saved) {
         saved.append(file)
-        guard !wish.isMP4 || isEnding else { return }
+        guard !request.isMP4 || isEnding else { return }
         remember(file.movie.path, false)
         onSaved(file)
     }
@@ -331,7 +331,7 @@ final class RecordingSession {
         recorders = [:]
         writing = []
         sound = nil
-        guard wish.isMP4, !isEnding, !saved.isEmpty else { return settle() }
+        guard request.isMP4, !isEnding, !saved.isEmpty else { return settle() }
         let files = saved
         let mailbox = loop.mailbox
         run("remux") { [weak self] in

@@ -25,7 +25,7 @@ struct CaptureThreadTests {
         #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: 10)))
     }
 
-    @Test("forgets one camera's picture for another one, though it never saw the wish for none")
+    @Test("forgets one camera's picture for another one, though it never saw that none was wanted")
     func anotherCamera() throws {
         defer { end() }
         let (first, hanging, last) = (Scripted("a"), Scripted("b", isOpening: true), Scripted("c"))
