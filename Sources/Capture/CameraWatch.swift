@@ -27,8 +27,8 @@ package final class CameraWatch: Sendable {
         listed = try Bell()
         self.report = report
         // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
-        nonisolated(unsafe) let round = try Round(of: self)
-        let started = try Thread(name: "cameras") { round.run() }
+        nonisolated(unsafe) let worker = try Worker(of: self)
+        let started = try Thread(name: "cameras") { worker.run() }
         thread.withLock { $0 = started }
     }
 
@@ -54,7 +54,7 @@ package final class CameraWatch: Sendable {
     package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
     /// What the thread holds. Bound to it.
-    private final class Round {
+    private final class Worker {
         private let shared: CameraWatch
         private let loop: EventLoop
         private let directory: CameraDirectory

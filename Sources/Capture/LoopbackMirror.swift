@@ -49,7 +49,7 @@ package final class LoopbackMirror: Sendable {
     ) throws(SystemError) {
         bell = try Bell()
         let started = try Thread(name: "loopback") { [self] in
-            Round(self, to: device, of: node, size: size, rate: rate, report: report).run()
+            Worker(self, to: device, of: node, size: size, rate: rate, report: report).run()
         }
         thread.withLock { $0 = started }
     }
@@ -73,7 +73,7 @@ package final class LoopbackMirror: Sendable {
     package func leave() { thread.leave() }
 
     /// What the thread holds. Bound to it.
-    private final class Round {
+    private final class Worker {
         private let shared: LoopbackMirror
         private let wanted: String
         private let node: String

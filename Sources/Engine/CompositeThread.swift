@@ -80,8 +80,12 @@ package final class CompositeThread: Sendable {
         overlay = try OverlayThread(scene, canvas: settings.size)
         do throws(SystemError) {
             // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
-            nonisolated(unsafe) let round = try Round(of: self, settings: settings, report: report)
-            let started = try Thread(name: "composite") { round.run() }
+            nonisolated(unsafe) let worker = try Worker(
+                of: self,
+                settings: settings,
+                report: report
+            )
+            let started = try Thread(name: "composite") { worker.run() }
             thread.withLock { $0 = started }
         } catch {
             _ = overlay.end(by: MonotonicClock.now + Self.fontPatience)
@@ -165,7 +169,7 @@ package final class CompositeThread: Sendable {
     // MARK: The thread's own
 
     /// What the thread holds between two rounds of its loop. Bound to it.
-    private final class Round {
+    private final class Worker {
         private let shared: CompositeThread
         private let loop: EventLoop
         private let report: @Sendable (Role?, Event) -> Void
@@ -180,7 +184,7 @@ package final class CompositeThread: Sendable {
         private var failed: Set<Role?> = []
         /// For nodes that could not be made, for want of a descriptor.
         private var retry: EventLoop.Timer?
-        private var delay = Round.shortestDelay
+        private var delay = Worker.shortestDelay
 
         private static let shortestDelay = 0.1
         private static let longestDelay = 2.0

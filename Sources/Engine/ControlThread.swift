@@ -53,7 +53,7 @@ package final class ControlThread: Sendable {
     }
 
     private let mailbox: EventLoop.Mailbox
-    private let body: @Sendable (@escaping @Sendable (Desk) -> Void) -> Void
+    private let body: @Sendable (@escaping @Sendable (Worker) -> Void) -> Void
     private let thread = Mutex<Thread?>(nil)
 
     /// Starts the thread. `report` is called on it whenever the controls differ from what was told
@@ -64,12 +64,12 @@ package final class ControlThread: Sendable {
         report: @escaping @Sendable (String, CameraControls) -> Void
     ) throws(SystemError) {
         // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
-        nonisolated(unsafe) let desk = try Desk(report)
-        let mailbox = desk.loop.mailbox
+        nonisolated(unsafe) let worker = try Worker(report)
+        let mailbox = worker.loop.mailbox
         self.mailbox = mailbox
-        body = { work in mailbox.post { work(desk) } }
+        body = { work in mailbox.post { work(worker) } }
         let started = try Thread(name: "controls-\(role.rawValue)\(pipeline.suffix)") {
-            desk.loop.run()
+            worker.loop.run()
         }
         thread.withLock { $0 = started }
     }
@@ -99,7 +99,7 @@ package final class ControlThread: Sendable {
     // MARK: On the thread
 
     /// What the thread has before it. Bound to it.
-    private final class Desk {
+    private final class Worker {
         let loop: EventLoop
         private let report: @Sendable (String, CameraControls) -> Void
         private var source: (any CameraSource)?

@@ -22,7 +22,7 @@ package final class LibraryThread: Sendable {
         }
     }
 
-    private let body: @Sendable (@escaping (Desk) -> Void) -> Void
+    private let body: @Sendable (@escaping (Worker) -> Void) -> Void
     private let thread = Mutex<Thread?>(nil)
 
     /// Starts the thread. `onChange` is called on it soon after something changed, once for many changes at a time. Throws
@@ -36,14 +36,14 @@ package final class LibraryThread: Sendable {
         onChange: @escaping @Sendable () -> Void
     ) throws(SystemError) {
         // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
-        nonisolated(unsafe) let desk = try Desk(folders, program, onChange)
-        let mailbox = desk.loop.mailbox
+        nonisolated(unsafe) let worker = try Worker(folders, program, onChange)
+        let mailbox = worker.loop.mailbox
         body = { work in
             // Unsafe: given up here by whoever asks, and run by the library's thread alone.
             nonisolated(unsafe) let work = work
-            mailbox.post { work(desk) }
+            mailbox.post { work(worker) }
         }
-        let started = try Thread(name: "library") { desk.loop.run() }
+        let started = try Thread(name: "library") { worker.loop.run() }
         thread.withLock { $0 = started }
     }
 
@@ -83,7 +83,7 @@ package final class LibraryThread: Sendable {
     // MARK: On the thread
 
     /// What the thread has before it. Bound to it.
-    private final class Desk {
+    private final class Worker {
         let loop: EventLoop
         private let onChange: @Sendable () -> Void
         private var folders: Folders

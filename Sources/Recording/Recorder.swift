@@ -230,7 +230,7 @@ package final class Recorder: Sendable {
     // MARK: The thread's own
 
     private func run() {
-        let round = Round(self)
+        let worker = Worker(self)
         while true {
             bell.wait(until: nil)
             while let sample = state.withLock({ state in
@@ -238,15 +238,15 @@ package final class Recorder: Sendable {
                 if case .frame = sample { state.raw -= 1 }
                 return sample
             }) {
-                round.take(sample)
+                worker.take(sample)
             }
             // What came after the end was told is left out.
-            if let end = state.withLock({ $0.end }) { return round.end(at: end) }
+            if let end = state.withLock({ $0.end }) { return worker.end(at: end) }
         }
     }
 
     /// What the thread holds. Bound to it.
-    private final class Round {
+    private final class Worker {
         private let shared: Recorder
         private let plan: Plan
         private var rotation: Int

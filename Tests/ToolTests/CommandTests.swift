@@ -17,7 +17,7 @@ struct CommandTests {
         ["config", "check"],
     ])
     func helpIsAsItWas(_ command: [String]) throws {
-        let child = try Desk().run(command + ["--help"])
+        let child = try FakeDaemon().run(command + ["--help"])
         #expect(child.exit == .status(0))
         try expectGolden(child.output, "help\(command.map { "-" + $0 }.joined()).txt")
     }
@@ -74,11 +74,11 @@ struct CommandTests {
         ),
     ])
     func aVerbAsksForOneThing(_ arguments: [String], _ asked: [String]) throws {
-        let desk = try Desk()
-        try desk.appear()
-        let child = try desk.run(arguments)
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let child = try daemon.run(arguments)
         #expect(child.exit == .status(0), "\(child.errors)")
-        #expect(desk.asked == asked)
+        #expect(daemon.asked == asked)
         #expect(child.output == "" && child.errors == "")
     }
 
@@ -113,9 +113,9 @@ struct CommandTests {
         ),
     ])
     func jsonSaysWhatIsSoNow(_ arguments: [String], _ line: String) throws {
-        let desk = try Desk()
-        try desk.appear()
-        #expect(try desk.run(arguments + ["--json"]).output == line + "\n")
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        #expect(try daemon.run(arguments + ["--json"]).output == line + "\n")
     }
 
     @Test(arguments: [
@@ -132,7 +132,7 @@ struct CommandTests {
         ["photo", "--live", "--full"], ["photo", "--full", "--of", "stream"], ["live-photo"],
     ])
     func wrongUsageIsTwo(_ arguments: [String]) throws {
-        let child = try Desk().run(arguments)
+        let child = try FakeDaemon().run(arguments)
         #expect(child.exit == .status(2))
         #expect(child.output == "" && child.errors.contains("Usage: dualcamctl"))
     }
@@ -151,27 +151,27 @@ struct CommandTests {
         (["inset", "--size", "0.9"], "Expected a size from 0.1 to 0.5, not 0.9."),
     ])
     func wrongUsageNamesWhatIsWrong(_ arguments: [String], _ words: String) throws {
-        let child = try Desk().run(arguments)
+        let child = try FakeDaemon().run(arguments)
         #expect(child.errors.contains(words), "\(child.errors)")
     }
 
     @Test func aRecordingThatBeginsPrintsItsFiles() throws {
-        let desk = try Desk()
-        try desk.appear()
-        let child = try desk.run("record", "start", "--of", "back")
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let child = try daemon.run("record", "start", "--of", "back")
         #expect(child.exit == .status(0), "\(child.errors)")
         #expect(child.output == "/home/me/Videos/DualCam/a.mkv\n" && child.errors == "")
-        let json = try desk.run("record", "start", "--of", "back", "--json").output
+        let json = try daemon.run("record", "start", "--of", "back", "--json").output
         #expect(
             json == #"{"version":1,"recording":true,"files":[{"encoder":"mjpeg","path":"#
                 + #""/home/me/Videos/DualCam/a.mkv","picture":"back"}]}"# + "\n"
         )
         // Under privacy there is none yet.
-        desk.hasFiles = false
-        #expect(try desk.run("record", "start", "--no-audio").output == "recording\n")
-        #expect(try desk.run("record", "toggle", "--mp4").output == "recording\n")
+        daemon.hasFiles = false
+        #expect(try daemon.run("record", "start", "--no-audio").output == "recording\n")
+        #expect(try daemon.run("record", "toggle", "--mp4").output == "recording\n")
         #expect(
-            desk.asked == [
+            daemon.asked == [
                 "StartRecording of=?", "StartRecording of=?", "StartRecording audio=false",
                 "StartRecording mp4=true",
             ]
@@ -179,34 +179,37 @@ struct CommandTests {
     }
 
     @Test func aCameraWithoutControlsIsToldOf() throws {
-        let desk = try Desk()
-        try desk.appear()
-        desk.hasControls = false
-        let child = try desk.run("controls", "--camera", "front")
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        daemon.hasControls = false
+        let child = try daemon.run("controls", "--camera", "front")
         #expect(child.exit == .status(0) && child.output == "")
         #expect(child.errors == "dualcamctl: the front camera has no controls\n")
     }
 
     @Test func anEndOfADialIsToldAndNoFailure() throws {
-        let desk = try Desk()
-        try desk.appear()
-        let child = try desk.run("shutter", "+1")
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let child = try daemon.run("shutter", "+1")
         #expect(child.exit == .status(0))
         #expect(child.output == "" && child.errors == "dualcamctl: that is the end of the dial\n")
     }
 
     @Test func lensesAreListedWithTheOneInUse() throws {
-        let desk = try Desk()
-        try desk.appear()
-        let list = try desk.run("lens", "list")
-        #expect(list.output == "○ ultra-wide  0.5×\n● wide        1.0×\n" && desk.asked.isEmpty)
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let list = try daemon.run("lens", "list")
+        #expect(list.output == "○ ultra-wide  0.5×\n● wide        1.0×\n" && daemon.asked.isEmpty)
     }
 
     @Test func theDriversControlsAreListedWithTheNamesOfMenus() throws {
-        let desk = try Desk()
-        try desk.appear()
-        let list = try desk.run("controls")
-        try expectGolden(list.output + (try desk.run("controls", "--json").output), "controls.txt")
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let list = try daemon.run("controls")
+        try expectGolden(
+            list.output + (try daemon.run("controls", "--json").output),
+            "controls.txt"
+        )
     }
 
     @Test(arguments: [
@@ -216,51 +219,51 @@ struct CommandTests {
         (.pipeWireUnavailable("There is no PipeWire."), 1), (.busy("Busy."), 1),
     ])
     func aRefusalIsToldAndHasItsStatus(_ refusal: DBusError, _ status: CInt) throws {
-        let desk = try Desk()
-        try desk.appear()
-        desk.refusal = refusal
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        daemon.refusal = refusal
         for arguments in [["swap"], ["layout", "pip"], ["start", "--json"]] {
-            let child = try desk.run(arguments)
+            let child = try daemon.run(arguments)
             #expect(child.exit == .status(status))
             #expect(child.output == "" && child.errors == "dualcamctl: \(refusal.message)\n")
         }
     }
 
     @Test func withoutADaemonItIsEight() throws {
-        let desk = try Desk()
+        let daemon = try FakeDaemon()
         for arguments in [
             ["status"], ["status", "--json"], ["cameras"], ["swap"], ["rotate", "0"],
         ] {
-            let child = try desk.run(arguments)
+            let child = try daemon.run(arguments)
             #expect(child.exit == .status(8))
             #expect(child.output == "" && child.errors.contains("dualcamd is not running"))
         }
     }
 
     @Test func withoutABusItIsEight() throws {
-        let desk = try Desk()
-        desk.session.kill(.bus)
+        let daemon = try FakeDaemon()
+        daemon.session.kill(.bus)
         for arguments in [["status"], ["monitor"], ["stop"]] {
-            let child = try desk.run(arguments)
+            let child = try daemon.run(arguments)
             #expect(child.exit == .status(8))
             #expect(child.errors.contains("there is no session bus"))
         }
     }
 
     @Test func aDaemonThatDoesNotAnswerIsThree() throws {
-        let desk = try Desk()
-        try desk.appear()
+        let daemon = try FakeDaemon()
+        try daemon.appear()
         // The bus takes the call, and nobody goes round to answer it.
-        let child = try desk.start("swap")
+        let child = try daemon.start("swap")
         #expect(try child.wait(within: 10) == .status(3))
         #expect(child.errors.contains("did not answer within 5 s"))
         #expect(child.errors.contains("systemctl --user status dualcamd"))
     }
 
     @Test func whoLooksDoesNotStartTheDaemonAndWhoActsDoes() throws {
-        let desk = try Desk()
-        let mark = desk.session.directory + "/started"
-        let program = desk.session.directory + "/daemon"
+        let daemon = try FakeDaemon()
+        let mark = daemon.session.directory + "/started"
+        let program = daemon.session.directory + "/daemon"
         try "#!/bin/sh\ntouch \(mark)\nexit 1\n".write(
             toFile: program,
             atomically: true,
@@ -268,11 +271,11 @@ struct CommandTests {
         )
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
         try "[D-BUS Service]\nName=\(DualCam.busName)\nExec=\(program)\n".write(
-            toFile: "\(desk.session.servicesDirectory)/\(DualCam.busName).service",
+            toFile: "\(daemon.session.servicesDirectory)/\(DualCam.busName).service",
             atomically: true,
             encoding: .utf8
         )
-        _ = try desk.session.output(
+        _ = try daemon.session.output(
             "busctl",
             "--user",
             "call",
@@ -282,45 +285,45 @@ struct CommandTests {
             "ReloadConfig"
         )
         for arguments in [["status"], ["cameras"]] {
-            #expect(try desk.run(arguments).exit == .status(8))
+            #expect(try daemon.run(arguments).exit == .status(8))
         }
         #expect(!FileManager.default.fileExists(atPath: mark))
-        let child = try desk.run("swap")
+        let child = try daemon.run("swap")
         #expect(child.exit == .status(8), "\(child.errors)")
         #expect(child.errors.contains("dualcamd does not start"))
         #expect(FileManager.default.fileExists(atPath: mark))
     }
 
     @Test func theConfigurationIsShownAndChecked() throws {
-        let desk = try Desk()
-        let none = try desk.run("config", "check")
+        let daemon = try FakeDaemon()
+        let none = try daemon.run("config", "check")
         #expect(none.exit == .status(0))
-        let shown = try desk.run("config", "show")
+        let shown = try daemon.run("config", "show")
         #expect(shown.output.contains("[cameras.front]\n"))
 
-        let file = desk.session.directory + "/x.toml"
+        let file = daemon.session.directory + "/x.toml"
         try "[output]\nwidht = 5\n".write(toFile: file, atomically: true, encoding: .utf8)
-        let warned = try desk.run("config", "check", file)
+        let warned = try daemon.run("config", "check", file)
         #expect(warned.exit == .status(0))
         #expect(warned.output == "\(file) is valid\n")
         #expect(warned.errors.contains("warning: \(file):2: output.widht is unknown"))
 
         try "[output]\nwidth = 5\n".write(toFile: file, atomically: true, encoding: .utf8)
         for verb in ["check", "show"] {
-            let wrong = try desk.run("config", verb, file)
+            let wrong = try daemon.run("config", verb, file)
             #expect(wrong.exit == .status(1))
             #expect(wrong.output == "" && wrong.errors.contains("\(file):2: "))
         }
         try "[capture]\nlive-photo = true\n".write(toFile: file, atomically: true, encoding: .utf8)
         // Without a name, the one that the daemon was told to read.
-        try desk.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
-        #expect(try desk.run("config", "check").output == "\(file) is valid\n")
-        desk.vanish()
+        try daemon.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
+        #expect(try daemon.run("config", "check").output == "\(file) is valid\n")
+        daemon.vanish()
 
         try "[output]\nwidth = 5\n".write(toFile: file, atomically: true, encoding: .utf8)
-        let json = try desk.run("config", "check", file, "--json")
+        let json = try daemon.run("config", "check", file, "--json")
         #expect(json.exit == .status(1))
         #expect(json.output.hasPrefix(#"{"version":1,"path":"\#(file)","valid":false,"error":""#))
-        #expect(try desk.run("config", "check", file + "x").exit == .status(1))
+        #expect(try daemon.run("config", "check", file + "x").exit == .status(1))
     }
 }

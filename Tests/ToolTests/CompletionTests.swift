@@ -8,7 +8,7 @@ struct CompletionTests {
     private func offered(_ words: [String], in session: PrivateSession) throws -> [String] {
         let quoted = words.map { "'\($0)'" }.joined(separator: " ")
         let script = """
-            source <('\(Desk.tool)' completions bash)
+            source <('\(FakeDaemon.tool)' completions bash)
             how=$(complete -p dualcamctl)
             [[ $how =~ -F\\ ([^ ]+) ]]
             COMP_WORDS=(dualcamctl \(quoted)) COMP_CWORD=\(words.count)
@@ -40,7 +40,7 @@ struct CompletionTests {
     @Test(arguments: [("zsh", "zsh -n"), ("fish", "fish --no-execute"), ("bash", "bash -n")])
     func theShellReadsIt(_ shell: String, _ reader: String) throws {
         try PrivateSession.with([]) { session in
-            let script = try session.output(Desk.tool, "completions", shell)
+            let script = try session.output(FakeDaemon.tool, "completions", shell)
             #expect(script.contains("side-by-side") && !script.hasPrefix("#!"))
             let file = "\(session.directory)/completions"
             try script.write(toFile: file, atomically: true, encoding: .utf8)
@@ -56,7 +56,7 @@ struct CompletionTests {
                 "fish",
                 "--no-config",
                 "-c",
-                "'\(Desk.tool)' completions fish | source; complete -C 'dualcamctl lay'"
+                "'\(FakeDaemon.tool)' completions fish | source; complete -C 'dualcamctl lay'"
             )
             #expect(words.hasPrefix("layout\t"), "\(words)")
         }
@@ -97,7 +97,7 @@ struct CompletionTests {
     @Test func theManualHasEveryVerbAndEveryKey() throws {
         try PrivateSession.with([]) { session in
             let pages = try pages(session)
-            let help = try session.output(Desk.tool, "--help")
+            let help = try session.output(FakeDaemon.tool, "--help")
             let verbs = help.split(separator: "\n").compactMap {
                 $0.firstMatch(of: /^  ([a-z]+) +[A-Z]/)?.1
             }
@@ -106,7 +106,7 @@ struct CompletionTests {
                 let heading = ".SS \\fBdualcamctl \(verb)"
                 #expect(pages["dualcamctl.1.gz"]?.contains(heading) == true, "\(verb)")
             }
-            let shown = try session.output(Desk.tool, "config", "show")
+            let shown = try session.output(FakeDaemon.tool, "config", "show")
             for key in shown.split(separator: "\n").compactMap({
                 $0.firstMatch(of: /^([a-z-]+) =/)?.1
             }) {

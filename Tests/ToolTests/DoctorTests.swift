@@ -10,12 +10,12 @@ import Testing
 @Suite("dualcamctl doctor", .timeLimit(.minutes(5)))
 struct DoctorTests {
     @Test func withNothingThereItSaysWhatMendsIt() throws {
-        let desk = try Desk()
-        let child = try desk.run("doctor")
+        let daemon = try FakeDaemon()
+        let child = try daemon.run("doctor")
         #expect(child.exit == .status(1))
         for line in [
             "✓ configuration  there is no file; every value is the default",
-            "✗ pipewire       nobody answers at \(desk.session.socket)",
+            "✗ pipewire       nobody answers at \(daemon.session.socket)",
             "                 → pipewire &",
             "                 → dualcamctl start",
             "? node           there is none while dualcamd does not answer",
@@ -23,7 +23,7 @@ struct DoctorTests {
         ] { #expect(child.output.contains(line + "\n"), "\(line) in\n\(child.output)") }
         #expect(child.errors.hasSuffix(" are amiss\n"))
 
-        let text = try desk.run("doctor", "--json").output
+        let text = try daemon.run("doctor", "--json").output
         let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8))
         let report = try #require(parsed as? [String: Any])
         #expect(report["version"] as? Int == 1 && report["ok"] as? Bool == false)
@@ -41,13 +41,13 @@ struct DoctorTests {
         }
 
         // Where the user's systemd takes commands, they are its.
-        let directory = "\(desk.session.directory)/systemd"
+        let directory = "\(daemon.session.directory)/systemd"
         try FileManager.default.createDirectory(
             atPath: directory,
             withIntermediateDirectories: true
         )
         #expect(FileManager.default.createFile(atPath: "\(directory)/private", contents: nil))
-        let output = try desk.run("doctor").output
+        let output = try daemon.run("doctor").output
         for unit in ["pipewire.socket", "dualcamd"] {
             #expect(output.contains("→ systemctl --user enable --now \(unit)\n"), "\(output)")
         }
@@ -71,14 +71,14 @@ struct DoctorTests {
     }
 
     @Test func itRepeatsWhatTheDaemonSays() throws {
-        let desk = try Desk()
-        try desk.appear(changing: [
+        let daemon = try FakeDaemon()
+        try daemon.appear(changing: [
             .stream: [
                 "Active": .boolean(false), "State": .string("stopped"),
                 "Problems": .strings(["The lens cap is on."]),
             ]
         ])
-        let child = try desk.run("doctor")
+        let child = try daemon.run("doctor")
         #expect(child.exit == .status(1))
         #expect(
             child.output.contains(
@@ -92,10 +92,10 @@ struct DoctorTests {
     }
 
     @Test func aBrokenConfigurationIsOpenedAtItsLine() throws {
-        let desk = try Desk()
-        let file = desk.session.directory + "/it's.toml"
+        let daemon = try FakeDaemon()
+        let file = daemon.session.directory + "/it's.toml"
         try "\n[output]\nwidth = 5\n".write(toFile: file, atomically: true, encoding: .utf8)
-        try desk.appear(changing: [
+        try daemon.appear(changing: [
             .stream: [
                 "ConfigurationFile": .string(file),
                 "Problems": .strings([
@@ -103,7 +103,7 @@ struct DoctorTests {
                 ]),
             ]
         ])
-        let child = try desk.run("doctor")
+        let child = try daemon.run("doctor")
         #expect(child.output.contains("✗ configuration  \(file):3: output.width"))
         #expect(child.output.contains("✓ stream "), "told twice: \(child.output)")
         let word = file.replacing("'", with: "'\\''")
@@ -111,10 +111,16 @@ struct DoctorTests {
     }
 
     @Test func itFindsWhatKeepsAppsFromTheCamera() throws {
-        let desk = try Desk()
-        try desk.appear()
+        let daemon = try FakeDaemon()
+        try daemon.appear()
         func mock(_ name: String, _ path: ObjectPath, _ interface: String) throws -> MockedService {
-            try MockedService(name, at: path, interface: interface, on: .session, in: desk.session)
+            try MockedService(
+                name,
+                at: path,
+                interface: interface,
+                on: .session,
+                in: daemon.session
+            )
         }
         let manager = "org.freedesktop.systemd1.Manager"
         let systemd = try mock("org.freedesktop.systemd1", "/org/freedesktop/systemd1", manager)
@@ -149,7 +155,7 @@ struct DoctorTests {
         }
         try systemdSays("ret = 'disabled'")
         try storeSays("no")
-        let amiss = try desk.run("doctor")
+        let amiss = try daemon.run("doctor")
         for line in [
             "→ systemctl --user enable --now dualcamd",
             "✗ portal         the camera portal was there before the camera, and does not see it",
@@ -161,7 +167,7 @@ struct DoctorTests {
         try systemdSays("ret = 'enabled'")
         try storeSays("yes")
         try portal.set("IsCameraPresent", of: camera, to: .boolean(true))
-        let well = try desk.run("doctor")
+        let well = try daemon.run("doctor")
         for line in [
             "✓ unit           dualcamd.service is enabled", "✓ portal         it offers cameras",
             "✓ refusals       the portal remembers none",
@@ -169,32 +175,32 @@ struct DoctorTests {
         try systemdSays(
             "raise dbus.exceptions.DBusException('none', name='org.freedesktop.systemd1.NoSuchUnit')"
         )
-        #expect(try desk.run("doctor").output.contains("→ systemctl --user daemon-reload\n"))
+        #expect(try daemon.run("doctor").output.contains("→ systemctl --user daemon-reload\n"))
     }
 
     @Test func aLoopbackThatIsNotThereIsAmiss() throws {
-        let desk = try Desk()
-        let file = desk.session.directory + "/x.toml"
+        let daemon = try FakeDaemon()
+        let file = daemon.session.directory + "/x.toml"
         try "[loopback]\ndevice = \"/dev/video255\"\n".write(
             toFile: file,
             atomically: true,
             encoding: .utf8
         )
-        try desk.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
-        let output = try desk.run("doctor").output
+        try daemon.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
+        let output = try daemon.run("doctor").output
         #expect(output.contains("✗ loopback       there is no device of v4l2loopback\n"))
         #expect(output.contains("sudo modprobe v4l2loopback exclusive_caps=1"))
     }
 
     @Test func theLoopbackIsToldOfOnce() throws {
-        let desk = try Desk()
-        let file = desk.session.directory + "/x.toml"
+        let daemon = try FakeDaemon()
+        let file = daemon.session.directory + "/x.toml"
         try "[loopback]\ndevice = \"/dev/video255\"\n".write(
             toFile: file,
             atomically: true,
             encoding: .utf8
         )
-        let root = desk.session.directory + "/sys"
+        let root = daemon.session.directory + "/sys"
         for name in ["video10", "video2", "video3"] {
             try FileManager.default.createDirectory(
                 atPath: "\(root)/\(name)",
@@ -210,10 +216,10 @@ struct DoctorTests {
         #expect(LoopbackModule.devices(sysfs: root) == ["/dev/video2", "/dev/video10"])
 
         let trouble = "The stream is not on a loopback device: v4l2loopback: it is fed"
-        try desk.appear(changing: [
+        try daemon.appear(changing: [
             .stream: ["ConfigurationFile": .string(file), "Problems": .strings([trouble])]
         ])
-        let output = try desk.run("doctor").output
+        let output = try daemon.run("doctor").output
         #expect(output.contains("✗ loopback       there is no device of v4l2loopback\n"))
         #expect(output.contains("✓ stream         dualcamd reports no other problem\n"))
     }

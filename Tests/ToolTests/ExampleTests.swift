@@ -16,9 +16,9 @@ struct ExampleTests {
     }
 
     /// Starts a line of a shell that finds `dualcamctl`.
-    private func start(_ line: String, _ desk: Desk) throws -> Child {
-        let path = "\(Programs.directory):\(desk.session.environment["PATH"] ?? "/usr/bin:/bin")"
-        return try desk.session.run(
+    private func start(_ line: String, _ daemon: FakeDaemon) throws -> Child {
+        let path = "\(Programs.directory):\(daemon.session.environment["PATH"] ?? "/usr/bin:/bin")"
+        return try daemon.session.run(
             "sh",
             ["-c", line],
             adding: ["PATH": path, "GSETTINGS_BACKEND": "keyfile"]
@@ -27,81 +27,81 @@ struct ExampleTests {
 
     /// Runs a line of a shell to its end; what it wrote.
     @discardableResult
-    private func run(_ line: String, _ desk: Desk) throws -> String {
-        let child = try start(line, desk)
-        try desk.wait(for: line) { child.exit != nil }
+    private func run(_ line: String, _ daemon: FakeDaemon) throws -> String {
+        let child = try start(line, daemon)
+        try daemon.wait(for: line) { child.exit != nil }
         #expect(child.exit == .status(0) && child.errors == "", "\(line): \(child.errors)")
         return child.output
     }
 
     /// What each command asks of the daemon, one after the other.
-    private func asked(by commands: [String], _ desk: Desk) throws -> [String] {
+    private func asked(by commands: [String], _ daemon: FakeDaemon) throws -> [String] {
         try commands.map { command in
-            let before = desk.asked.count
-            try run(command, desk)
+            let before = daemon.asked.count
+            try run(command, daemon)
             // A bar that follows asks, too.
-            return desk.asked.dropFirst(before).filter { $0 != "Statistics" }
+            return daemon.asked.dropFirst(before).filter { $0 != "Statistics" }
                 .joined(separator: ", ")
         }
     }
 
     @Test func waybarShowsAndDrives() throws {
-        let desk = try Desk()
-        try desk.appear()
+        let daemon = try FakeDaemon()
+        try daemon.appear()
         let lines = try text("waybar/config.jsonc").split(separator: "\n")
         let json = lines.filter { !$0.hasPrefix("//") }.joined(separator: "\n")
         let parsed = try JSONSerialization.jsonObject(with: Data(json.utf8))
         let modules = try #require(parsed as? [String: [String: String]])
         let module = try #require(modules["custom/dualcam"])
 
-        let bar = try start(try #require(module["exec"]), desk)
-        try desk.wait(for: "a line") { bar.output.hasSuffix("\n") }
+        let bar = try start(try #require(module["exec"]), daemon)
+        try daemon.wait(for: "a line") { bar.output.hasSuffix("\n") }
         let line = try JSONSerialization.jsonObject(with: Data(bar.output.utf8))
         let shown = try #require(line as? [String: Any])
         let classes = try #require(shown["class"] as? [String])
         #expect(try text("waybar/style.css").contains("#custom-dualcam.\(classes[0]) "))
         let commands = module.filter { $0.key.hasPrefix("on-") }.sorted { $0.key < $1.key }
         #expect(
-            try asked(by: commands.map(\.value), desk) == [
+            try asked(by: commands.map(\.value), daemon) == [
                 "Swap", "Enabled=false", "Enabled=true", "StepDial -1", "StepDial 1",
             ]
         )
     }
 
     @Test func polybarShowsAndDrives() throws {
-        let desk = try Desk()
-        try desk.appear()
+        let daemon = try FakeDaemon()
+        try daemon.appear()
         let settings = try text("polybar/dualcam.ini").matches(of: /(?m)^([a-z-]+) = (.*)$/).map {
             (String($0.1), String($0.2))
         }
         let show = try #require(settings.first { $0.0 == "exec" }).1
-        let bar = try start(show, desk)
-        try desk.wait(for: "a line") { bar.output == "● back\n" }
-        desk.set(["Enabled": .boolean(true)], of: .privacy)
-        try desk.wait(for: "a change") { bar.output == "● back\n● private\n" }
+        let bar = try start(show, daemon)
+        try daemon.wait(for: "a line") { bar.output == "● back\n" }
+        daemon.set(["Enabled": .boolean(true)], of: .privacy)
+        try daemon.wait(for: "a change") { bar.output == "● back\n● private\n" }
         let commands = settings.filter { $0.0.hasPrefix("click") || $0.0.hasPrefix("scroll") }
         #expect(
-            try asked(by: commands.map(\.1), desk) == [
+            try asked(by: commands.map(\.1), daemon) == [
                 "Swap", "InsetVisible=false", "Enabled=false", "StepDial 1", "StepDial -1",
             ]
         )
     }
 
     @Test func gnomeGetsKeysAndKeepsItsOwn() throws {
-        let desk = try Desk()
-        try desk.appear()
+        let daemon = try FakeDaemon()
+        try daemon.appear()
         let keys = "org.gnome.settings-daemon.plugins.media-keys"
         let list = "gsettings get \(keys) custom-keybindings"
-        try run("gsettings set \(keys) custom-keybindings \"['/mine/']\"", desk)
-        let before = try run(list, desk)
-        for _ in 0..<2 { try run("\(Self.folder)/gnome/shortcuts", desk) }
-        let paths = try run(list, desk).matches(of: /'([^']*)'/).map { String($0.1) }
+        try run("gsettings set \(keys) custom-keybindings \"['/mine/']\"", daemon)
+        let before = try run(list, daemon)
+        for _ in 0..<2 { try run("\(Self.folder)/gnome/shortcuts", daemon) }
+        let paths = try run(list, daemon).matches(of: /'([^']*)'/).map { String($0.1) }
         #expect(paths.count == 7 && paths[0] == "/mine/")
         var commands: [String] = []
         var bindings: Set<String> = []
         for path in paths.dropFirst() {
             func value(_ name: String) throws -> String {
-                try run("gsettings get \(keys).custom-keybinding:\(path) \(name)", desk)
+                try run("gsettings get \(keys).custom-keybinding:\(path) \(name)", daemon)
                     .trimmingCharacters(in: ["'", "\n"])
             }
             commands.append(try value("command"))
@@ -109,46 +109,46 @@ struct ExampleTests {
         }
         #expect(bindings.count == 6 && bindings.contains("<Super><Alt>s"))
         #expect(
-            try asked(by: commands, desk) == [
+            try asked(by: commands, daemon) == [
                 "Swap", "Layout=side-by-side", "InsetVisible=false", "Enabled=true", "StepDial 1",
                 "StepDial -1",
             ]
         )
-        try run("\(Self.folder)/gnome/shortcuts --remove", desk)
-        #expect(try run(list, desk) == before)
+        try run("\(Self.folder)/gnome/shortcuts --remove", daemon)
+        #expect(try run(list, daemon) == before)
     }
 
     @Test func plasmaGetsKeys() throws {
-        let desk = try Desk()
-        try desk.appear()
-        #expect(try run("desktop-file-validate \(Self.folder)/kde/dualcam.desktop", desk) == "")
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        #expect(try run("desktop-file-validate \(Self.folder)/kde/dualcam.desktop", daemon) == "")
         let file = try text("kde/dualcam.desktop")
         let commands = file.matches(of: /(?m)^Exec=(.*)$/).map { String($0.1) }
         let keys = Set(file.matches(of: /(?m)^X-KDE-Shortcuts=(.*)$/).map { String($0.1) })
         #expect(keys.count == commands.count - 1)
         #expect(
-            try asked(by: commands, desk) == [
+            try asked(by: commands, daemon) == [
                 "Start", "Swap", "InsetVisible=false", "Enabled=true", "StepDial 1", "StepDial -1",
             ]
         )
     }
 
     @Test func aDeckHasLabelsAndKeys() throws {
-        let desk = try Desk()
-        try desk.appear()
-        let keys = "\(desk.session.directory)/keys"
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let keys = "\(daemon.session.directory)/keys"
         mkfifo(keys, 0o600)
-        let deck = try start("\(Self.folder)/deck/deck <\(keys)", desk)
+        let deck = try start("\(Self.folder)/deck/deck <\(keys)", daemon)
         // A reader's open waits for a writer's.
         let writer = open(keys, O_RDWR | O_CLOEXEC)
         defer { close(writer) }
-        try desk.wait(for: "six labels") { deck.output.split(separator: "\n").count == 6 }
+        try daemon.wait(for: "six labels") { deck.output.split(separator: "\n").count == 6 }
         #expect(deck.output.hasPrefix("1 BACK\n2 inset\n3 ●\n4 PRO\n5 ISO "))
-        desk.set(["InsetVisible": .boolean(false)], of: .scene)
-        try desk.wait(for: "a new label") { deck.output.hasSuffix("\n2 no inset\n") }
+        daemon.set(["InsetVisible": .boolean(false)], of: .scene)
+        try daemon.wait(for: "a new label") { deck.output.hasSuffix("\n2 no inset\n") }
         write(writer, "1\n9\n6\n", 6)
-        try desk.wait(for: "the keys") { desk.asked.filter { $0 != "Statistics" }.count == 2 }
-        #expect(desk.asked.filter { $0 != "Statistics" } == ["Swap", "StepDial 1"])
+        try daemon.wait(for: "the keys") { daemon.asked.filter { $0 != "Statistics" }.count == 2 }
+        #expect(daemon.asked.filter { $0 != "Statistics" } == ["Swap", "StepDial 1"])
         #expect(deck.errors == "deck: there is no key 9\n")
     }
 }

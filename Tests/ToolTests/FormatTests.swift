@@ -24,13 +24,13 @@ struct FormatTests {
         ("{{ statistics.none }}", ""), ("{{ \"{{\" }}", "{{"),
     ])
     func namesHaveValues(_ format: String, _ line: String) throws {
-        let desk = try Desk()
-        try desk.appear(changing: [
+        let daemon = try FakeDaemon()
+        try daemon.appear(changing: [
             .camera: ["Name": .string("Face <Cam> & 'co'"), "Mirror": .boolean(true)],
             .stream: ["Problems": .strings(["one", "two"])],
             .pro: ["Enabled": .boolean(true)],
         ])
-        let child = try desk.run("status", "--format", format)
+        let child = try daemon.run("status", "--format", format)
         #expect(child.exit == .status(0), "\(child.errors)")
         #expect(child.output == line + "\n")
     }
@@ -44,32 +44,32 @@ struct FormatTests {
         ("{{ uc(state }}", "Expected ) before"), ("{{ uc(state, main) }}", "uc takes 1, not 2"),
     ])
     func whatIsUnknownIsWrongUsage(_ format: String, _ message: String) throws {
-        let child = try Desk().run("status", "--format", format)
+        let child = try FakeDaemon().run("status", "--format", format)
         #expect(child.exit == .status(2))
         #expect(child.output == "" && child.errors.contains(message), "\(child.errors)")
     }
 
     @Test func oneFormAtATime() throws {
-        let child = try Desk().run("status", "--format", "x", "--json")
+        let child = try FakeDaemon().run("status", "--format", "x", "--json")
         #expect(child.exit == .status(2))
     }
 
     @Test func aNameWithControlCharactersIsOneLine() throws {
-        let desk = try Desk()
-        try desk.appear(changing: [.camera: ["Name": .string("a\nb\u{1b}[2J")]])
-        let child = try desk.run("status", "--format", "{{ cameras.back.name }}")
+        let daemon = try FakeDaemon()
+        try daemon.appear(changing: [.camera: ["Name": .string("a\nb\u{1b}[2J")]])
+        let child = try daemon.run("status", "--format", "{{ cameras.back.name }}")
         #expect(child.output == "a\u{fffd}b\u{fffd}[2J\n")
     }
 
     @Test func followPrintsChangesOfTheLineAlone() throws {
-        let desk = try Desk()
-        let child = try desk.start("status", "--follow", "--format", "{{ state }} {{ swapped }}")
-        try desk.wait(for: "off") { child.output == "off \n" }
-        try desk.appear()
-        try desk.wait(for: "the daemon") { child.output == "off \nstreaming false\n" }
-        desk.set(["Consumers": .uint32(7)], of: .stream)
-        desk.set(["Swapped": .boolean(true)], of: .scene)
-        try desk.wait(for: "the swap") {
+        let daemon = try FakeDaemon()
+        let child = try daemon.start("status", "--follow", "--format", "{{ state }} {{ swapped }}")
+        try daemon.wait(for: "off") { child.output == "off \n" }
+        try daemon.appear()
+        try daemon.wait(for: "the daemon") { child.output == "off \nstreaming false\n" }
+        daemon.set(["Consumers": .uint32(7)], of: .stream)
+        daemon.set(["Swapped": .boolean(true)], of: .scene)
+        try daemon.wait(for: "the swap") {
             child.output == "off \nstreaming false\nstreaming true\n"
         }
         child.signal(SIGTERM)

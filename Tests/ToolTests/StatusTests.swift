@@ -76,20 +76,20 @@ struct StatusTests {
 
     @Test(arguments: cases)
     func textIsReadAtOneGlance(_ name: String, _ changes: [Interface: [String: Value]]) throws {
-        let desk = try Desk()
-        try desk.appear(changing: changes)
-        let status = try desk.run("status")
+        let daemon = try FakeDaemon()
+        try daemon.appear(changing: changes)
+        let status = try daemon.run("status")
         #expect(status.exit == .status(0), "\(status.errors)")
-        let cameras = try desk.run("cameras")
+        let cameras = try daemon.run("cameras")
         try expectGolden(status.output + "---\n" + cameras.output, "status-\(name).txt")
         #expect(status.output.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
     }
 
     @Test(arguments: cases)
     func jsonHasEveryKeyInOneLine(_ name: String, _ changes: [Interface: [String: Value]]) throws {
-        let desk = try Desk()
-        try desk.appear(changing: changes)
-        let text = try desk.run("status", "--json").output
+        let daemon = try FakeDaemon()
+        try daemon.appear(changing: changes)
+        let text = try daemon.run("status", "--json").output
         #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count == 2)
         try expectGolden(text, "status-\(name).json")
         let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8))
@@ -112,44 +112,44 @@ struct StatusTests {
     }
 
     @Test func whatACameraDoesNotTellIsEmpty() throws {
-        let desk = try Desk()
-        try desk.appear(changing: [.controls: ["Iso": .uint32(0), "Shutter": .uint64(0)]])
+        let daemon = try FakeDaemon()
+        try daemon.appear(changing: [.controls: ["Iso": .uint32(0), "Shutter": .uint64(0)]])
         let format = "{{ default(cameras.main.iso, \"–\") }}{{ cameras.main.shutter }}"
-        #expect(try desk.run("status", "--format", format).output == "–\n")
+        #expect(try daemon.run("status", "--format", format).output == "–\n")
     }
 
     @Test func followPrintsEachChangeAndOutlivesTheDaemon() throws {
-        let desk = try Desk()
-        let child = try desk.start("status", "--follow", "--json")
+        let daemon = try FakeDaemon()
+        let child = try daemon.start("status", "--follow", "--json")
         func lines() -> [String] {
             child.output.split(separator: "\n").map {
                 $0.contains(#""state":"off""#)
                     ? "off" : $0.contains(#""swapped":true"#) ? "swapped" : "plain"
             }
         }
-        try desk.wait(for: "off") { lines() == ["off"] }
-        try desk.appear()
-        try desk.wait(for: "the daemon") { lines() == ["off", "plain"] }
-        desk.set(["Swapped": .boolean(true)], of: .scene)
-        try desk.wait(for: "the swap") { lines() == ["off", "plain", "swapped"] }
+        try daemon.wait(for: "off") { lines() == ["off"] }
+        try daemon.appear()
+        try daemon.wait(for: "the daemon") { lines() == ["off", "plain"] }
+        daemon.set(["Swapped": .boolean(true)], of: .scene)
+        try daemon.wait(for: "the swap") { lines() == ["off", "plain", "swapped"] }
         // What is not a change prints nothing.
-        desk.set(["Swapped": .boolean(true)], of: .scene)
-        desk.emit("DidStart")
-        desk.vanish()
-        try desk.wait(for: "its end") { lines() == ["off", "plain", "swapped", "off"] }
-        try desk.appear()
-        try desk.wait(for: "its return") { lines().last == "plain" }
+        daemon.set(["Swapped": .boolean(true)], of: .scene)
+        daemon.emit("DidStart")
+        daemon.vanish()
+        try daemon.wait(for: "its end") { lines() == ["off", "plain", "swapped", "off"] }
+        try daemon.appear()
+        try daemon.wait(for: "its return") { lines().last == "plain" }
         child.signal(SIGTERM)
         #expect(try child.wait() == .status(0))
     }
 
     @Test func followIsTextForPeople() throws {
-        let desk = try Desk()
-        try desk.appear()
-        let child = try desk.start("status", "--follow")
-        try desk.wait(for: "the status") { child.output.contains("layout") }
-        desk.vanish()
-        try desk.wait(for: "off") {
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let child = try daemon.start("status", "--follow")
+        try daemon.wait(for: "the status") { child.output.contains("layout") }
+        daemon.vanish()
+        try daemon.wait(for: "off") {
             child.output.hasSuffix("○ off         dualcamd is not running\n")
         }
         child.signal(SIGINT)
@@ -159,46 +159,46 @@ struct StatusTests {
 
     @Test(arguments: ["status --follow", "status --follow --json", "monitor"])
     func itEndsWhenNobodyReads(_ command: String) throws {
-        let desk = try Desk()
-        try desk.appear()
-        let script = "{ \(Desk.tool) \(command); echo $? >&2; } | head -n 1"
-        let child = try desk.session.run("sh", ["-c", script])
-        try desk.wait(for: "the end of \(command)") { child.exit != nil }
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let script = "{ \(FakeDaemon.tool) \(command); echo $? >&2; } | head -n 1"
+        let child = try daemon.session.run("sh", ["-c", script])
+        try daemon.wait(for: "the end of \(command)") { child.exit != nil }
         #expect(child.errors == "0\n")
     }
 
     @Test func itEndsWithTheBus() throws {
-        let desk = try Desk()
-        try desk.appear()
-        let child = try desk.start("monitor")
-        try desk.wait(for: "the daemon") { child.output.contains("appeared") }
-        desk.session.kill(.bus)
-        try desk.wait(for: "the end") { child.exit != nil }
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let child = try daemon.start("monitor")
+        try daemon.wait(for: "the daemon") { child.output.contains("appeared") }
+        daemon.session.kill(.bus)
+        try daemon.wait(for: "the end") { child.exit != nil }
         #expect(child.exit == .status(8))
         #expect(child.errors == "dualcamctl: the session bus is gone\n")
     }
 
     @Test func monitorPrintsALineForEachEvent() throws {
-        let desk = try Desk()
-        let child = try desk.start("monitor", "--json")
-        let text = try desk.start("monitor")
-        try desk.wait(for: "the first lines") { child.output != "" && text.output != "" }
-        try desk.appear()
-        try desk.wait(for: "the daemon") {
+        let daemon = try FakeDaemon()
+        let child = try daemon.start("monitor", "--json")
+        let text = try daemon.start("monitor")
+        try daemon.wait(for: "the first lines") { child.output != "" && text.output != "" }
+        try daemon.appear()
+        try daemon.wait(for: "the daemon") {
             child.output.contains("appeared") && text.output.contains("appeared")
         }
         // Signals count from when the bus knows that they are wanted.
-        try desk.wait(for: "a signal") {
-            desk.emit("WillStop")
+        try daemon.wait(for: "a signal") {
+            daemon.emit("WillStop")
             return child.output.contains("WillStop") && text.output.contains("WillStop")
         }
-        desk.set(["State": .string("stopped"), "Consumers": .uint32(0)], of: .stream)
-        desk.set(["Mirror": .boolean(true)], of: .camera, at: DualCam.backPath)
-        try desk.wait(for: "the changes") {
+        daemon.set(["State": .string("stopped"), "Consumers": .uint32(0)], of: .stream)
+        daemon.set(["Mirror": .boolean(true)], of: .camera, at: DualCam.backPath)
+        try daemon.wait(for: "the changes") {
             child.output.contains("Mirror") && text.output.contains("Mirror")
         }
-        desk.vanish()
-        try desk.wait(for: "the end") { child.output.hasSuffix("\"vanished\"}\n") }
+        daemon.vanish()
+        try daemon.wait(for: "the end") { child.output.hasSuffix("\"vanished\"}\n") }
         // Whether its objects are still news when the daemon has its name is a matter of luck.
         let times = #/"time":"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d\dZ",/#
         let lines = Set(

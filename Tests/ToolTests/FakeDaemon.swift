@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A session bus with a daemon of the test's own making on it, and the real `dualcamctl`.
-final class Desk {
+final class FakeDaemon {
     let session: PrivateSession
     let loop: EventLoop
     private var connection: Connection?
@@ -43,11 +43,11 @@ final class Desk {
                 answer($0, interface)
             }
         }
-        export(.stream, DualCam.path, Desk.stream)
-        export(.scene, DualCam.path, Desk.scene)
+        export(.stream, DualCam.path, FakeDaemon.stream)
+        export(.scene, DualCam.path, FakeDaemon.scene)
         export(.pro, DualCam.path, ["Enabled": .boolean(true), "Dial": .string("iso")])
-        export(.controls, DualCam.backPath, Desk.controls)
-        export(.controls, DualCam.frontPath, Desk.controls)
+        export(.controls, DualCam.backPath, FakeDaemon.controls)
+        export(.controls, DualCam.frontPath, FakeDaemon.controls)
         export(
             .orientation,
             DualCam.path,
@@ -56,10 +56,10 @@ final class Desk {
                 "SensorAvailable": .boolean(false),
             ]
         )
-        export(.capture, DualCam.path, Desk.capture)
+        export(.capture, DualCam.path, FakeDaemon.capture)
         export(.privacy, DualCam.path, ["Enabled": .boolean(false)])
-        export(.camera, DualCam.backPath, Desk.camera("back", "Desk Cam", mirror: false))
-        export(.camera, DualCam.frontPath, Desk.camera("front", "Face Cam", mirror: true))
+        export(.camera, DualCam.backPath, FakeDaemon.camera("back", "Desk Cam", mirror: false))
+        export(.camera, DualCam.frontPath, FakeDaemon.camera("front", "Face Cam", mirror: true))
         try connection.requestName(DualCam.busName)
         self.connection = connection
         self.server = server
@@ -89,7 +89,9 @@ final class Desk {
         let arguments =
             values
             ? call.arguments.dropLast().map { value in
-                " " + (value.array?.map(Desk.text).joined(separator: ",") ?? Desk.text(value))
+                " "
+                    + (value.array?.map(FakeDaemon.text).joined(separator: ",")
+                        ?? FakeDaemon.text(value))
             }.joined() : ""
         asked.append(place + call.member + arguments + options)
         if let refusal { return call.fail(refusal) }
@@ -114,8 +116,8 @@ final class Desk {
                 .array(
                     hasControls
                         ? [
-                            Desk.raw("auto_exposure", "menu", 0, 3, 1, 0),
-                            Desk.raw("exposure_time_absolute", "int", 1, 10000, 156, 16),
+                            FakeDaemon.raw("auto_exposure", "menu", 0, 3, 1, 0),
+                            FakeDaemon.raw("exposure_time_absolute", "int", 1, 10000, 156, 16),
                         ] : [],
                     of: "(ssiiiiu)"
                 )
@@ -135,7 +137,7 @@ final class Desk {
                 "path": .string("/home/me/Videos/DualCam/a.mkv"), "picture": .string("back"),
                 "encoder": .string("mjpeg"),
             ]
-            set(["RecordingFiles": Desk.files(hasFiles ? [file] : [])], of: .capture)
+            set(["RecordingFiles": FakeDaemon.files(hasFiles ? [file] : [])], of: .capture)
             call.reply()
         case "StopRecording":
             let file: [String: Value] = [
@@ -152,7 +154,7 @@ final class Desk {
         let place =
             write.path == DualCam.path
             ? "" : (write.path.text.split(separator: "/").last ?? "") + " "
-        asked.append("\(place)\(write.property)=\(Desk.text(write.value))")
+        asked.append("\(place)\(write.property)=\(FakeDaemon.text(write.value))")
         if let refusal { return write.refuse(refusal) }
         set([write.property: write.value], of: interface, at: write.path)
         write.accept()
@@ -242,7 +244,7 @@ final class Desk {
 
     /// Starts `dualcamctl`.
     func start(_ arguments: [String]) throws -> Child {
-        try session.run(Desk.tool, arguments, adding: ["COLUMNS": "80", "TZ": "UTC"])
+        try session.run(FakeDaemon.tool, arguments, adding: ["COLUMNS": "80", "TZ": "UTC"])
     }
 
     /// Runs `dualcamctl` to its end while the daemon answers.
