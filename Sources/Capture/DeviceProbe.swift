@@ -17,7 +17,7 @@ final class DeviceProbe {
     private var probes: [NodeID: NodeProbe] = [:]
 
     /// Seconds that a list waits for answers.
-    private static let patience = 1.0
+    private static let timeout = 1.0
 
     /// Talks to nodes with `ask`; `onAnswer` is called, on a thread of its own, when one answers later
     /// than it was waited for.
@@ -55,7 +55,7 @@ final class DeviceProbe {
         for node in nodes where probes[node] == nil {
             probes[node] = try? NodeProbe(node.path, ask, onAnswer)
         }
-        let deadline = MonotonicClock.now + Timestamp(seconds: Self.patience)
+        let deadline = MonotonicClock.now + Timestamp(seconds: Self.timeout)
         var replies: [String: Reply] = [:]
         for node in nodes {
             replies[node.path] = probes[node]?.reply(until: deadline)

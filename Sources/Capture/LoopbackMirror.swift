@@ -86,7 +86,7 @@ package final class LoopbackMirror: Sendable {
 
         /// How long a program has to have the device open until it counts: some open every device for
         /// a moment, to see what it is.
-        private static let patience = Timestamp(seconds: 0.2)
+        private static let debounce = Timestamp(seconds: 0.2)
         /// How long until something is tried again that nothing tells of.
         private static let retry = Timestamp(seconds: 2)
 
@@ -175,7 +175,7 @@ package final class LoopbackMirror: Sendable {
             let deadline = MonotonicClock.now + Timestamp(seconds: 30)
             if case .ready = Capture.wait(for: watch.descriptor, bell: shared.bell, until: deadline)
             {
-                pause(for: Self.patience)
+                pause(for: Self.debounce)
             }
         }
 
@@ -196,7 +196,7 @@ package final class LoopbackMirror: Sendable {
                         bell: shared.bell,
                         until: deadline
                     ) {
-                        pause(for: Self.patience)
+                        pause(for: Self.debounce)
                     }
                     continue
                 }
@@ -207,7 +207,7 @@ package final class LoopbackMirror: Sendable {
         /// Does not go on at once after `error`; tells of it, unless the node was on its way, or has gone.
         private func endured(_ error: CaptureError) {
             guard error.code != .woken else { return }
-            pause(for: Self.patience)
+            pause(for: Self.debounce)
             if orders.isPublished, !orders.isOver { tell(.unavailable(error.description)) }
         }
 

@@ -77,7 +77,7 @@ final class PipeWireStream: CameraStream {
     /// How many frames may be held at once.
     private static let poolCount = 6
     /// How long PipeWire may take to say what there is.
-    private static let patience = Timestamp(seconds: 3)
+    private static let timeout = Timestamp(seconds: 3)
     private static let library: Void = pw_init(nil, nil)
     private static let formats: [(PixelFormat, spa_video_format)] = [
         (.yuyv, SPA_VIDEO_FORMAT_YUY2), (.uyvy, SPA_VIDEO_FORMAT_UYVY),
@@ -122,7 +122,7 @@ final class PipeWireStream: CameraStream {
         hooks = Hooks()
         undo = []  // From here on `deinit` sees to it.
 
-        let deadline = MonotonicClock.now + Self.patience
+        let deadline = MonotonicClock.now + Self.timeout
         hooks.listen(core: core, registry: registry, for: self)
         cpw_core_sync(core, 0, 0)
         try iterate(until: deadline, bell) { isListed }

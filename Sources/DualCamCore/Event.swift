@@ -61,7 +61,7 @@ package enum Event: Hashable, Sendable {
     /// There is a microphone for the recording, or none.
     case microphone(Bool)
     /// A recording that waits for cameras or sound has waited long enough.
-    case recordingPatienceOver
+    case recordingStartTimedOut
     /// Another second was recorded.
     case recordingTick
     /// All files of the recording are done.
@@ -152,7 +152,7 @@ package enum Effect: Hashable, Sendable {
     case endGrace
     /// The same for who looks at this camera alone.
     case startCameraGrace(Role), endCameraGrace(Role)
-    /// Open the microphone, where sound is wanted, and send `recordingPatienceOver` in time.
+    /// Open the microphone, where sound is wanted, and send `recordingStartTimedOut` in time.
     case prepareRecording(sound: Bool)
     /// Record from now on.
     case beginRecording

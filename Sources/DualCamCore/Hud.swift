@@ -303,7 +303,7 @@ package struct HudState: Hashable, Sendable {
 
     /// Seconds: to come and go; alone until the dial fades, and to fade; a stop's slide, and the longest
     /// one; a bump.
-    private static let (coming, patience, fading) = (0.3, 3.0, 0.3)
+    private static let (coming, timeout, fading) = (0.3, 3.0, 0.3)
     private static let (stopSlide, longestSlide, bumping, cooling) = (0.12, 0.36, 0.18, 0.5)
     /// What is left of a dial that was left alone.
     private static let idleOpacity = 0.3
@@ -349,7 +349,7 @@ package struct HudState: Hashable, Sendable {
     package func pose(at time: Timestamp) -> Pose? {
         let opacity = shown.value(at: time, duration: Self.coming)
         guard opacity > 0, content != nil else { return nil }
-        let alone = (time - lastCommand).seconds - Self.patience
+        let alone = (time - lastCommand).seconds - Self.timeout
         let sleep = Easing.inOut(max(0, min(1, alone / Self.fading)))
         let bumped = (time - bumpTime).seconds
         // Out fast and back slowly, as something that gives way.

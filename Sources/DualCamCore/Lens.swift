@@ -134,7 +134,7 @@ package struct LensState: Hashable, Sendable {
     }
 
     /// Seconds that lenses wait for a zoom before they cross over.
-    static let zoomPatience = 3.0
+    static let zoomTimeout = 3.0
     /// Seconds in which the picture moves, where nobody said how many.
     package static let usualDuration = 0.3
 
@@ -251,7 +251,7 @@ extension State {
         cameras[role].lens.incoming?.waitsSince = since
         guard
             most <= scene.framings[role].zoom * 1.01
-                || (time - since).seconds >= LensState.zoomPatience
+                || (time - since).seconds >= LensState.zoomTimeout
         else { return [] }
         cameras[role].lens.incoming?.isCrossing = true
         let over = scene.framings[role].cross(toFactor: next, at: time)

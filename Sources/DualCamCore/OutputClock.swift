@@ -23,7 +23,7 @@ package struct OutputClock: Sendable {
     /// How early, in intervals, an arrival may bring a frame forward.
     private static let earliest = 0.6
     /// How long past its time, in intervals, a frame waits for an expected arrival.
-    private static let patience = 0.25
+    private static let slack = 0.25
 
     /// A clock of `rate` frames a second, whose first frame is due at `now`.
     package init(rate: Int, now: Timestamp) {
@@ -71,7 +71,7 @@ package struct OutputClock: Sendable {
         // of more than two intervals is not made up for.
         let base =
             broughtForward || expected || (now - due).nanoseconds > 2 * interval ? now : due
-        let wait = expected ? Int64(Double(interval) * (1 + Self.patience)) : interval
+        let wait = expected ? Int64(Double(interval) * (1 + Self.slack)) : interval
         lastTick = now
         due = Timestamp(nanoseconds: base.nanoseconds + wait)
     }

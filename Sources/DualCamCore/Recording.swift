@@ -35,7 +35,7 @@ package struct RecordingState: Hashable, Sendable {
     /// Since when it runs.
     package var since = Timestamp.zero
     /// Whether it begins with what there is, cameras or not.
-    var isPatienceOver = false
+    var hasStartTimedOut = false
 
     /// For how many whole seconds it runs; `nil` where it does not.
     package func seconds(at time: Timestamp) -> Int? {
@@ -58,7 +58,7 @@ extension State {
 
     /// Whether all is known that a recording waits for before it begins.
     var canRecord: Bool {
-        recording.isPatienceOver
+        recording.hasStartTimedOut
             || recording.hasSound != nil
                 && Role.allCases.allSatisfy { role in
                     let phase = cameras[role].phase

@@ -217,9 +217,9 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         effects.append(.endRecording)
     case .microphone(let isThere):
         if state.recording.phase == .starting { state.recording.hasSound = isThere }
-    case .recordingPatienceOver:
+    case .recordingStartTimedOut:
         if state.recording.phase == .starting {
-            state.recording.isPatienceOver = true
+            state.recording.hasStartTimedOut = true
             state.recording.hasSound = state.recording.hasSound ?? false
         }
     case .recordingTick: break  // What is shown follows below.
@@ -527,9 +527,9 @@ private func useRoom(_ state: inout State, _ before: State) -> [Effect] {
 /// Tells the scene which cameras there are and which of them deliver.
 private func showCameras(_ state: inout State, _ before: State, at time: Timestamp) {
     /// How soon a camera has to deliver for its start not to be shown, in seconds; and another lens in its place.
-    let (swift, lensPatience) = (0.5, 2.0)
+    let (swift, lensTimeout) = (0.5, 2.0)
     /// For how long it may change to its largest mode, or back, with the last picture in sight.
-    let fullPatience = 3.0
+    let fullTimeout = 3.0
     for role in Role.allCases {
         state.cameras[role].orientationTurns = state.orientation.current.quarterTurns(of: role)
         let camera = state.cameras[role]
@@ -548,7 +548,7 @@ private func showCameras(_ state: inout State, _ before: State, at time: Timesta
                 .waiting,
                 of: role,
                 at: time,
-                after: camera.full == .off ? swift : fullPatience
+                after: camera.full == .off ? swift : fullTimeout
             )
         case .opening: state.scene.setNotice(.waiting, of: role, at: time)
         case .interrupted:
@@ -557,7 +557,7 @@ private func showCameras(_ state: inout State, _ before: State, at time: Timesta
                 Notice(camera.interruption),
                 of: role,
                 at: time,
-                after: camera.lens.incoming == nil || camera.suspension != nil ? 0 : lensPatience
+                after: camera.lens.incoming == nil || camera.suspension != nil ? 0 : lensTimeout
             )
         }
     }

@@ -70,7 +70,7 @@ package struct ZoomDrive: Hashable, Sendable {
     /// How much a step magnifies, at most.
     private static let stride = 1.05
     /// Reads of one value after which it does not follow what was written, for now; and after which it never will.
-    private static let (patience, rest) = (3, 10)
+    private static let (stallLimit, rest) = (3, 10)
 
     /// Follows nothing.
     package init() {}
@@ -111,7 +111,7 @@ package struct ZoomDrive: Hashable, Sendable {
             stillness += 1
             return
         }
-        let wasStill = stillness >= Self.patience
+        let wasStill = stillness >= Self.stallLimit
         stillness = 0
         if let asked, !wasStill || (min(asked, seen)...max(asked, seen)).contains(value) { return }
         asked = nil
@@ -127,7 +127,7 @@ package struct ZoomDrive: Hashable, Sendable {
     /// It takes nothing: it stays where it stands, until another request, and what is seen is cut.
     package mutating func giveUp() {
         isStuck = true
-        stillness = Self.patience
+        stillness = Self.stallLimit
     }
 
     /// What `control` is to be at `time`, in the end; `nil` where that is others' to say.
@@ -144,7 +144,7 @@ package struct ZoomDrive: Hashable, Sendable {
         }
         let isOnWay = (min(control.value, goal)...max(control.value, goal)).contains(asked)
         // A device that rounds, or tells of nothing, does not get any nearer.
-        let from = isOnWay && stillness >= Self.patience ? asked : control.value
+        let from = isOnWay && stillness >= Self.stallLimit ? asked : control.value
         let next =
             goal > from
             ? min(goal, max(from + control.step, control.value(upTo: Double(from) * Self.stride)))
@@ -160,6 +160,6 @@ package struct ZoomDrive: Hashable, Sendable {
             return true
         }
         return !request.framing.isMoving(at: time) && asked == goal
-            && stillness >= (seen == asked ? Self.patience : Self.rest)
+            && stillness >= (seen == asked ? Self.stallLimit : Self.rest)
     }
 }

@@ -196,13 +196,13 @@ package final class CaptureThread: Sendable {
         }
         defer { close(decoder) }
         let interval = 1 / max(stream.mode.rate, 0.1)
-        let patience = max(Self.stallIntervals * interval, Self.stallTime)
+        let stallTimeout = max(Self.stallIntervals * interval, Self.stallTime)
         var mode = stream.mode
         /// What it is to tell that it delivers.
         var adapted: Report? = .adapted(isFull: request.isFull)
         var isDelivering = false
         // How many seconds without a frame there may be now.
-        var limit = max(Self.startTime, patience)
+        var limit = max(Self.startTime, stallTimeout)
         var sequence: UInt64?
         var lastFrame = MonotonicClock.now
         // A damaged frame is no picture, but shows that the camera goes on.
@@ -231,7 +231,7 @@ package final class CaptureThread: Sendable {
                 slot.put(frame, of: jpeg, lost: lost ?? 0, decoding: decoding)
                 if !isDelivering {
                     isDelivering = true
-                    limit = patience
+                    limit = stallTimeout
                     // A node of PipeWire tells only with its first frame.
                     mode.rate = stream.mode.rate
                     mode.format = stream.mode.format
@@ -249,7 +249,7 @@ package final class CaptureThread: Sendable {
                 let error = CaptureError(.timedOut, "capture", detail: "no frame")
                 guard isDelivering else { throw error }
                 isDelivering = false
-                limit = max(Self.reopeningTime, 2 * patience)
+                limit = max(Self.reopeningTime, 2 * stallTimeout)
                 report(.interrupted(error.interruption, reason: "\(error)"), identity)
             case .woken:
                 break

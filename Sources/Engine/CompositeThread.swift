@@ -52,7 +52,7 @@ package final class CompositeThread: Sendable {
     }
 
     /// How long the end waits for a search for fonts.
-    private static let fontPatience = Timestamp(seconds: 0.2)
+    private static let fontTimeout = Timestamp(seconds: 0.2)
 
     /// The scene that is shown, and what is laid over it.
     let overlay: OverlayThread
@@ -88,7 +88,7 @@ package final class CompositeThread: Sendable {
             let started = try Thread(name: "composite") { worker.run() }
             thread.withLock { $0 = started }
         } catch {
-            _ = overlay.end(by: MonotonicClock.now + Self.fontPatience)
+            _ = overlay.end(by: MonotonicClock.now + Self.fontTimeout)
             throw error
         }
     }
@@ -158,7 +158,7 @@ package final class CompositeThread: Sendable {
             return thread
         }
         ended?.join()
-        return overlay.end(by: MonotonicClock.now + Self.fontPatience)
+        return overlay.end(by: MonotonicClock.now + Self.fontTimeout)
     }
 
     private func order(_ order: Order) {

@@ -92,12 +92,12 @@ package final class PhotoThread: Sendable {
     private let thread = Mutex<Thread?>(nil)
 
     /// For how many seconds a camera may give no picture.
-    private static let patience = 3.0
+    private static let timeout = 3.0
     /// How long an exposure takes to settle at most, how often it is looked at, and by how much of 255 a picture's
     /// brightness may differ from the one before.
     private static let (settling, look, steady) = (2.0, 0.1, 2.0)
     /// How long whoever reads from a pipe may keep us waiting, in milliseconds.
-    private static let readerPatience: CInt = 10_000
+    private static let readerTimeout: CInt = 10_000
 
     /// Starts the thread. Throws when the system has none to give.
     package init() throws(SystemError) {
@@ -252,8 +252,8 @@ package final class PhotoThread: Sendable {
             if content.arrival > time, content.frame != nil || content.jpeg != nil {
                 return content
             }
-            guard (MonotonicClock.now - max(start, time)).seconds < Self.patience,
-                (MonotonicClock.now - start).seconds < 4 * Self.patience
+            guard (MonotonicClock.now - max(start, time)).seconds < Self.timeout,
+                (MonotonicClock.now - start).seconds < 4 * Self.timeout
             else { throw .cameraLost(name) }
             // The slot's bell is the composite thread's; a tenth of a frame more or less is nothing here.
             usleep(3000)
@@ -353,7 +353,7 @@ package final class PhotoThread: Sendable {
         var rest = bytes[...]
         while !rest.isEmpty {
             var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
-            guard retryingInterrupts({ poll(&entry, 1, readerPatience) }) > 0 else {
+            guard retryingInterrupts({ poll(&entry, 1, readerTimeout) }) > 0 else {
                 throw SystemError("write", "the caller's file", errno: ETIMEDOUT)
             }
             // As much as a pipe that is ready takes without waiting.

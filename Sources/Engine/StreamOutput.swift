@@ -33,7 +33,7 @@ final class StreamOutput {
     /// still being decoded: at a cut from one scene to another they have to be larger at once.
     private var before: (state: SceneState, until: Timestamp)?
 
-    private static let decodingPatience = Timestamp(seconds: 0.2)
+    private static let decodingTimeout = Timestamp(seconds: 0.2)
     /// Who records what is shown.
     private var tap: (any FrameTap)?
     /// Where recorded frames are.
@@ -164,7 +164,7 @@ final class StreamOutput {
             state = before.state
             state.grades = grades
         } else {
-            before = (state, now + Self.decodingPatience)
+            before = (state, now + Self.decodingTimeout)
         }
         let role = camera ?? state.main
         let pipeline = state.framings[role].pipeline(at: now)

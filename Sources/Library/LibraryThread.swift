@@ -126,8 +126,8 @@ package final class LibraryThread: Sendable {
             loop = try EventLoop()
             self.folders = folders
             cache = ThumbnailCache(program: program.name)
-            asked = try ThumbnailQueue(loop, program.arguments + ["asked"], cache, patience: 30)
-            ahead = try ThumbnailQueue(loop, program.arguments + ["idle"], cache, patience: nil)
+            asked = try ThumbnailQueue(loop, program.arguments + ["asked"], cache, timeout: 30)
+            ahead = try ThumbnailQueue(loop, program.arguments + ["idle"], cache, timeout: nil)
             self.onChange = onChange
             timer = try loop.timer { [unowned self] in tell() }
         }

@@ -12,7 +12,7 @@ struct ThumbnailMaker {
 
     /// How far into a movie a good picture is looked for, in frames, and by how much of 255 the light in it varies: a camera that
     /// is only just opened shows black.
-    private static let (patience, contrast) = (45, 6.0)
+    private static let (searchLength, contrast) = (45, 6.0)
 
     /// Sees to it that there is a thumbnail of the file at `path`.
     func make(_ path: String, _ size: ThumbnailSize) throws(ThumbnailError) {
@@ -128,7 +128,7 @@ struct ThumbnailMaker {
         do throws(CaptureError) {
             let reader = try MovieReader(path: path)
             var best: (picture: Raster, contrast: Double)?
-            for _ in 0..<patience where try reader.advance() {
+            for _ in 0..<searchLength where try reader.advance() {
                 let (layout, color) = reader.layout
                 let buffer = FrameBuffer(byteCount: layout.byteCount)
                 guard try reader.copy(into: buffer, layout) else { continue }

@@ -29,7 +29,7 @@ final class ThumbnailQueue {
 
     /// How long a file may take, in seconds, where somebody waits for it: who has no time but what others leave may take
     /// any.
-    private let patience: Double?
+    private let timeout: Double?
     /// How long the process stays for more, in seconds.
     private static let stay = 5.0
 
@@ -38,9 +38,9 @@ final class ThumbnailQueue {
         _ loop: EventLoop,
         _ arguments: [String],
         _ cache: ThumbnailCache?,
-        patience: Double?
+        timeout: Double?
     ) throws(SystemError) {
-        self.patience = patience
+        self.timeout = timeout
         self.loop = loop
         self.arguments = arguments
         self.cache = cache
@@ -79,7 +79,7 @@ final class ThumbnailQueue {
                 leave()
                 try give(job)
             }
-            if let patience { timer?.arm(after: patience) } else { timer?.disarm() }
+            if let timeout { timer?.arm(after: timeout) } else { timer?.disarm() }
         } catch {
             leave()
             finish(ThumbnailError(error))

@@ -44,16 +44,16 @@ package enum Supervisor {
 
     /// For how long a message may wait for room: that of a manager which is only slow comes, and one
     /// that reads no more does not hold the loop up. sd_notify(3) itself waits without end.
-    private static let patience = timeval(tv_sec: 0, tv_usec: 100_000)
+    private static let timeout = timeval(tv_sec: 0, tv_usec: 100_000)
 
     private static func send(_ text: String, to path: String) {
         let type = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let number = socket(AF_UNIX, type, 0)
         guard number >= 0 else { return }
         let socket = Descriptor(owning: number)
-        var patience = Self.patience
+        var timeout = Self.timeout
         let size = socklen_t(MemoryLayout<timeval>.size)
-        setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
+        setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &timeout, size)
 
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -30,9 +30,9 @@ package final class Microphone: Sendable {
     private let thread = Mutex<Thread?>(nil)
 
     /// How long a microphone may take to be heard.
-    private static let patience = Timestamp(seconds: 1.5)
+    private static let timeout = Timestamp(seconds: 1.5)
     /// How long the end waits for sound that is on its way.
-    private static let endPatience = Timestamp(seconds: 0.3)
+    private static let endTimeout = Timestamp(seconds: 0.3)
 
     /// Starts to listen, at the PipeWire called `remote` or the user's, and tells `report`, on the thread, what
     /// comes of it. Throws when the system has no thread to give.
@@ -78,7 +78,7 @@ package final class Microphone: Sendable {
         to source: SoundSource,
         with encoder: inout SoundEncoder?
     ) throws(SystemError) {
-        var deadline = MonotonicClock.now + Self.patience
+        var deadline = MonotonicClock.now + Self.timeout
         var isHeard = false
         var isPaused = false
         var heardUntil = Timestamp.zero
@@ -86,7 +86,7 @@ package final class Microphone: Sendable {
             source.iterate(20)
             let span = span.withLock { $0 }
             if let end = span.end,
-                encoder == nil || heardUntil >= end || MonotonicClock.now > end + Self.endPatience
+                encoder == nil || heardUntil >= end || MonotonicClock.now > end + Self.endTimeout
             {
                 send { () throws(RecordingError) in try encoder?.finish() ?? [] }
                 return
@@ -94,7 +94,7 @@ package final class Microphone: Sendable {
             if span.isPaused != isPaused {
                 isPaused = span.isPaused
                 source.setActive(!isPaused)
-                deadline = MonotonicClock.now + Self.patience
+                deadline = MonotonicClock.now + Self.timeout
             }
             while let block = source.next() {
                 guard !isPaused else { continue }

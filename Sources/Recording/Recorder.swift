@@ -51,7 +51,7 @@ package final class Recorder: Sendable {
 
         /// How many JPEGs there is memory for.
         fileprivate var jpegCount: Int {
-            let seconds = preRoll == nil ? Recorder.patience : PreRollBuffer.longest
+            let seconds = preRoll == nil ? Recorder.queueDuration : PreRollBuffer.longest
             return Int((max(10, rate) * seconds).rounded())
         }
     }
@@ -105,7 +105,7 @@ package final class Recorder: Sendable {
     /// How many raw pictures may wait.
     private static let mostRaw = 16
     /// For how many seconds JPEGs may wait.
-    private static let patience = 4.0
+    private static let queueDuration = 4.0
 
     /// Starts the thread. Throws when the system has none to give. `report` is called by it and by those of its
     /// files.

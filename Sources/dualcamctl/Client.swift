@@ -5,7 +5,7 @@ import Platform
 /// The daemon, as commands talk to it.
 final class Client {
     /// How long a command waits for an answer, in seconds.
-    static let patience = 5.0
+    static let defaultTimeout = 5.0
 
     let loop: EventLoop
     let connection: Connection
@@ -34,7 +34,7 @@ final class Client {
         _ arguments: [Value] = [],
         options: [String: Value] = [:],
         startsService: Bool = true,
-        within timeout: Double = patience
+        within timeout: Double = defaultTimeout
     ) throws(Failure) -> [Value] {
         var call = MethodCall(
             member,
@@ -109,7 +109,7 @@ final class Client {
     }
 
     /// What a D-Bus error means to whoever ran the command; a call was given `timeout` seconds.
-    func failure(_ error: DBusError, after timeout: Double = patience) -> Failure {
+    func failure(_ error: DBusError, after timeout: Double = defaultTimeout) -> Failure {
         let name = error.name.split(separator: ".").last.map(String.init) ?? ""
         switch name {
         case "ServiceUnknown", "NameHasNoOwner", "Disconnected":
@@ -175,7 +175,7 @@ extension MethodCall {
             on: DualCam.busName,
             arguments,
             startsService: startsService,
-            timeout: Client.patience
+            timeout: Client.defaultTimeout
         )
     }
 }

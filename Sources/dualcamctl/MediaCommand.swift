@@ -28,7 +28,7 @@ struct Media: ParsableCommand {
         @OptionGroup var options: CommonOptions
 
         /// How many are asked for at a time, and the seconds that a slow disk may take.
-        private static let (page, patience) = (500, 60.0)
+        private static let (page, timeout) = (500, 60.0)
         /// How often a list that changed while it was fetched is fetched again.
         private static let tries = 3
 
@@ -73,7 +73,7 @@ struct Media: ParsableCommand {
                     of: .library,
                     [.uint32(UInt32(clamping: place)), .uint32(UInt32(clamping: wanted))],
                     startsService: false,
-                    within: Self.patience
+                    within: Self.timeout
                 )
                 let more = (answer.first?.array ?? []).compactMap(\.named)
                 totals.append(answer.last?.integer ?? 0)
@@ -136,7 +136,7 @@ struct Media: ParsableCommand {
         @OptionGroup var options: CommonOptions
 
         /// Seconds that a large file on a slow disk may take.
-        private static let patience = 60.0
+        private static let timeout = 60.0
 
         func validate() throws {
             guard (1...1024).contains(size) else {
@@ -153,7 +153,7 @@ struct Media: ParsableCommand {
                 "Thumbnail",
                 of: .library,
                 [.string(Self.whole(file)), .uint32(UInt32(size))],
-                within: Self.patience
+                within: Self.timeout
             )
             guard case .descriptor(let thumbnail)? = answer.first else {
                 throw Failure(status: .failed, message: "dualcamd gave no thumbnail")

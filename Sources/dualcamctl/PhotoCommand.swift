@@ -46,7 +46,7 @@ struct TakePhoto: ParsableCommand {
         "path", "camera", "width", "height", "time", "movie", "movieError",
     ]
     /// Seconds that cameras may take to open, to find their exposure and to be photographed.
-    private static let patience = 30.0
+    private static let timeout = 30.0
 
     func validate() throws {
         guard output == nil || (subject != .both && subject != .all) else {
@@ -91,7 +91,7 @@ struct TakePhoto: ParsableCommand {
                 options: callOptions.merging(subject.map { ["of": .string($0.rawValue)] } ?? [:]) {
                     $1
                 },
-                within: Self.patience
+                within: Self.timeout
             )
             photos = (answer.first?.array ?? []).compactMap(\.named)
         }
@@ -126,7 +126,7 @@ struct TakePhoto: ParsableCommand {
             of: .capture,
             [.descriptor(SharedDescriptor(owning: dup(fileno(file)))), .string(word ?? "stream")],
             options: callOptions,
-            within: Self.patience
+            within: Self.timeout
         )
         try Output.write(try content(of: file), to: output)
         var photo = answer.first?.named ?? [:]

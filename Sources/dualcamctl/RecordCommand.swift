@@ -44,7 +44,7 @@ struct Record: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     /// Files may take a while to be done, in seconds.
-    private static let patience = 120.0
+    private static let timeout = 120.0
     /// How often to look, twenty times a second, whether they are there.
     private static let looks = 20
 
@@ -92,7 +92,7 @@ struct Record: ParsableCommand {
     }
 
     private func stop(_ client: Client) throws {
-        let files = try client.call("StopRecording", of: .capture, within: Self.patience).first
+        let files = try client.call("StopRecording", of: .capture, within: Self.timeout).first
         guard !options.json else {
             let members = [("recording", JSON.boolean(false)), ("files", JSON(files))]
             return Output.write(JSON.document(members))

@@ -73,11 +73,11 @@ final class PhotoService {
     private var isProceeding = false
 
     /// For how many seconds a photograph waits for its cameras.
-    private static let patience = 10.0
+    private static let timeout = 10.0
     /// A camera that is open for fewer seconds may not have found its exposure.
     private static let settled = 2.0
     /// How long a movie may be on its way after its photograph has its file.
-    private static let moviePatience = PreRollBuffer.span.seconds + 1.5
+    private static let movieTimeout = PreRollBuffer.span.seconds + 1.5
 
     /// For the cameras of `daemon` and their movies of `live`; signals go out on `server`.
     init(_ daemon: Daemon, _ live: LivePhotos, on server: ObjectServer, loop: EventLoop) {
@@ -175,7 +175,7 @@ final class PhotoService {
         } catch {
             throw .failed("\(error)")
         }
-        request.timer?.arm(after: Self.patience)
+        request.timer?.arm(after: Self.timeout)
         requests.append(request)
         hold()
         refresh()
@@ -250,7 +250,7 @@ final class PhotoService {
         request.photos = photos.map(Self.description)
         guard request.isLive else { return end(request, .success(request.photos)) }
         request.missing = photos.count
-        request.timer?.arm(after: Self.moviePatience)
+        request.timer?.arm(after: Self.movieTimeout)
         let mailbox = loop.mailbox
         for (index, photo) in photos.enumerated() {
             guard let clip = request.clips[photo.name], let stem = photo.path?.dropLast(4) else {

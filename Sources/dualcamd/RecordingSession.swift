@@ -66,7 +66,7 @@ final class RecordingSession {
     private var starting: [(Result<Void, Refusal>) -> Void] = []
     private var stopping: [([Saved]) -> Void] = []
     private var rotations: PerRole<Int>
-    private var patience: EventLoop.Timer?
+    private var startTimer: EventLoop.Timer?
     private var second: EventLoop.Timer?
     /// The paths of files that are not done, for the daemon after this one.
     private let journal = StateFile("recordings")
@@ -85,20 +85,20 @@ final class RecordingSession {
     private var workers = 0
 
     /// How long cameras and the microphone may take to be there.
-    private static let patienceDuration = 3.0
+    private static let startTimeout = 3.0
     /// How soon it is looked again whether there is room for repairs: later each time, since a quota is told by no look.
     private static let mendDelays = 5.0...3600
     /// How long the end of the daemon waits for files to be done.
     private static let endDuration = 3.0
     /// How long a thread may take that has told that it ends.
-    private static let joinPatience = Timestamp(seconds: 1)
+    private static let joinTimeout = Timestamp(seconds: 1)
 
     /// Repairs what was left, and waits for requests.
     init(_ daemon: Daemon, loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
         self.loop = loop
         rotations = daemon.rotations
-        patience = try loop.timer { daemon.send(.recordingPatienceOver) }
+        startTimer = try loop.timer { daemon.send(.recordingStartTimedOut) }
         second = try loop.timer { [unowned self] in tick() }
         mender = try loop.timer { [unowned self] in mend() }
         daemon.onRecording = { [unowned self] in carryOut($0) }
@@ -175,7 +175,7 @@ final class RecordingSession {
     }
 
     private func prepare(_ wantsSound: Bool) {
-        patience?.arm(after: Self.patienceDuration)
+        startTimer?.arm(after: Self.startTimeout)
         guard wantsSound else { return }
         let mailbox = loop.mailbox
         do throws(SystemError) {
@@ -189,7 +189,7 @@ final class RecordingSession {
     }
 
     private func begin() {
-        patience?.disarm()
+        startTimer?.disarm()
         let start = MonotonicClock.now
         if daemon.state.recording.hasSound != true { sound = nil }
         rotations = daemon.rotations
@@ -230,7 +230,7 @@ final class RecordingSession {
 
     /// Ends everything at `time`: the sound first, so that it is in the files to their end.
     private func end(at time: Timestamp) {
-        patience?.disarm()
+        startTimer?.disarm()
         second?.disarm()
         for picture in recorders.keys { daemon.record(picture, nil, for: .recording) }
         endTime = time
@@ -264,7 +264,7 @@ final class RecordingSession {
             if !isOver { for recorder in recorders.values { recorder.take(sound: packet) } }
         case .ended:
             // It has nothing left to do.
-            if let microphone, !microphone.wait(until: MonotonicClock.now + Self.joinPatience) {
+            if let microphone, !microphone.wait(until: MonotonicClock.now + Self.joinTimeout) {
                 microphone.leave()
             }
             microphone = nil
@@ -296,7 +296,7 @@ final class RecordingSession {
             fail(error.word)
         case .ended:
             if let recorder = recorders.removeValue(forKey: picture),
-                !recorder.wait(until: MonotonicClock.now + Self.joinPatience)
+                !recorder.wait(until: MonotonicClock.now + Self.joinTimeout)
             {
                 recorder.leave()
             }

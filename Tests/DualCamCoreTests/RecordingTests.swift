@@ -40,13 +40,13 @@ import Testing
     }
 
     @Test("a camera that does not come is not waited for without end")
-    func patience() {
+    func timeout() {
         var state = ready()
         _ = reduce(&state, .startRecording([.stream], sound: false), at: .zero)
         #expect(state.recording.needs(.back) && state.recording.needs(.front))
         _ = reduce(&state, streaming(.back), at: .zero)
         #expect(state.recording.phase == .starting)
-        #expect(reduce(&state, .recordingPatienceOver, at: .zero) == [.beginRecording])
+        #expect(reduce(&state, .recordingStartTimedOut, at: .zero) == [.beginRecording])
     }
 
     @Test("privacy closes cameras that are recorded, and opens them again for it")

@@ -11,7 +11,7 @@ import Testing
 @Suite("The thread of a camera's controls", .timeLimit(.minutes(5)))
 struct ControlThreadTests {
     private typealias Outcome = Result<ControlThread.Outcome, ControlRefusal>
-    private static let patience = 20.0
+    private static let timeout = 20.0
 
     private let driver: ScriptedDriver
     private let told = Mutexed<[(identity: String, controls: CameraControls)]>([])
@@ -53,20 +53,20 @@ struct ControlThreadTests {
     private func perform(_ command: ControlCommand) throws -> Outcome {
         let answer = Mutexed<Outcome?>(nil)
         thread.perform(command) { result in answer.with { $0 = result } }
-        return try eventually("the answer to \(command)", within: Self.patience) {
+        return try eventually("the answer to \(command)", within: Self.timeout) {
             answer.with { $0 }
         }
     }
 
     private func end() {
         thread.end()
-        #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: Self.patience)))
+        #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: Self.timeout)))
         #expect(driver.openPorts == 0, "the device is closed")
     }
 
     /// Waits for the thread to tell something that `isTrue` holds for.
     private func waitFor(_ what: String, _ isTrue: (CameraControls) -> Bool) throws {
-        try eventually(what, within: Self.patience) {
+        try eventually(what, within: Self.timeout) {
             told.with { $0.contains { isTrue($0.controls) } }
         }
     }
@@ -138,12 +138,12 @@ struct ControlThreadTests {
         try use(isStreaming: false)
         #expect(try perform(.focus(0)).get().controls.focus == 0)
         #expect(driver.log == ["focus_auto=0", "focus=250", "read"])
-        try eventually("the closed device", within: Self.patience) { driver.openPorts == 0 }
+        try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
         #expect(driver.openings == 1)
         // What it was told is wanted of it still when it delivers.
         driver.change("focus_auto", to: 1)
         try use(isStreaming: true)
-        try eventually("the focus", within: Self.patience) { driver.value(of: "focus_auto") == 0 }
+        try eventually("the focus", within: Self.timeout) { driver.value(of: "focus_auto") == 0 }
     }
 
     @Test("says that a camera is gone, and has it as wanted once it is back")
@@ -158,7 +158,7 @@ struct ControlThreadTests {
         #expect(try perform(.iso(400)).get().controls.manual.iso == 400)
         driver.forget()
         try use(isStreaming: true)
-        try eventually("its gain", within: Self.patience) { driver.value(of: "gain") != 32 }
+        try eventually("its gain", within: Self.timeout) { driver.value(of: "gain") != 32 }
     }
 
     @Test("is as wanted when another camera has the role")
@@ -166,7 +166,7 @@ struct ControlThreadTests {
         defer { end() }
         try use(isStreaming: false, manual: .shutter(8000))
         try use(isStreaming: true)
-        try eventually("its shutter", within: Self.patience) {
+        try eventually("its shutter", within: Self.timeout) {
             driver.value(of: "exposure_time") == 80
         }
     }
@@ -198,11 +198,11 @@ struct ControlThreadTests {
 
         // It ends where the device ends, and begins at once where nothing is seen yet.
         try use(isStreaming: false, zoom: Self.zoom(to: 9, number: 2))
-        try eventually("the zoom as it was", within: Self.patience) {
+        try eventually("the zoom as it was", within: Self.timeout) {
             driver.value(of: "zoom") == 120 && driver.openPorts == 0
         }
         try use(isStreaming: true, zoom: Self.zoom(to: 9, number: 2))
-        try eventually("its end", within: Self.patience) { driver.value(of: "zoom") == 500 }
+        try eventually("its end", within: Self.timeout) { driver.value(of: "zoom") == 500 }
         #expect(driver.log.filter { $0 != "read" }.suffix(2) == ["zoom=120", "zoom=500"])
         end()
         #expect(driver.value(of: "zoom") == 120)
@@ -216,7 +216,7 @@ struct ControlThreadTests {
         try use(isStreaming: true, zoom: Self.zoom(to: 2, number: 1))
         try waitFor("the zoom") { $0.magnification == 2 }
         // Until it is still.
-        try eventually("some reads of it", within: Self.patience) {
+        try eventually("some reads of it", within: Self.timeout) {
             driver.log.suffix(4) == ["read", "read", "read", "read"]
         }
         driver.change("zoom", to: 400)
@@ -245,7 +245,7 @@ struct ControlThreadTests {
         for iso in [200, 400] {
             thread.perform(.iso(iso)) { result in answers.with { $0.append(result) } }
         }
-        try eventually("the hanging call", within: Self.patience) { driver.hasHung }
+        try eventually("the hanging call", within: Self.timeout) { driver.hasHung }
         thread.end()
         #expect(!thread.wait(until: MonotonicClock.now + Timestamp(seconds: 0.05)))
         #expect(answers.with { $0.isEmpty })

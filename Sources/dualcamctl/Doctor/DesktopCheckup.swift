@@ -30,7 +30,7 @@ struct DesktopCheckup {
             on: service,
             arguments,
             startsService: false,
-            timeout: Client.patience
+            timeout: Client.defaultTimeout
         )
         return Result { () throws(DBusError) in try connection.call(call) }
     }
