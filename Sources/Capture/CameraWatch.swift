@@ -6,12 +6,12 @@ import Synchronization
 ///
 /// On a thread of its own, named `cameras`, since devices take their time to answer.
 package final class CameraWatch: Sendable {
-    private struct Orders {
+    private struct Commands {
         var looks = false
         var isOver = false
     }
 
-    private let orders = Mutex(Orders())
+    private let commands = Mutex(Commands())
     private let known = Mutex<[CameraDevice]?>(nil)
     private let bell: Bell
     private let listed: Bell
@@ -40,13 +40,13 @@ package final class CameraWatch: Sendable {
 
     /// Looks again where udev does not run, and so tells of nothing; reports what has changed.
     package func look() {
-        orders.withLock { $0.looks = true }
+        commands.withLock { $0.looks = true }
         bell.ring()
     }
 
     /// Has the thread end; does not wait for it.
     package func end() {
-        orders.withLock { $0.isOver = true }
+        commands.withLock { $0.isOver = true }
         bell.ring()
     }
 
@@ -67,7 +67,9 @@ package final class CameraWatch: Sendable {
             directory = CameraDirectory { late.ring() }
             // Before the first look, so that nothing that comes meanwhile is missed.
             monitor = DeviceMonitor(loop: loop) { [unowned self] in list(reportsAll: true) }
-            try loop.watch(shared.bell.descriptor, for: .readable) { [unowned self] _ in obey() }
+            try loop.watch(shared.bell.descriptor, for: .readable) { [unowned self] _ in
+                runCommands()
+            }
         }
 
         func run() {
@@ -75,16 +77,16 @@ package final class CameraWatch: Sendable {
             loop.run()
         }
 
-        private func obey() {
+        private func runCommands() {
             shared.bell.silence()
-            let orders = shared.orders.withLock { orders in
-                defer { orders.looks = false }
-                return orders
+            let commands = shared.commands.withLock { commands in
+                defer { commands.looks = false }
+                return commands
             }
-            if orders.isOver {
+            if commands.isOver {
                 loop.stop()
-            } else if !orders.looks || monitor == nil {
-                // Without an order, it was a device that has answered at last.
+            } else if !commands.looks || monitor == nil {
+                // Without a command, it was a device that has answered at last.
                 list(reportsAll: false)
             }
         }

@@ -20,12 +20,12 @@ package final class LoopbackMirror: Sendable {
         case unavailable(String)
     }
 
-    private struct Orders {
+    private struct Commands {
         var isPublished = false
         var isOver = false
     }
 
-    private let orders = Mutex(Orders())
+    private let commands = Mutex(Commands())
     private let bell: Bell
     private let thread = Mutex<Thread?>(nil)
 
@@ -56,13 +56,13 @@ package final class LoopbackMirror: Sendable {
 
     /// The node came or went. Without one the device is let go of.
     package func follow(isPublished: Bool) {
-        orders.withLock { $0.isPublished = isPublished }
+        commands.withLock { $0.isPublished = isPublished }
         bell.ring()
     }
 
     /// Has the thread end; does not wait for it.
     package func end() {
-        orders.withLock { $0.isOver = true }
+        commands.withLock { $0.isOver = true }
         bell.ring()
     }
 
@@ -106,17 +106,17 @@ package final class LoopbackMirror: Sendable {
             self.report = report
         }
 
-        private var orders: Orders { shared.orders.withLock { $0 } }
+        private var commands: Commands { shared.commands.withLock { $0 } }
 
-        private func tell(_ news: Report) {
+        private func reportOnce(_ news: Report) {
             guard news != reported else { return }
             reported = news
             report(news)
         }
 
         func run() {
-            while !orders.isOver {
-                guard orders.isPublished else {
+            while !commands.isOver {
+                guard commands.isPublished else {
                     pause(for: Timestamp(seconds: 3600))
                     continue
                 }
@@ -127,7 +127,7 @@ package final class LoopbackMirror: Sendable {
                     last = device.path
                     try attend(device)
                 } catch {
-                    tell(.unavailable(error.description))
+                    reportOnce(.unavailable(error.description))
                     if error.code == .notFound { awaitDevice() } else { pause(for: Self.retry) }
                 }
             }
@@ -186,10 +186,10 @@ package final class LoopbackMirror: Sendable {
             guard let watch = FileWatch(device.path, for: IN_OPEN | IN_CLOSE) else {
                 throw CaptureError(.system, "inotify", device.path, errno: errno)
             }
-            while orders.isPublished, !orders.isOver {
+            while commands.isPublished, !commands.isOver {
                 watch.drain()
                 guard device.hasReaders else {
-                    tell(.ready(device.path))
+                    reportOnce(.ready(device.path))
                     let deadline = MonotonicClock.now + Timestamp(seconds: 3600)
                     if case .ready = Capture.wait(
                         for: watch.descriptor,
@@ -208,10 +208,12 @@ package final class LoopbackMirror: Sendable {
         private func endured(_ error: CaptureError) {
             guard error.code != .woken else { return }
             pause(for: Self.debounce)
-            if orders.isPublished, !orders.isOver { tell(.unavailable(error.description)) }
+            if commands.isPublished, !commands.isOver {
+                reportOnce(.unavailable(error.description))
+            }
         }
 
-        /// Writes frames until nobody has the device open, or there is an order.
+        /// Writes frames until nobody has the device open, or there is a command.
         private func mirror(to device: LoopbackDevice, _ watch: FileWatch) throws(CaptureError) {
             let stream: PipeWireStream
             do throws(CaptureError) {
@@ -239,7 +241,7 @@ package final class LoopbackMirror: Sendable {
                     switch event {
                     case .frame(let frame):
                         try device.write(frame)
-                        tell(.mirroring(device.path))
+                        reportOnce(.mirroring(device.path))
                     case .woken: return
                     case .jpeg, .dropped, .timedOut: break
                     }

@@ -83,8 +83,10 @@ package final class MovieReader {
             rotation = Self.rotation(of: track)
             jpegDecoder = format == .mjpg ? Self.makeDecoder() : nil
             let fraction = av_guess_frame_rate(container, track, nil)
-            let told = fraction.den > 0 ? Double(fraction.num) / Double(fraction.den) : 0
-            rate = try Self.isPicture(path, stream) ? 0 : told > 0 && told <= 1000 ? told : 25
+            let declared = fraction.den > 0 ? Double(fraction.num) / Double(fraction.den) : 0
+            rate =
+                try Self.isPicture(path, stream)
+                ? 0 : declared > 0 && declared <= 1000 ? declared : 25
         } catch {
             avcodec_free_context(&codec)
             av_packet_free(&packet)

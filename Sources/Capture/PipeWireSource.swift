@@ -271,14 +271,14 @@ final class PipeWireStream: CameraStream {
         else { return .dropped }
         count += 1
         // The time of a node on another computer, or of one without a clock, is not ours.
-        let told = Timestamp(nanoseconds: header?.pts ?? 0)
-        let isOurs = told > start - Timestamp(seconds: 1) && told <= start
+        let stamped = Timestamp(nanoseconds: header?.pts ?? 0)
+        let isOurs = stamped > start - Timestamp(seconds: 1) && stamped <= start
         return .frame(
             Frame(
                 buffer: buffer,
                 layout: layout,
                 color: color,
-                timestamp: isOurs ? told : start,
+                timestamp: isOurs ? stamped : start,
                 sequence: count
             )
         )

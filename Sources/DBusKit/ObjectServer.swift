@@ -25,15 +25,15 @@ package final class ObjectServer {
     struct Export {
         let interface: Interface
         var values: [String: Value]
-        /// What watchers know.
-        var told: [String: Value]
+        /// What watchers were sent last.
+        var emitted: [String: Value]
         /// Whether the ObjectManager's watchers know of it.
         var isAnnounced = false
         let onCall: (Invocation) -> Void
         let onWrite: (PropertyWrite) -> Void
     }
 
-    /// What there is to tell at the end of the round, in the order it was done.
+    /// What there is to send at the end of the round, in the order it was done.
     private enum News: Hashable {
         case added(ObjectPath)
         case changed(ObjectPath, String)
@@ -64,7 +64,7 @@ package final class ObjectServer {
     /// Offers `interface` at `path`, with a first value for each of its properties.
     ///
     /// `onCall` gets the calls of its methods, `onWrite` those who set its writable properties.
-    /// Watchers of the ObjectManager are told at the end of the round.
+    /// Watchers of the ObjectManager are notified at the end of the round.
     package func export(
         _ interface: Interface,
         at path: ObjectPath,
@@ -82,12 +82,12 @@ package final class ObjectServer {
             Export(
                 interface: interface,
                 values: properties,
-                told: properties,
+                emitted: properties,
                 onCall: onCall,
                 onWrite: onWrite
             )
         )
-        tell(.added(path))
+        enqueue(.added(path))
     }
 
     /// Takes the object at `path` away, with all its interfaces.
@@ -120,7 +120,7 @@ package final class ObjectServer {
             let index = objects[path]?.firstIndex(where: { $0.interface.name == interface.name })
         else { preconditionFailure("\(interface.name) is not exported at \(path.text)") }
         objects[path]?[index].values.merge(values) { $1 }
-        tell(.changed(path, interface.name))
+        enqueue(.changed(path, interface.name))
     }
 
     /// The value of a property as it was set last; nil when there is no such property.
@@ -141,7 +141,7 @@ package final class ObjectServer {
         }
     }
 
-    private func tell(_ item: News) {
+    private func enqueue(_ item: News) {
         guard !news.contains(item) else { return }
         if news.isEmpty { connection.soon() }
         news.append(item)
@@ -165,22 +165,22 @@ package final class ObjectServer {
         send(name, of: interface.name, at: path, values)
     }
 
-    /// Tells now what would be told at the end of the round.
+    /// Sends now what would be sent at the end of the round.
     package func flush() {
         let news = news
         self.news = []
         for item in news {
             switch item {
-            case .added(let path): tellAdded(path)
-            case .changed(let path, let interface): tellChanged(interface, at: path)
+            case .added(let path): emitAdded(path)
+            case .changed(let path, let interface): emitChanged(interface, at: path)
             }
         }
     }
 
-    private func tellAdded(_ path: ObjectPath) {
+    private func emitAdded(_ path: ObjectPath) {
         guard let root, path.isBelow(root), let exports = objects[path] else { return }
         for index in exports.indices {
-            objects[path]?[index].told = exports[index].values
+            objects[path]?[index].emitted = exports[index].values
             objects[path]?[index].isAnnounced = true
         }
         send(
@@ -191,13 +191,13 @@ package final class ObjectServer {
         )
     }
 
-    private func tellChanged(_ interface: String, at path: ObjectPath) {
+    private func emitChanged(_ interface: String, at path: ObjectPath) {
         guard let index = objects[path]?.firstIndex(where: { $0.interface.name == interface }),
             let export = objects[path]?[index]
         else { return }
-        objects[path]?[index].told = export.values
+        objects[path]?[index].emitted = export.values
         let differing = export.interface.properties.filter {
-            export.values[$0.name] != export.told[$0.name]
+            export.values[$0.name] != export.emitted[$0.name]
         }
         var changed: [String: Value] = [:]
         for property in differing where property.change == .value {

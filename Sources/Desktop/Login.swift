@@ -58,10 +58,10 @@ package final class Login {
     }
 
     private func begin() {
-        peer?.hearNothing()
+        peer?.unsubscribe()
         sessionPath = nil
         userPath = nil
-        peer?.hear(Self.manager, at: Self.managerPath) { [unowned self] signal in
+        peer?.subscribe(Self.manager, at: Self.managerPath) { [unowned self] signal in
             let arguments = signal.arguments
             if signal.member == "PrepareForSleep", let isOn = arguments.first?.boolean {
                 sleep(isOn)
@@ -120,7 +120,7 @@ package final class Login {
     private func follow(user path: ObjectPath) {
         guard path != userPath else { return findSession(of: path) }
         userPath = path
-        peer?.hear(Self.properties, at: path) { [unowned self] signal in
+        peer?.subscribe(Self.properties, at: path) { [unowned self] signal in
             guard signal.arguments.first?.string == Self.user else { return }
             findSession(of: path)
         }
@@ -135,7 +135,7 @@ package final class Login {
             // "/" where the user has no session with a display: nothing to be away from.
             sessionPath = path == .root ? nil : path
             guard let sessionPath else { return learn(isLocked: false, isInFront: true) }
-            peer?.hear(Self.properties, at: sessionPath) { [unowned self] _ in
+            peer?.subscribe(Self.properties, at: sessionPath) { [unowned self] _ in
                 look(at: sessionPath)
             }
             look(at: sessionPath)

@@ -40,9 +40,9 @@ final class Peer {
         onOwner(owner != nil)
     }
 
-    /// Has `handler` called for the signals of `interface` that the object at `path` sends, of
+    /// Calls `handler` for the signals of `interface` that the object at `path` sends, of
     /// whoever has the name.
-    func hear(
+    func subscribe(
         _ interface: String,
         at path: ObjectPath,
         handler: @escaping (Signal) -> Void
@@ -51,8 +51,8 @@ final class Peer {
         if let owner { signals.append(subscription(to: owner, path, interface, handler)) }
     }
 
-    /// Hears nothing any more.
-    func hearNothing() {
+    /// Ends all subscriptions.
+    func unsubscribe() {
         wanted = []
         signals = []
     }

@@ -37,7 +37,7 @@ package final class ScreenSavers {
             }
         )
         for path in paths {
-            peers[index].hear(name, at: path) { [unowned self] signal in
+            peers[index].subscribe(name, at: path) { [unowned self] signal in
                 guard signal.member == "ActiveChanged", let isOn = signal.arguments.first?.boolean
                 else { return }
                 set(name, isOn)

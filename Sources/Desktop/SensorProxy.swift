@@ -37,8 +37,8 @@ package final class SensorProxy {
 
     /// A proxy that was restarted knows of no claim.
     private func begin() {
-        peer?.hearNothing()
-        peer?.hear(Self.properties, at: Self.path) { [unowned self] signal in
+        peer?.unsubscribe()
+        peer?.subscribe(Self.properties, at: Self.path) { [unowned self] signal in
             guard signal.arguments.first?.string == Self.interface, signal.arguments.count > 1
             else { return }
             learn(signal.arguments[1].named ?? [:])

@@ -31,8 +31,8 @@ package enum CameraNodeEvent: Hashable, Sendable {
 }
 
 extension State {
-    /// Takes what became of a camera's own node.
-    mutating func hear(_ event: CameraNodeEvent, of role: Role) {
+    /// Handles what became of a camera's own node.
+    mutating func handle(_ event: CameraNodeEvent, of role: Role) {
         switch event {
         case .published(let id):
             guard isStarted else { break }

@@ -342,7 +342,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     case .graceOver:
         if !state.isConsumed { state.needsCameras = false }
     case .cameraNode(let role, let event):
-        state.hear(event, of: role)
+        state.handle(event, of: role)
     }
 
     if state.isConsumed != before.isConsumed {
@@ -427,7 +427,7 @@ private func stop(_ state: inout State) -> [Effect] {
     state.isConsumed = false
     state.consumers = 0
     state.needsCameras = false
-    for role in Role.allCases { state.hear(.withdrawn, of: role) }
+    for role in Role.allCases { state.handle(.withdrawn, of: role) }
     return [.announce(.willStop), .endGrace, .withdrawNode]
 }
 

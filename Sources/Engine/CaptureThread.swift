@@ -63,7 +63,7 @@ package final class CaptureThread: Sendable {
     /// Seconds that a camera may take to its first frame, and give nothing but damaged ones.
     private static let startTime = 3.0
 
-    /// Starts the thread, with no camera wanted. `report` is told on it what becomes of a camera, and of which, by
+    /// Starts the thread, with no camera wanted. `report` is called on it with what becomes of a camera, and of which, by
     /// its identity; of none when all are closed. Throws when the system has no thread to give.
     package init(
         role: Role,
@@ -215,9 +215,9 @@ package final class CaptureThread: Sendable {
                 seen = number
                 adapted = .adapted(isFull: request.isFull)
             }
-            if isDelivering, let told = adapted {
+            if isDelivering, let reported = adapted {
                 adapted = nil
-                report(told, identity)
+                report(reported, identity)
             }
             if let frame = decoder.sharpen(for: slot.extent) { slot.sharpen(frame) }
             switch try take(from: stream, decoder, until: lastSign + Timestamp(seconds: limit)) {

@@ -41,7 +41,7 @@ package final class CompositeThread: Sendable {
     }
 
     /// What other threads ask for.
-    enum Order: Sendable {
+    enum Command: Sendable {
         case publishNode
         case offer(PerRole<Node.Settings?>)
         case show(Role?, [NodeProperty])
@@ -58,7 +58,7 @@ package final class CompositeThread: Sendable {
     let overlay: OverlayThread
     /// Where the cameras' frames are.
     let slots: PerRole<PerPipeline<FrameSlot>>
-    private let orders = Mutex<[Order]>([])
+    private let commands = Mutex<[Command]>([])
     private let counts = Mutex(Counts())
     private let aiming = Mutex(())
     private let bell: Bell
@@ -124,26 +124,26 @@ package final class CompositeThread: Sendable {
     package func whenShown(_ done: @escaping @Sendable () -> Void) { overlay.whenShown(done) }
 
     /// Publishes the stream's node, and those that are offered, and keeps them there.
-    package func publishNode() { order(.publishNode) }
+    package func publishNode() { send(.publishNode) }
 
     /// Offers each camera's picture alone as a node of this, where there is one, whenever the stream's
     /// is published; of the stream's size.
-    package func offer(_ nodes: PerRole<Node.Settings?>) { order(.offer(nodes)) }
+    package func offer(_ nodes: PerRole<Node.Settings?>) { send(.offer(nodes)) }
 
     /// Has applications shown these values of a camera's: with its own node, or with the stream's
     /// (`nil`).
     package func show(_ properties: [NodeProperty], of role: Role?) {
-        order(.show(role, properties))
+        send(.show(role, properties))
     }
 
     /// Takes all nodes away, and calls `done` on the thread when they are gone.
-    package func withdrawNode(done: @escaping @Sendable () -> Void) { order(.withdrawNode(done)) }
+    package func withdrawNode(done: @escaping @Sendable () -> Void) { send(.withdrawNode(done)) }
 
     /// Has `tap` given every output frame, which are then made whether anybody looks or not; `nil`: nobody.
-    package func record(_ tap: (any FrameTap)?) { order(.record(tap)) }
+    package func record(_ tap: (any FrameTap)?) { send(.record(tap)) }
 
     /// Calls `answer` on the thread, to show that it goes round.
-    package func ping(_ answer: @escaping @Sendable () -> Void) { order(.ping(answer)) }
+    package func ping(_ answer: @escaping @Sendable () -> Void) { send(.ping(answer)) }
 
     /// What the thread did so far.
     package var statistics: Counts { counts.withLock { $0 } }
@@ -152,7 +152,7 @@ package final class CompositeThread: Sendable {
     /// on, on a thread that uses nothing else. Once.
     @discardableResult
     package func end() -> Bool {
-        order(.end)
+        send(.end)
         let ended = thread.withLock { thread in
             defer { thread = nil }
             return thread
@@ -161,8 +161,8 @@ package final class CompositeThread: Sendable {
         return overlay.end(by: MonotonicClock.now + Self.fontTimeout)
     }
 
-    private func order(_ order: Order) {
-        orders.withLock { $0.append(order) }
+    private func send(_ command: Command) {
+        commands.withLock { $0.append(command) }
         bell.ring()
     }
 
@@ -203,7 +203,7 @@ package final class CompositeThread: Sendable {
             retry = try loop.timer { [unowned self] in arrange() }
             try loop.watch(shared.bell.descriptor, for: .readable) { [unowned self] _ in
                 self.shared.bell.silence()
-                obey()
+                runCommands()
                 stream.look()
                 cameras.back?.look()
                 cameras.front?.look()
@@ -212,14 +212,14 @@ package final class CompositeThread: Sendable {
 
         func run() { loop.run() }
 
-        private func obey() {
-            let orders = shared.orders.withLock { orders in
-                if orders.isEmpty { return orders }
-                defer { orders.removeAll() }
-                return orders
+        private func runCommands() {
+            let commands = shared.commands.withLock { commands in
+                if commands.isEmpty { return commands }
+                defer { commands.removeAll() }
+                return commands
             }
-            for order in orders {
-                switch order {
+            for command in commands {
+                switch command {
                 case .publishNode:
                     isPublished = true
                     arrange()

@@ -111,8 +111,8 @@ package final class ControlThread: Sendable {
         private var timer: EventLoop.Timer?
         private var drive = ZoomDrive()
         private var stepper: EventLoop.Timer?
-        /// What was told last.
-        private var told = CameraControls()
+        /// What was reported last.
+        private var reported = CameraControls()
 
         /// Seconds between looks at what changes by itself, while it is on show.
         private static let interval = 0.35
@@ -129,7 +129,7 @@ package final class ControlThread: Sendable {
                 tidy()
                 close()
                 controls = use.controls
-                told = controls
+                reported = controls
                 drive = ZoomDrive()
             }
             controls.settings = use.controls.settings
@@ -148,7 +148,7 @@ package final class ControlThread: Sendable {
             } else if isOther {
                 stepZoom()
             }
-            tell()
+            reportChange()
             wait()
         }
 
@@ -175,15 +175,15 @@ package final class ControlThread: Sendable {
                     // as wanted when it is back.
                     guard command == .reset else { throw error }
                     controls.settle(try controls.plan(.reset), [])
-                    told = controls
+                    reported = controls
                     return .success(outcome(nil))
                 }
                 try refresh(all: command == .look)
                 let plan = try carryOut(command)
-                told = controls
+                reported = controls
                 return .success(outcome(plan.limit))
             } catch {
-                tell()
+                reportChange()
                 return .failure(error)
             }
         }
@@ -220,7 +220,7 @@ package final class ControlThread: Sendable {
         private func stepZoom() {
             guard isStreaming, port != nil, let zoom = controls.zoomControl else { return }
             writeZoom(drive.next(zoom, at: MonotonicClock.now))
-            tell()
+            reportChange()
             guard let now = controls.zoomControl, !drive.isOver(now, at: MonotonicClock.now) else {
                 return
             }
@@ -353,13 +353,13 @@ package final class ControlThread: Sendable {
         /// Looks what there is now, and tells.
         private func look() {
             try? refresh()
-            tell()
+            reportChange()
             wait()
         }
 
-        private func tell() {
-            guard controls != told else { return }
-            told = controls
+        private func reportChange() {
+            guard controls != reported else { return }
+            reported = controls
             report(source?.identity ?? "", controls)
         }
 

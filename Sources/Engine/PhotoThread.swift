@@ -76,18 +76,18 @@ package final class PhotoThread: Sendable {
         case photo(PhotoError)
     }
 
-    private struct Order {
+    private struct Job {
         let stills: [StillRequest]
         let destination: Destination
         let done: @Sendable (Result<[Photo], Failure>) -> Void
     }
 
-    private struct Orders {
-        var waiting: [Order] = []
+    private struct Queue {
+        var waiting: [Job] = []
         var isOver = false
     }
 
-    private let orders = Mutex(Orders())
+    private let queue = Mutex(Queue())
     private let bell: Bell
     private let thread = Mutex<Thread?>(nil)
 
@@ -112,15 +112,15 @@ package final class PhotoThread: Sendable {
         to destination: Destination,
         done: @escaping @Sendable (Result<[Photo], Failure>) -> Void
     ) {
-        orders.withLock {
-            $0.waiting.append(Order(stills: stills, destination: destination, done: done))
+        queue.withLock {
+            $0.waiting.append(Job(stills: stills, destination: destination, done: done))
         }
         bell.ring()
     }
 
     /// Has the thread end after the photograph under way; does not wait for it.
     package func end() {
-        orders.withLock { $0.isOver = true }
+        queue.withLock { $0.isOver = true }
         bell.ring()
     }
 
@@ -131,31 +131,31 @@ package final class PhotoThread: Sendable {
 
     private func run() {
         while true {
-            let (order, isOver) = orders.withLock { orders in
-                (orders.waiting.isEmpty ? nil : orders.waiting.removeFirst(), orders.isOver)
+            let (job, isOver) = queue.withLock { queue in
+                (queue.waiting.isEmpty ? nil : queue.waiting.removeFirst(), queue.isOver)
             }
             if isOver { return }
-            guard let order else {
+            guard let job else {
                 bell.wait(until: nil)
                 continue
             }
             do throws(Failure) {
-                order.done(.success(try fulfil(order)))
+                job.done(.success(try fulfil(job)))
             } catch {
-                order.done(.failure(error))
+                job.done(.failure(error))
             }
         }
     }
 
-    private func fulfil(_ order: Order) throws(Failure) -> [Photo] {
+    private func fulfil(_ job: Job) throws(Failure) -> [Photo] {
         var taken: [(still: StillRequest, photograph: Photograph, moment: Photograph.Moment)] = []
-        for still in order.stills {
+        for still in job.stills {
             let (photograph, moment) = try photograph(still)
             taken.append((still, photograph, moment))
         }
         do throws(SystemError) {
             let paths: [String?]
-            switch order.destination {
+            switch job.destination {
             case .folder(let folder):
                 paths = try save(
                     taken.map {

@@ -25,7 +25,7 @@ final class StreamOutput {
     /// The main camera's frame that was published last.
     private var shown: FrameName?
     /// The main camera's frame that the clock was told of last.
-    private var heard: FrameName?
+    private var clocked: FrameName?
     /// Until when pictures that just began wait for a first one.
     private var waitsUntil = Timestamp.zero
     private var isContinuous = false
@@ -128,7 +128,7 @@ final class StreamOutput {
         clock = OutputClock(rate: settings.rate, now: now)
         isContinuous = false
         before = nil
-        heard = nil
+        clocked = nil
         shown = nil
         // A camera that starts has this long to show a picture before we show its absence.
         waitsUntil = now + Timestamp(seconds: 0.5)
@@ -139,8 +139,8 @@ final class StreamOutput {
     func look() {
         guard isDrawing else { return }
         let newest = FrameName(shared.slots[mainRole][mainPipeline].latest)
-        guard newest != heard, newest != nil else { return }
-        heard = newest
+        guard newest != clocked, newest != nil else { return }
+        clocked = newest
         if clock.frameArrived(at: MonotonicClock.now) || shown == nil { tick() }
     }
 
@@ -171,7 +171,7 @@ final class StreamOutput {
         if role != mainRole || pipeline != mainPipeline {
             (mainRole, mainPipeline) = (role, pipeline)
             clock.mainChanged()
-            heard = FrameName(contents[mainRole][mainPipeline].frame)
+            clocked = FrameName(contents[mainRole][mainPipeline].frame)
         }
         let main = contents[mainRole][mainPipeline].frame
         if main == nil && !isContinuous && now < waitsUntil {

@@ -129,7 +129,7 @@ package final class LibraryThread: Sendable {
             asked = try ThumbnailQueue(loop, program.arguments + ["asked"], cache, timeout: 30)
             ahead = try ThumbnailQueue(loop, program.arguments + ["idle"], cache, timeout: nil)
             self.onChange = onChange
-            timer = try loop.timer { [unowned self] in tell() }
+            timer = try loop.timer { [unowned self] in reportChange() }
         }
 
         func list(
@@ -257,7 +257,7 @@ package final class LibraryThread: Sendable {
             listen()
         }
 
-        private func tell() {
+        private func reportChange() {
             isTimerArmed = false
             if isStale { readAnew() }
             guard hasChanged else { return }

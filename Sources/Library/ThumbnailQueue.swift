@@ -91,7 +91,7 @@ final class ThumbnailQueue {
             if let process {
                 process
             } else {
-                try Process(arguments, loop) { [unowned self] in heard($0, $1) }
+                try Process(arguments, loop) { [unowned self] in handle($0, $1) }
             }
         process = maker
         try maker.send(ThumbnailWorker.request(job.path, job.size))
@@ -123,7 +123,7 @@ final class ThumbnailQueue {
         }
     }
 
-    private func heard(_ process: Process, _ news: Process.News) {
+    private func handle(_ process: Process, _ news: Process.News) {
         guard process === self.process else {
             if case .ended = news { ending.removeAll { $0 === process } }
             return
@@ -167,16 +167,16 @@ private final class Process {
     private let id: pid_t
     private let socket: Descriptor
     private var watch: EventLoop.Watch?
-    private let heard: (Process, News) -> Void
+    private let onNews: (Process, News) -> Void
     private var hasEnded = false
 
     /// Starts this program with `arguments`, the other end of a socket as its standard input.
     init(
         _ arguments: [String],
         _ loop: EventLoop,
-        _ heard: @escaping (Process, News) -> Void
+        _ onNews: @escaping (Process, News) -> Void
     ) throws(SystemError) {
-        self.heard = heard
+        self.onNews = onNews
         var ends: [CInt] = [-1, -1]
         let type = CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .last("socketpair") }
@@ -216,13 +216,13 @@ private final class Process {
     private func read() {
         var buffer = [UInt8](repeating: 0, count: ThumbnailWorker.longest)
         let count = retryingInterrupts { recv(socket.number, &buffer, buffer.count, 0) }
-        guard count <= 0 else { return heard(self, .answered(Array(buffer[..<count]))) }
+        guard count <= 0 else { return onNews(self, .answered(Array(buffer[..<count]))) }
         watch?.cancel()
         hasEnded = true
         var status: CInt = 0
         // It has let go of the socket, which it does at its end alone.
         _ = retryingInterrupts { waitpid(id, &status, 0) }
-        heard(self, .ended(status))
+        onNews(self, .ended(status))
     }
 
     private static func spawn(_ arguments: [String], input: CInt) throws(SystemError) -> pid_t {

@@ -57,18 +57,18 @@ extension LivePhotoClip {
         )
         do throws(RecordingError) {
             let end = last + Timestamp(seconds: rate > 0 ? min(1, 1 / rate) : 0.04)
-            var heard = sound.drop { $0.time < first }.prefix { $0.time < end }[...]
+            var audible = sound.drop { $0.time < first }.prefix { $0.time < end }[...]
             for (index, picture) in pictures.enumerated() {
-                while let packet = heard.first, packet.time < picture.time {
+                while let packet = audible.first, packet.time < picture.time {
                     try writer.write(packet, track: 1)
-                    heard.removeFirst()
+                    audible.removeFirst()
                 }
                 var picture = picture
                 let next = index + 1 < pictures.count ? pictures[index + 1].time : end
                 picture.duration = next - picture.time
                 try writer.write(picture, track: 0)
             }
-            for packet in heard { try writer.write(packet, track: 1) }
+            for packet in audible { try writer.write(packet, track: 1) }
             try writer.finish()
             do throws(SystemError) {
                 try renameToNew(passing, path)

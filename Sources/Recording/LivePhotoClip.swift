@@ -62,8 +62,8 @@ package final class LivePhotoClip: Sendable {
         }
     }
 
-    func hear(_ packet: Packet) -> Bool {
-        change { $0.queue.hear(packet) }
+    func add(sound packet: Packet) -> Bool {
+        change { $0.queue.add(sound: packet) }
     }
 
     func flush() -> Bool {

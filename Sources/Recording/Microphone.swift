@@ -81,12 +81,12 @@ package final class Microphone: Sendable {
         var deadline = MonotonicClock.now + Self.timeout
         var isHeard = false
         var isPaused = false
-        var heardUntil = Timestamp.zero
+        var recordedUntil = Timestamp.zero
         while true {
             source.iterate(20)
             let span = span.withLock { $0 }
             if let end = span.end,
-                encoder == nil || heardUntil >= end || MonotonicClock.now > end + Self.endTimeout
+                encoder == nil || recordedUntil >= end || MonotonicClock.now > end + Self.endTimeout
             {
                 send { () throws(RecordingError) in try encoder?.finish() ?? [] }
                 return
@@ -105,8 +105,8 @@ package final class Microphone: Sendable {
                 guard let start = span.start else { continue }
                 if encoder == nil { encoder = try? makeEncoder(start) }
                 let length = Timestamp(seconds: Double(block.count) / Double(SoundSource.rate))
-                heardUntil = block.time + length
-                guard heardUntil > start else { continue }
+                recordedUntil = block.time + length
+                guard recordedUntil > start else { continue }
                 let current = encoder
                 send { () throws(RecordingError) in
                     try current?.encode(block.samples, at: block.time) ?? []

@@ -32,10 +32,10 @@ package final class PreRollBuffer: Sendable {
     }
 
     /// Adds coded sound.
-    package func hear(_ sound: Packet) {
+    package func add(sound: Packet) {
         state.withLock { state in
-            state.queue.hear(sound)
-            state.clips.removeAll { !$0.hear(sound) }
+            state.queue.add(sound: sound)
+            state.clips.removeAll { !$0.add(sound: sound) }
         }
     }
 
@@ -93,7 +93,7 @@ struct PacketQueue {
         sound.removeAll { $0.time < start }
     }
 
-    mutating func hear(_ packet: Packet) {
+    mutating func add(sound packet: Packet) {
         // Without pictures it is of no use.
         if !pictures.isEmpty { sound.append(packet) }
     }

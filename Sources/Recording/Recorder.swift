@@ -281,7 +281,7 @@ package final class Recorder: Sendable {
                 case .jpeg(let buffer, let count, let time) where !isBroken:
                     try take(Packet(.pooled(buffer, count: count), at: time))
                 case .frame(let frame) where !isBroken: try take(frame)
-                case .sound(let packet) where !isBroken: hear(packet)
+                case .sound(let packet) where !isBroken: add(sound: packet)
                 case .turn(let degrees): rotation = degrees
                 case .cut(let time): try close(at: time)
                 default: break
@@ -344,8 +344,8 @@ package final class Recorder: Sendable {
             for packet in try encoder.encode(frame) { put(packet) }
         }
 
-        private func hear(_ packet: Packet) {
-            if let preRoll = plan.preRoll { return preRoll.hear(packet) }
+        private func add(sound packet: Packet) {
+            if let preRoll = plan.preRoll { return preRoll.add(sound: packet) }
             guard plan.sound != nil else { return }
             guard let file else {
                 if count == 0, early.count < Self.mostEarly { early.append(packet) }
@@ -408,7 +408,7 @@ package final class Recorder: Sendable {
             } catch {
                 throw RecordingError(.system, error.operation, error.subject, errno: error.errno)
             }
-            for packet in early { hear(packet) }
+            for packet in early { add(sound: packet) }
             early = []
         }
 

@@ -94,14 +94,14 @@ extension Daemon {
         }
     }
 
-    /// Whether a camera's light shines; `nil` where there is none.
+    /// Whether a camera's torch is on; `nil` where there is none.
     func torch(of role: Role) -> Bool? {
         if let name = configuration.cameras[role].torch { return LED(name).isOn }
         return state.cameras[role].controls.torch
     }
 
-    /// Puts out the LED that is a camera's light, since the camera closes.
-    func darken(_ role: Role) {
+    /// Turns off the LED that is a camera's torch, since the camera closes.
+    func turnTorchOff(_ role: Role) {
         guard let name = configuration.cameras[role].torch, LED(name).isOn == true else { return }
         do throws(SystemError) {
             try LED(name).turn(on: false)
@@ -110,15 +110,15 @@ extension Daemon {
         }
     }
 
-    /// Puts out the lights, also of cameras that are closed, since nobody is to be looked at.
-    func putOutLights() {
+    /// Turns off the torches, also of cameras that are closed, since nobody is to be looked at.
+    func turnTorchesOff() {
         for role in Role.allCases {
-            darken(role)
+            turnTorchOff(role)
             if state.cameras[role].controls.torch == true { perform(.torch(false), role) { _ in } }
         }
     }
 
-    /// Has a camera's light shine, or not; `done` is called with what came of it.
+    /// Turns a camera's torch on or off; `done` is called with what came of it.
     func setTorch(
         _ role: Role,
         _ isOn: Bool,

@@ -127,7 +127,7 @@ final class Daemon {
     func end() -> Bool {
         let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
         for role in Role.allCases {
-            darken(role)
+            turnTorchOff(role)
             for pipeline in CapturePipeline.allCases {
                 cameras?[role][pipeline].end()
                 controls?[role][pipeline].end()
@@ -182,12 +182,12 @@ final class Daemon {
                     Log.publish.warning("no loopback", metadata: ["reason": "\(reason)"])
                     problem = "The stream is not on a loopback device: \(reason)"
                 }
-                let told = problem
+                let reported = problem
                 mailbox.post {
                     MainActor.assumeIsolated {
                         // One that was replaced tells nothing any more.
                         guard number == self.mirrors else { return }
-                        self.mirrorProblem = told
+                        self.mirrorProblem = reported
                         for observer in self.observers { observer() }
                     }
                 }
@@ -219,7 +219,9 @@ final class Daemon {
         return try CaptureThread(role: role, pipeline: pipeline, slot: slots[role][pipeline]) {
             report,
             device in
-            mailbox.post { MainActor.assumeIsolated { self.heard(role, pipeline, report, device) } }
+            mailbox.post {
+                MainActor.assumeIsolated { self.handle(role, pipeline, report, device) }
+            }
         }
     }
 
@@ -255,7 +257,7 @@ final class Daemon {
                 MainActor.assumeIsolated {
                     // What became of an earlier node, such as that somebody looked at it, would keep
                     // cameras open for nobody.
-                    if number == self.compositeThreads { self.heard(role, event) }
+                    if number == self.compositeThreads { self.handle(role, event) }
                 }
             }
         }
@@ -301,7 +303,7 @@ final class Daemon {
                 timers.watchLight(watchesLight)
             }
         }
-        if before.suspensions.isEmpty, !state.suspensions.isEmpty { putOutLights() }
+        if before.suspensions.isEmpty, !state.suspensions.isEmpty { turnTorchesOff() }
         if state.isActive != before.isActive { mirror?.follow(isPublished: state.isActive) }
         let properties = state.nodeProperties
         if properties != before.nodeProperties || event.isPublished {
@@ -340,7 +342,7 @@ final class Daemon {
         case .adaptCamera(let role):
             cameras?[role][state.cameras[role].lens.pipeline].adapt(to: request(for: role))
         case .closeCamera(let role, let keepsPicture):
-            if !(state.cameras[role].lens.incoming?.holds ?? false) { darken(role) }
+            if !(state.cameras[role].lens.incoming?.holds ?? false) { turnTorchOff(role) }
             cameras?[role][state.cameras[role].lens.pipeline].close(keepingPicture: keepsPicture)
         case .openLens(let role):
             let lens = state.cameras[role].lens
@@ -402,14 +404,14 @@ final class Daemon {
 
     // MARK: What the threads tell
 
-    private func heard(
+    private func handle(
         _ role: Role,
         _ pipeline: CapturePipeline,
         _ report: CaptureThread.Report,
         _ device: String
     ) {
         guard pipeline == state.cameras[role].lens.pipeline else {
-            return heardOfOther(role, report, device)
+            return handleOther(role, report, device)
         }
         func camera(_ more: Logger.Metadata) -> Logger.Metadata {
             more.merging(["camera": "\(role.rawValue)"]) { $1 }
@@ -433,7 +435,7 @@ final class Daemon {
     }
 
     /// What the device of a role tells that is not the one that is shown.
-    private func heardOfOther(_ role: Role, _ report: CaptureThread.Report, _ device: String) {
+    private func handleOther(_ role: Role, _ report: CaptureThread.Report, _ device: String) {
         // One that used the pipeline before says nothing of this one.
         guard report == .closed || device == state.cameras[role].lens.incoming?.device else {
             return
@@ -457,17 +459,17 @@ final class Daemon {
         }
     }
 
-    private func heard(_ role: Role?, _ event: CompositeThread.Event) {
+    private func handle(_ role: Role?, _ event: CompositeThread.Event) {
         switch (role, event) {
-        case (nil, .node(let event)): heard(event)
+        case (nil, .node(let event)): handle(event)
         case (nil, .withdrawn): break
         case (let role?, .withdrawn): send(.cameraNode(role, .withdrawn))
-        case (let role?, .node(let event)): heard(role, event)
+        case (let role?, .node(let event)): handle(role, event)
         }
     }
 
     /// What a camera's own node tells.
-    private func heard(_ role: Role, _ event: Node.Event) {
+    private func handle(_ role: Role, _ event: Node.Event) {
         let camera: Logger.Metadata = ["camera": "\(role.rawValue)"]
         switch event {
         case .published(let id):
@@ -488,7 +490,7 @@ final class Daemon {
         }
     }
 
-    private func heard(_ event: Node.Event) {
+    private func handle(_ event: Node.Event) {
         switch event {
         case .published(let id):
             Log.publish.notice("published", metadata: ["node": "\(id)"])
@@ -564,7 +566,7 @@ final class Daemon {
         guard new != old else { return }
         // What is not this camera's light any more is nobody's.
         for role in Role.allCases where new.cameras[role].torch != old.cameras[role].torch {
-            darken(role)
+            turnTorchOff(role)
         }
         configuration = new
         if new.output != old.output { replaceCompositeThread() }

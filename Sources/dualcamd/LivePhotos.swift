@@ -115,7 +115,7 @@ final class LivePhotos {
         let mailbox = loop.mailbox
         do throws(SystemError) {
             let recorder = try Recorder(plan) { [weak self] report in
-                mailbox.post { MainActor.assumeIsolated { self?.heard(report) } }
+                mailbox.post { MainActor.assumeIsolated { self?.handle(report) } }
             }
             threads += 1
             preRolls[picture] = PreRoll(buffer: buffer, recorder: recorder)
@@ -131,7 +131,7 @@ final class LivePhotos {
         preRoll.recorder.leave()
     }
 
-    private func heard(_ report: Recorder.Report) {
+    private func handle(_ report: Recorder.Report) {
         switch report {
         case .failed(let error, _):
             Log.record.warning("no live photos", metadata: ["reason": "\(error)"])
@@ -153,7 +153,7 @@ final class LivePhotos {
         let mailbox = loop.mailbox
         do throws(SystemError) {
             let microphone = try Microphone { [weak self] report in
-                mailbox.post { MainActor.assumeIsolated { self?.heard(report) } }
+                mailbox.post { MainActor.assumeIsolated { self?.handle(report) } }
             }
             // All that it hears is coded.
             microphone.begin(at: MonotonicClock.now)
@@ -164,7 +164,7 @@ final class LivePhotos {
         }
     }
 
-    private func heard(_ report: Microphone.Report) {
+    private func handle(_ report: Microphone.Report) {
         switch report {
         case .ready(let track): if microphone != nil { sound = track }
         case .silent(let reason): Log.record.notice("no sound", metadata: ["reason": "\(reason)"])

@@ -180,11 +180,11 @@ final class RecordingSession {
         let mailbox = loop.mailbox
         do throws(SystemError) {
             microphone = try Microphone { [weak self] report in
-                mailbox.post { MainActor.assumeIsolated { self?.heard(report) } }
+                mailbox.post { MainActor.assumeIsolated { self?.handle(report) } }
             }
             microphone?.pause(!daemon.state.suspensions.isEmpty)
         } catch {
-            heard(.silent("\(error)"))
+            handle(.silent("\(error)"))
         }
     }
 
@@ -208,7 +208,7 @@ final class RecordingSession {
             plan.tags["title"] = "DualCam, \(picture.rawValue)"
             do throws(SystemError) {
                 let recorder = try Recorder(plan) { [weak self] report in
-                    mailbox.post { MainActor.assumeIsolated { self?.heard(picture, report) } }
+                    mailbox.post { MainActor.assumeIsolated { self?.handle(picture, report) } }
                 }
                 recorders[picture] = recorder
                 remaining += 1
@@ -248,7 +248,7 @@ final class RecordingSession {
 
     // MARK: What the threads tell
 
-    private func heard(_ report: Microphone.Report) {
+    private func handle(_ report: Microphone.Report) {
         switch report {
         case .ready(let track):
             sound = track
@@ -272,7 +272,7 @@ final class RecordingSession {
         }
     }
 
-    private func heard(_ picture: RecordedPicture, _ report: Recorder.Report) {
+    private func handle(_ picture: RecordedPicture, _ report: Recorder.Report) {
         switch report {
         case .began(let path, let encoder):
             writing.append(Writing(picture: picture, path: path, encoder: encoder))

@@ -21,15 +21,15 @@ final class Session {
         self.daemon = daemon
         screenSavers = ScreenSavers(on: connection) { [unowned self] isActive in
             isAway.screen = isActive
-            tell()
+            reportLock()
         }
         do {
             let system = try Connection(to: .system, loop: loop)
             system.onDisconnect = { [unowned self] in
-                if daemon.state.suspensions.contains(.asleep) { heard(.sleeping(false)) }
-                heard(.away(false))
+                if daemon.state.suspensions.contains(.asleep) { handle(.sleeping(false)) }
+                handle(.away(false))
             }
-            login = try Login(on: system, loop: loop) { [unowned self] in heard($0) }
+            login = try Login(on: system, loop: loop) { [unowned self] in handle($0) }
             sensor = SensorProxy(on: system) { event in
                 switch event {
                 case .available(let isThere): daemon.send(.sensorFound(isThere))
@@ -60,18 +60,18 @@ final class Session {
         login?.releaseSleep()
     }
 
-    private func heard(_ event: Login.Event) {
+    private func handle(_ event: Login.Event) {
         switch event {
         case .sleeping(let isOn):
             Log.control.notice(isOn ? "before sleep" : "after sleep")
             daemon.send(.suspend(.asleep, isOn))
         case .away(let isOn):
             isAway.login = isOn
-            tell()
+            reportLock()
         }
     }
 
-    private func tell() {
+    private func reportLock() {
         let isOn = isAway.login || isAway.screen
         guard isOn != daemon.state.suspensions.contains(.locked) else { return }
         Log.control.notice(isOn ? "session locked" : "session unlocked")

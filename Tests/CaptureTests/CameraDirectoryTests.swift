@@ -239,14 +239,14 @@ import Testing
         tree.add("video2", port: "1-2")
         // Its driver says so; what sysfs says is the same.
         tree.write("1\n", to: "\(tree.root)/usb/1-1/devpath")
-        let (gate, told) = (try Bell(), try Bell())
-        let directory = tree.directory(onAnswer: { told.ring() }) { path in
+        let (gate, answered) = (try Bell(), try Bell())
+        let directory = tree.directory(onAnswer: { answered.ring() }) { path in
             if path.hasSuffix("video0") { gate.wait(until: nil) }
         }
         #expect(directory.cameras().map(\.name).sorted() == ["Camera 1-1", "Camera 1-2"])
         #expect(directory.cameras().count == 2, "it is not asked again meanwhile")
         gate.ring()
-        let isTold = told.wait(until: MonotonicClock.now + Timestamp(seconds: 10))
+        let isTold = answered.wait(until: MonotonicClock.now + Timestamp(seconds: 10))
         #expect(isTold)
         #expect(directory.cameras().count { $0.bus.hasPrefix("usb-0000") } == 2)
     }

@@ -160,18 +160,18 @@ struct ConnectionTests {
         let client = try stage.client()
         let thing = Interface("org.example.I", signals: [Interface.Signal("S", ["n": "u"])])
         let paths: [ObjectPath] = ["/org/example/Thing1", "/org/example/Thing2"]
-        var heard: [ObjectPath] = []
+        var received: [ObjectPath] = []
         var subscriptions: [Connection.Subscription] = []
         for path in paths {
             stage.server.export(thing, at: path)
             let rule = MatchRule(path: path, interface: "org.example.I")
-            subscriptions.append(client.subscribe(rule) { heard.append($0.path) })
+            subscriptions.append(client.subscribe(rule) { received.append($0.path) })
         }
         subscriptions.remove(at: removed)
         try stage.settle(client)
         for path in paths { stage.server.emit("S", of: thing, at: path, .uint32(1)) }
         try stage.settle(client)
-        #expect(heard == [paths[1 - removed]])
+        #expect(received == [paths[1 - removed]])
         withExtendedLifetime(subscriptions) {}
     }
 

@@ -45,7 +45,7 @@ struct ScriptedControls {
     }
 
     /// Does as `plan` says; what it refuses is an issue, as it would be in the stream.
-    mutating func obey(_ plan: ControlPlan, _ state: inout CameraControls) {
+    mutating func run(_ plan: ControlPlan, _ state: inout CameraControls) {
         for write in plan.switches + plan.values {
             guard let index = controls.firstIndex(where: { $0.id == write.id }) else {
                 Issue.record("no control \(write.name)")
@@ -70,7 +70,7 @@ struct ScriptedControls {
         log = []
         state.read(controls)
         let plan = try state.plan(command)
-        obey(plan, &state)
+        run(plan, &state)
         return plan.limit
     }
 

@@ -10,14 +10,14 @@ import Testing
 @Suite("A camera's thread", .timeLimit(.minutes(5)))
 struct CaptureThreadTests {
     private let slot: FrameSlot
-    private let told = Told()
+    private let log = ReportLog()
     private let thread: CaptureThread
     private let request = CaptureRequest(size: Size(width: 64, height: 48), rate: 30)
 
     init() throws {
-        let (slot, told) = (FrameSlot(bell: try Bell()), told)
+        let (slot, log) = (FrameSlot(bell: try Bell()), log)
         self.slot = slot
-        thread = try CaptureThread(role: .back, slot: slot) { report, _ in told.add(report) }
+        thread = try CaptureThread(role: .back, slot: slot) { report, _ in log.add(report) }
     }
 
     private func end() {
@@ -31,16 +31,16 @@ struct CaptureThreadTests {
         let (first, hanging, last) = (Scripted("a"), Scripted("b", isOpening: true), Scripted("c"))
         first.give()
         thread.open(first, request)
-        try told.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
         thread.open(hanging, request)
-        try told.wait(for: "the hanging camera") { _ in hanging.opened == 1 }
+        try log.wait(for: "the hanging camera") { _ in hanging.opened == 1 }
         #expect(slot.latest != nil)
         thread.close(keepingPicture: false)
         thread.open(last, request)
         hanging.finishOpening()
-        try told.wait(for: "the last camera") { _ in last.opened == 1 }
+        try log.wait(for: "the last camera") { _ in last.opened == 1 }
         #expect(slot.latest == nil)
-        #expect(!told.reports.contains(.closed))
+        #expect(!log.reports.contains(.closed))
     }
 
     @Test("keeps a picture while told so, and forgets it when told again")
@@ -49,12 +49,12 @@ struct CaptureThreadTests {
         let camera = Scripted("a")
         camera.give()
         thread.open(camera, request)
-        try told.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
         thread.close(keepingPicture: true)
-        try told.wait(for: "its end") { $0.last == .closed }
+        try log.wait(for: "its end") { $0.last == .closed }
         #expect(slot.latest != nil)
         thread.close(keepingPicture: false)
-        try told.wait(for: "the second answer") { $0.count { $0 == .closed } == 2 }
+        try log.wait(for: "the second answer") { $0.count { $0 == .closed } == 2 }
         #expect(slot.latest == nil)
     }
 
@@ -64,8 +64,8 @@ struct CaptureThreadTests {
         let camera = Scripted("a", goesOn: true)
         camera.give()
         thread.open(camera, request)
-        try told.wait(for: "two beginnings") { $0.count { $0.isStreaming } >= 2 }
-        let reports = told.reports.filter { $0 != .adapted(isFull: false) }
+        try log.wait(for: "two beginnings") { $0.count { $0.isStreaming } >= 2 }
+        let reports = log.reports.filter { $0 != .adapted(isFull: false) }
         #expect(reports.first == .opening && reports[2].isStall)
         #expect(reports[1].isStreaming && reports[3].isStreaming)
     }
@@ -76,8 +76,8 @@ struct CaptureThreadTests {
         let camera = Scripted("a")
         camera.give()
         thread.open(camera, request)
-        try told.wait(for: "another try") { _ in camera.opened == 2 }
-        #expect(told.reports.contains { $0.isStall })
+        try log.wait(for: "another try") { _ in camera.opened == 2 }
+        #expect(log.reports.contains { $0.isStall })
     }
 
     @Test("leaves a camera open that suits its new place, and opens one anew that does not")
@@ -86,18 +86,18 @@ struct CaptureThreadTests {
         let camera = Scripted("a")
         camera.give()
         thread.open(camera, request)
-        try told.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
         thread.adapt(to: CaptureRequest(size: request.size, rate: 15))
         camera.give()
-        try told.wait(for: "another frame") { _ in slot.counts.captured == 2 }
+        try log.wait(for: "another frame") { _ in slot.counts.captured == 2 }
         #expect(camera.opened == 1)
         var full = request
         full.isFull = true
         thread.adapt(to: full)
-        try told.wait(for: "the answer") { $0.last == .adapted(isFull: true) }
+        try log.wait(for: "the answer") { $0.last == .adapted(isFull: true) }
         #expect(camera.opened == 1)
         thread.adapt(to: CaptureRequest(size: Size(width: 32, height: 24), rate: 30))
-        try told.wait(for: "another opening") { _ in camera.opened == 2 }
+        try log.wait(for: "another opening") { _ in camera.opened == 2 }
         #expect(slot.latest != nil, "its picture stays meanwhile")
     }
 
@@ -108,21 +108,21 @@ struct CaptureThreadTests {
         slot.show(at: ShownExtent(Size(width: 16, height: 12)))
         camera.give()
         thread.open(camera, request)
-        try told.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
         #expect(slot.latest?.reduction == 4)
         // The camera gives no other: it is the same picture that becomes larger.
         let small = try #require(slot.latest)
         slot.show(at: ShownExtent(request.size))
-        try told.wait(for: "the same, larger") { _ in slot.latest?.reduction == 1 }
+        try log.wait(for: "the same, larger") { _ in slot.latest?.reduction == 1 }
         #expect(slot.latest?.sequence == small.sequence && slot.counts.captured == 1)
         // The next one is for nobody.
         slot.show(at: .hidden)
         camera.give()
-        try told.wait(for: "one for nobody") { _ in slot.counts.captured == 2 }
+        try log.wait(for: "one for nobody") { _ in slot.counts.captured == 2 }
         #expect(slot.latest == nil && slot.latestJPEG?.sequence == 1)
         #expect(slot.counts.decode.count == 1 && slot.counts.replaced == 1)
         slot.show(at: ShownExtent(Size(width: 32, height: 24)))
-        try told.wait(for: "the newest") { _ in slot.latest?.reduction == 2 }
+        try log.wait(for: "the newest") { _ in slot.latest?.reduction == 2 }
         #expect(slot.latest?.sequence == 1)
     }
 
@@ -133,12 +133,12 @@ struct CaptureThreadTests {
         slot.show(at: .hidden)
         camera.give()
         thread.open(camera, request)
-        try told.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
         camera.give()
-        try told.wait(for: "one for nobody") { _ in slot.counts.captured == 2 }
+        try log.wait(for: "one for nobody") { _ in slot.counts.captured == 2 }
         #expect(slot.latest == nil)
         thread.close(keepingPicture: true)
-        try told.wait(for: "its end") { $0.last == .closed }
+        try log.wait(for: "its end") { $0.last == .closed }
         #expect(slot.latest?.sequence == 1)
         #expect(slot.latestJPEG == nil, "the device has its memory back")
     }
@@ -147,12 +147,12 @@ struct CaptureThreadTests {
     func hangingDevice() throws {
         let camera = Scripted("a", isOpening: true)
         thread.open(camera, request)
-        try told.wait(for: "the try") { _ in camera.opened == 1 }
+        try log.wait(for: "the try") { _ in camera.opened == 1 }
         thread.end()
         #expect(!thread.wait(until: MonotonicClock.now + Timestamp(seconds: 0.05)))
         camera.finishOpening()
         end()
-        #expect(told.reports.last == .closed)
+        #expect(log.reports.last == .closed)
     }
 }
 
@@ -163,8 +163,8 @@ extension CaptureThread.Report {
     }
 }
 
-/// What the thread told so far.
-private final class Told: Sendable {
+/// What the thread reported so far.
+private final class ReportLog: Sendable {
     private let list = Mutex<[CaptureThread.Report]>([])
     var reports: [CaptureThread.Report] { list.withLock { $0 } }
     func add(_ report: CaptureThread.Report) { list.withLock { $0.append(report) } }
@@ -175,7 +175,7 @@ private final class Told: Sendable {
             if isTrue(reports) { return }
             pause.wait(until: MonotonicClock.now + Timestamp(seconds: 0.002))
         }
-        Issue.record("waited for \(what); told: \(reports)")
+        Issue.record("waited for \(what); reported: \(reports)")
     }
 }
 

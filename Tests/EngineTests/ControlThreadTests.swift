@@ -14,14 +14,14 @@ struct ControlThreadTests {
     private static let timeout = 20.0
 
     private let driver: ScriptedDriver
-    private let told = Mutexed<[(identity: String, controls: CameraControls)]>([])
+    private let reports = Mutexed<[(identity: String, controls: CameraControls)]>([])
     private let thread: ControlThread
 
     init() throws {
         driver = try ScriptedDriver()
-        let told = told
+        let reports = reports
         thread = try ControlThread(role: .back) { identity, controls in
-            told.with { $0.append((identity, controls)) }
+            reports.with { $0.append((identity, controls)) }
         }
     }
 
@@ -67,7 +67,7 @@ struct ControlThreadTests {
     /// Waits for the thread to tell something that `isTrue` holds for.
     private func waitFor(_ what: String, _ isTrue: (CameraControls) -> Bool) throws {
         try eventually(what, within: Self.timeout) {
-            told.with { $0.contains { isTrue($0.controls) } }
+            reports.with { $0.contains { isTrue($0.controls) } }
         }
     }
 
@@ -121,9 +121,9 @@ struct ControlThreadTests {
         _ = try perform(.shutter(4000))
         #expect(driver.subscribed.contains("exposure_time"))
         driver.change("exposure_time", to: 100)
-        driver.tellEvent()
+        driver.emitEvent()
         try waitFor("the other's shutter") { $0.shutter == 10_000 && $0.manual.shutter == 10_000 }
-        #expect(told.with { $0.allSatisfy { $0.identity == "scripted" } })
+        #expect(reports.with { $0.allSatisfy { $0.identity == "scripted" } })
 
         // An automatic changes its value, of which no event tells.
         _ = try perform(.automatic([.shutter]))
@@ -191,9 +191,9 @@ struct ControlThreadTests {
         }
         #expect(written.first == 126 && written.last == 300)
         for (a, b) in zip(written, written.dropFirst()) { #expect(b > a && b / a <= 1.05) }
-        #expect(told.with { $0.dropFirst().allSatisfy { !$0.controls.isZoomOthers } })
+        #expect(reports.with { $0.dropFirst().allSatisfy { !$0.controls.isZoomOthers } })
         // Each step was told once it was read.
-        let seen = told.with { $0.map(\.controls.magnification) }
+        let seen = reports.with { $0.map(\.controls.magnification) }
         #expect(seen.count >= written.count && seen == seen.sorted())
 
         // It ends where the device ends, and begins at once where nothing is seen yet.
@@ -220,7 +220,7 @@ struct ControlThreadTests {
             driver.log.suffix(4) == ["read", "read", "read", "read"]
         }
         driver.change("zoom", to: 400)
-        driver.tellEvent()
+        driver.emitEvent()
         try waitFor("the other's zoom") {
             $0.isZoomOthers && $0.zoomNumber == 1 && $0.magnification == 4
         }
@@ -422,7 +422,7 @@ private final class ScriptedDriver: Sendable {
     }
     /// As when it was plugged out and in.
     func forget() { script.withLock { $0.controls = Self.initial } }
-    func tellEvent() {
+    func emitEvent() {
         var byte: UInt8 = 33
         #expect(send(other, &byte, 1, CInt(MSG_OOB)) == 1)
     }

@@ -201,27 +201,27 @@ extension DaemonTests {
 
         @Test func startAndStopAreToldInOrder() throws {
             try Daemon.with(Self.configuration) { daemon in
-                func told(_ members: [String]) throws -> [String] {
+                func announced(_ members: [String]) throws -> [String] {
                     try daemon.forgetSignals()
                     for member in members { try daemon.call(member, of: .stream) }
                     try daemon.settle()
                     return daemon.signals(of: .stream)
                 }
-                #expect(try told(["Stop"]) == ["WillStop", "DidStop"])
+                #expect(try announced(["Stop"]) == ["WillStop", "DidStop"])
                 #expect(try daemon.get("State", of: .stream) == .string("stopped"))
                 #expect(try Listed("dualcam", in: daemon.session) == nil)
-                #expect(try told(["Stop"]) == [])
-                #expect(try told(["Start"]) == ["WillStart", "DidStart"])
+                #expect(try announced(["Stop"]) == [])
+                #expect(try announced(["Start"]) == ["WillStart", "DidStart"])
                 #expect(try daemon.get("State", of: .stream) == .string("idle"))
                 #expect(try Listed("dualcam", in: daemon.session) != nil)
-                #expect(try told(["Start"]) == [])
+                #expect(try announced(["Start"]) == [])
                 #expect(
-                    try told(["Toggle", "Toggle"])
+                    try announced(["Toggle", "Toggle"])
                         == ["WillStop", "DidStop", "WillStart", "DidStart"]
                 )
-                #expect(try told(["Restore"]) == ["RestoreRequested", "WillStop", "DidStop"])
-                #expect(try told(["Restore"]) == ["RestoreRequested"])
-                #expect(try told(["Start"]) == ["WillStart", "DidStart"])
+                #expect(try announced(["Restore"]) == ["RestoreRequested", "WillStop", "DidStop"])
+                #expect(try announced(["Restore"]) == ["RestoreRequested"])
+                #expect(try announced(["Start"]) == ["WillStart", "DidStart"])
 
                 // With somebody who looks: the cameras are closed before it says that it stopped.
                 let reader = try daemon.reader()

@@ -61,10 +61,10 @@ extension DaemonTests {
                     let wait = try viewer.expectSteady("\(cause.name), end")
                     try daemon.settle()
                     for camera in [DualCam.backPath, DualCam.frontPath] {
-                        let told = daemon.changes(of: .camera, at: camera)
-                        let why = told.compactMap { $0["Interruption"]?.string }
+                        let changes = daemon.changes(of: .camera, at: camera)
+                        let why = changes.compactMap { $0["Interruption"]?.string }
                         #expect(why == [cause.interruption, "none"], "\(cause.name)")
-                        let states = told.compactMap { $0["State"]?.string }
+                        let states = changes.compactMap { $0["State"]?.string }
                         #expect(states.first == "interrupted" && states.last == "streaming")
                     }
                     print(
@@ -183,8 +183,8 @@ extension DaemonTests {
                 try desktop.setLocked(false)
                 _ = try viewer.awaitLive()
                 try daemon.settle()
-                let told = daemon.changes(of: .camera, at: DualCam.backPath)
-                #expect(told.compactMap { $0["Interruption"]?.string } == ["locked", "none"])
+                let changes = daemon.changes(of: .camera, at: DualCam.backPath)
+                #expect(changes.compactMap { $0["Interruption"]?.string } == ["locked", "none"])
                 try viewer.expectSteady("a lock")
             }
         }

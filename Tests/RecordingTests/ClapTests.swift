@@ -8,8 +8,8 @@ import Testing
 @testable import Recording
 
 @Suite("Sound", .timeLimit(.minutes(2))) struct ClapTests {
-    /// What a microphone told.
-    private final class Heard: Sendable {
+    /// What a microphone reported.
+    private final class MicrophoneLog: Sendable {
         struct State {
             var track: Track?
             var silence: String?
@@ -35,17 +35,17 @@ import Testing
             let beeper = try Beeper(in: session)
             defer { withExtendedLifetime(beeper) {} }
             let folder = try Folder()
-            let heard = Heard()
-            let microphone = try Microphone(remote: session.socket) { heard.take($0) }
+            let log = MicrophoneLog()
+            let microphone = try Microphone(remote: session.socket) { log.take($0) }
             defer {
                 microphone.end(at: .zero)
                 _ = microphone.wait(until: MonotonicClock.now + Timestamp(seconds: 30))
             }
             let track = try eventually("the microphone", within: 20) {
-                if let silence = heard.state.withLock({ $0.silence }) {
+                if let silence = log.state.withLock({ $0.silence }) {
                     throw TimedOut(silence, after: 0)
                 }
-                return heard.state.withLock { $0.track }
+                return log.state.withLock { $0.track }
             }
             let pressure = Pressure()
             let start = MonotonicClock.now
@@ -53,7 +53,7 @@ import Testing
             var plan = Recorder.Plan("stream", stem: path, start: start, rate: 30)
             plan.sound = track
             let recorder = try Recorder(plan) { _ in }
-            heard.state.withLock { $0.recorder = recorder }
+            log.state.withLock { $0.recorder = recorder }
             microphone.begin(at: start)
             // A picture every 20 ms that is white in the first 50 ms of each second.
             var time = start
@@ -82,11 +82,11 @@ import Testing
             }
             microphone.end(at: end)
             try eventually("the end of the sound", within: 20) {
-                heard.state.withLock { $0.hasEnded }
+                log.state.withLock { $0.hasEnded }
             }
             recorder.end(at: end)
             #expect(recorder.wait(until: MonotonicClock.now + Timestamp(seconds: 30)))
-            heard.state.withLock { $0.recorder = nil }
+            log.state.withLock { $0.recorder = nil }
 
             let probe = try Probe("\(path).mkv")
             try #require(probe.streams.map(\.codecName) == ["h264", "opus"])
@@ -153,17 +153,17 @@ import Testing
     @Test("without a microphone there is no sound, and it says so")
     func noMicrophone() throws {
         try PrivateSession.with([.bus, .pipewire, .wireplumber]) { session in
-            let heard = Heard()
-            let microphone = try Microphone(remote: session.socket) { heard.take($0) }
+            let log = MicrophoneLog()
+            let microphone = try Microphone(remote: session.socket) { log.take($0) }
             try eventually("the word", within: 20) {
-                heard.state.withLock { $0.silence == "PipeWire has no microphone" }
+                log.state.withLock { $0.silence == "PipeWire has no microphone" }
             }
             microphone.end(at: MonotonicClock.now)
             #expect(microphone.wait(until: MonotonicClock.now + Timestamp(seconds: 20)))
             session.kill(.pipewire)
-            let later = try Microphone(remote: session.socket) { heard.take($0) }
+            let later = try Microphone(remote: session.socket) { log.take($0) }
             try eventually("the word", within: 20) {
-                heard.state.withLock { $0.silence?.contains("pw_context_connect") ?? false }
+                log.state.withLock { $0.silence?.contains("pw_context_connect") ?? false }
             }
             #expect(later.wait(until: MonotonicClock.now + Timestamp(seconds: 20)))
         }

@@ -18,7 +18,7 @@ import Testing
         let picture = [UInt8](repeating: 0, count: 1000)
         for number in 0..<300 {
             preRoll.add(packet(picture, Double(number) / 30))
-            preRoll.hear(packet([0], Double(number) / 30))
+            preRoll.add(sound: packet([0], Double(number) / 30))
         }
         #expect(abs(preRoll.length.seconds - 1.5) < 0.001)
         #expect(preRoll.length.byteCount == 46 * 1000)
@@ -50,7 +50,7 @@ import Testing
                 let coded = try silence.withUnsafeBufferPointer {
                     try sound.encode($0, at: time)
                 }
-                for packet in coded { preRoll.hear(packet) }
+                for packet in coded { preRoll.add(sound: packet) }
             }
         }
         try give(0..<100)

@@ -8,8 +8,8 @@ import Testing
 @testable import Recording
 
 @Suite("A recorder", .timeLimit(.minutes(2))) struct RecorderTests {
-    /// What a recorder told.
-    private final class Told: Sendable {
+    /// What a recorder reported.
+    private final class ReportLog: Sendable {
         let reports = Mutex<[Recorder.Report]>([])
         var movies: [Movie] {
             reports.withLock { reports in
@@ -26,10 +26,10 @@ import Testing
     private func record(
         _ plan: Recorder.Plan,
         _ body: (Recorder) throws -> Timestamp
-    ) throws -> Told {
-        let told = Told()
+    ) throws -> ReportLog {
+        let log = ReportLog()
         let recorder = try Recorder(plan) { report in
-            told.reports.withLock { $0.append(report) }
+            log.reports.withLock { $0.append(report) }
         }
         let end: Timestamp
         do {
@@ -41,7 +41,7 @@ import Testing
         }
         recorder.end(at: end)
         #expect(recorder.wait(until: MonotonicClock.now + Timestamp(seconds: 60)))
-        return told
+        return log
     }
 
     /// Gives `recorder` the pictures `numbers` as a camera would, waiting where it would drop one.
@@ -67,7 +67,7 @@ import Testing
             start: MonotonicClock.now,
             rate: 30
         )
-        let told = try record(plan) { recorder in
+        let log = try record(plan) { recorder in
             // One from before the start, one that is damaged.
             let early = plan.start + Timestamp(seconds: -0.1)
             picture.withUnsafeBytes { recorder.take(jpeg: $0, at: early) }
@@ -77,8 +77,8 @@ import Testing
             }
             return plan.start + Timestamp(seconds: 2.1)
         }
-        #expect(told.failures == [])
-        let movie = try #require(told.movies.first)
+        #expect(log.failures == [])
+        let movie = try #require(log.movies.first)
         #expect(movie.path == "\(folder.path)/a-back.mkv")
         #expect(movie.frames == 59 && movie.dropped == 1 && movie.encoder == "camera")
         #expect(abs(movie.seconds - 2.1) < 0.002)
@@ -98,7 +98,7 @@ import Testing
             rate: 30
         )
         plan.encoder = .x264
-        let told = try record(plan) { recorder in
+        let log = try record(plan) { recorder in
             try give(0..<30, plan, to: recorder) { number, time in
                 recorder.take(rawFrame(number, .yuyv, at: time, size))
             }
@@ -114,8 +114,8 @@ import Testing
             }
             return plan.start + Timestamp(seconds: 5)
         }
-        #expect(told.failures == [])
-        let movies = told.movies.sorted {
+        #expect(log.failures == [])
+        let movies = log.movies.sorted {
             ($0.path.count, $0.path) < ($1.path.count, $1.path)
         }
         try #require(movies.count == 3)
@@ -199,13 +199,13 @@ import Testing
             start: MonotonicClock.now,
             rate: 30
         )
-        let told = try record(plan) { recorder in
+        let log = try record(plan) { recorder in
             try give(0..<3, plan, to: recorder) { _, time in
                 picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
             }
             return plan.start + Timestamp(seconds: 1)
         }
-        #expect(told.failures.map(\.code) == [.notFound])
-        #expect(told.movies == [])
+        #expect(log.failures.map(\.code) == [.notFound])
+        #expect(log.movies == [])
     }
 }

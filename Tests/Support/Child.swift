@@ -162,15 +162,15 @@ package final class Reaper: Sendable {
     }
 
     /// Kills the group of `process` when this process dies.
-    package func adopt(_ process: pid_t) { tell("adopt \(process)") }
+    package func adopt(_ process: pid_t) { request("adopt \(process)") }
 
     /// The group of `process` is gone.
-    package func forget(_ process: pid_t) { tell("forget \(process)") }
+    package func forget(_ process: pid_t) { request("forget \(process)") }
 
     /// Removes `directory`, whose path has no blanks, when this process dies.
-    package func clean(_ directory: String) { tell("clean \(directory)") }
+    package func clean(_ directory: String) { request("clean \(directory)") }
 
-    private func tell(_ line: String) {
+    private func request(_ line: String) {
         let bytes = Array("\(line)\n".utf8)
         send(socket, bytes, bytes.count, CInt(MSG_NOSIGNAL))
     }

@@ -369,11 +369,11 @@ struct Checkup {
             return .unknown(name, "there is none while dualcamd does not answer")
         }
         let reading = try? configuration.get()
-        var told = (reading?.warnings ?? []).map(\.description)
-        if let error = reading?.error { told.append(error.description) }
-        if camerasFinding.outcome == .bad { told.append("There is no camera.") }
+        var reported = (reading?.warnings ?? []).map(\.description)
+        if let error = reading?.error { reported.append(error.description) }
+        if camerasFinding.outcome == .bad { reported.append("There is no camera.") }
         let others = problems.filter {
-            !told.contains($0) && !Self.isOfNode($0) && !Self.isOfLoopback($0)
+            !reported.contains($0) && !Self.isOfNode($0) && !Self.isOfLoopback($0)
         }
         return others.isEmpty
             ? .good(name, "dualcamd reports no \(problems.isEmpty ? "" : "other ")problem")
