@@ -43,7 +43,7 @@ package struct HudContent: Hashable, Sendable {
         package var text: String
         /// Whether it is selected.
         package var isSelected: Bool
-        /// Whether its picture, cut, stands for that of the selected one, which cannot be used.
+        /// Whether its picture, cropped, stands for that of the selected one, which cannot be used.
         package var standsIn: Bool
     }
 

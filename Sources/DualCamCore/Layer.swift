@@ -17,7 +17,7 @@ package enum Background: String, CaseIterable, Hashable, Sendable {
     case blur
     /// Black.
     case black
-    /// Nothing: the picture is cut to the frame's shape.
+    /// Nothing: the picture is cropped to the frame's shape.
     case crop
 }
 
@@ -107,7 +107,7 @@ package struct Layer: Hashable, Sendable {
             width: Int((Double(size.width) / source.part.width).rounded(.up)),
             height: Int((Double(size.height) / source.part.height).rounded(.up))
         )
-        return ShownExtent(transform.inverse.apply(to: whole), isCut: background == .crop)
+        return ShownExtent(transform.inverse.apply(to: whole), isCropped: background == .crop)
     }
 }
 

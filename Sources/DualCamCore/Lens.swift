@@ -91,7 +91,7 @@ package struct LensState: Hashable, Sendable {
         var inside: Double
     }
 
-    /// What is left of a picture that is cut further is too little to be looked at.
+    /// What is left of a picture that is cropped further is too little to be looked at.
     private static let mostDigitalZoom = 8.0
     /// Seconds after which a device that failed is tried again.
     package static let retryDelay = 5.0
@@ -165,7 +165,7 @@ package struct LensState: Hashable, Sendable {
         return (lens.device, lens.deviceFactor)
     }
 
-    /// Whether another device's picture, cut, stands for that of the selected lens.
+    /// Whether another device's picture, cropped, stands for that of the selected lens.
     package var isFallback: Bool {
         guard let selected else { return false }
         return selected.device != wanted.device

@@ -50,7 +50,7 @@ extension CameraControls {
     package var mostMagnification: Double { zoomControl?.mostMagnification ?? 1 }
 }
 
-/// Has a camera's own zoom follow what is seen, in small steps: what one of them does to the picture is cut anew only when
+/// Has a camera's own zoom follow what is seen, in small steps: what one of them does to the picture is cropped anew only when
 /// it was read back. Pure; the times are those of `Framing`.
 package struct ZoomDrive: Hashable, Sendable {
     /// What it follows; `nil`: nothing, the zoom stays where it was found.
@@ -124,7 +124,7 @@ package struct ZoomDrive: Hashable, Sendable {
         stillness = 0
     }
 
-    /// It takes nothing: it stays where it stands, until another request, and what is seen is cut.
+    /// It takes nothing: it stays where it stands, until another request, and what is seen is cropped.
     package mutating func giveUp() {
         isStuck = true
         stillness = Self.stallLimit

@@ -161,7 +161,7 @@ package final class CaptureThread: Sendable {
             let start = MonotonicClock.now
             do throws(CaptureError) {
                 let stream = try source.open(wanted.request, bell: bell)
-                defer { slot.cut() }
+                defer { slot.discontinue() }
                 try deliver(stream, of: source.identity, wanted.request, openedAt: start, &seen)
                 continue
             } catch {

@@ -338,10 +338,16 @@ struct LensPicture: ~Copyable {
         let fitted = layer.rect.fitting(aspect: aspect)
         // Less than a pixel pair's difference in shape is none.
         let fits = layer.rect.width - fitted.width < 2 && layer.rect.height - fitted.height < 2
-        let isCut = !fits && layer.background == .crop
-        if !fits, !isCut { layerContent.rect = fitted.nearest }
-        layerContent.content = content(of: camera, frame: frame, part: part, cut: isCut, layer)
-        return fits || isCut
+        let isCropped = !fits && layer.background == .crop
+        if !fits, !isCropped { layerContent.rect = fitted.nearest }
+        layerContent.content = content(
+            of: camera,
+            frame: frame,
+            part: part,
+            cropped: isCropped,
+            layer
+        )
+        return fits || isCropped
     }
 
     /// What its rows are made of: of the frame itself where its rows stay rows, else of a copy
@@ -350,19 +356,19 @@ struct LensPicture: ~Copyable {
         of camera: CameraPicture,
         frame: Frame,
         part: Rect,
-        cut: Bool,
+        cropped isCropped: Bool,
         _ layer: Layer
     ) -> LayerContent.Content {
         let (size, turn) = (layerContent.rect.size, layer.transform)
         guard turn.swapsAxes else {
             let view = View(
-                cut ? part.fitting(aspect: layer.rect.aspect) : part,
+                isCropped ? part.fitting(aspect: layer.rect.aspect) : part,
                 at: size,
                 transform: turn
             )
             return layerContent.scaler.prepare(frame, view) ? .view : .nothing
         }
-        let part = cut ? part.fitting(aspect: 1 / layer.rect.aspect) : part
+        let part = isCropped ? part.fitting(aspect: 1 / layer.rect.aspect) : part
         let key = TurnKey(frame: frame.identity, transform: turn, size: size, part: part)
         if turned?.key != key {
             // The extent of the whole picture, of which what is seen may be a part.

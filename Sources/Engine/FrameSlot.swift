@@ -79,7 +79,7 @@ package final class FrameSlot: Sendable {
     package func tap(_ tap: (any FrameTap)?) { state.withLock { $0.tap = tap } }
 
     /// The camera was closed, or is lost.
-    func cut() { state.withLock { $0.tap }?.cut(at: MonotonicClock.now) }
+    func discontinue() { state.withLock { $0.tap }?.discontinue(at: MonotonicClock.now) }
 
     /// Leaves `frame`, which took `decoding` to decode, and counts `lost` frames between it and the
     /// one before. It was made of `jpeg`; or was not, since nobody looks.

@@ -13,5 +13,5 @@ package protocol FrameTap: AnyObject, Sendable {
     /// There was a picture, and no memory for it.
     func drop()
     /// The camera was closed at `time`, or is lost: what comes next, if anything, is another stream.
-    func cut(at time: Timestamp)
+    func discontinue(at time: Timestamp)
 }

@@ -30,7 +30,7 @@ final class StreamOutput {
     private var waitsUntil = Timestamp.zero
     private var isContinuous = false
     /// The scene that was shown last, and how long it may stand for a newer one whose pictures are
-    /// still being decoded: at a cut from one scene to another they have to be larger at once.
+    /// still being decoded: at a hard cut from one scene to another they have to be larger at once.
     private var before: (state: SceneState, until: Timestamp)?
 
     private static let decodingTimeout = Timestamp(seconds: 0.2)

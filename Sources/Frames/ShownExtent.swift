@@ -3,19 +3,19 @@ package struct ShownExtent: Hashable, Sendable {
     /// What it is shown in, in pixels, lying as the camera's picture does; without a pixel where it is
     /// not shown. `nil` where all that the camera gives is of use.
     package var size: Size?
-    /// It is cut to that shape, and not fitted into it.
-    package var isCut = false
+    /// It is cropped to that shape, and not fitted into it.
+    package var isCropped = false
 
-    /// Shown in `size`, cut to its shape or fitted into it.
-    package init(_ size: Size?, isCut: Bool = false) {
+    /// Shown in `size`, cropped to its shape or fitted into it.
+    package init(_ size: Size?, isCropped: Bool = false) {
         self.size = size
-        self.isCut = isCut
+        self.isCropped = isCropped
     }
 
     /// Every pixel is of use.
     package static let whole = ShownExtent(nil)
     /// Small: enough to know its light, or to be seen blurred.
-    package static let glance = ShownExtent(Size(width: 128, height: 72), isCut: true)
+    package static let glance = ShownExtent(Size(width: 128, height: 72), isCropped: true)
     /// Nobody looks.
     package static let hidden = ShownExtent(Size(width: 0, height: 0))
 
@@ -31,16 +31,16 @@ package struct ShownExtent: Hashable, Sendable {
             width: max(size.width, otherSize.width),
             height: max(size.height, otherSize.height)
         )
-        return ShownExtent(both, isCut: isCut || other.isCut)
+        return ShownExtent(both, isCropped: isCropped || other.isCropped)
     }
 
     /// Extent at which a picture of `picture` is drawn, in pixels with fractions; the whole of it,
-    /// where it is cut.
+    /// where it is cropped.
     package func drawn(_ picture: Size) -> (width: Double, height: Double) {
         let (width, height) = (Double(picture.width), Double(picture.height))
         guard let size, picture.area > 0 else { return (width, height) }
         let scales = (Double(size.width) / width, Double(size.height) / height)
-        let scale = isCut ? max(scales.0, scales.1) : min(scales.0, scales.1)
+        let scale = isCropped ? max(scales.0, scales.1) : min(scales.0, scales.1)
         return (width * scale, height * scale)
     }
 }

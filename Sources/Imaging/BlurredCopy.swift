@@ -14,7 +14,7 @@ package struct BlurredCopy: ~Copyable {
         package var part: Rect
         /// How it is turned and mirrored.
         package var transform: Transform
-        /// Extent at which it is shown; the width is even. The part is cut to its shape.
+        /// Extent at which it is shown; the width is even. The part is cropped to its shape.
         package var size: Size
         /// Standard deviation of the blur, as a fraction of the height.
         package var sigma: Double

@@ -75,7 +75,7 @@ package final class Recorder: Sendable {
         case frame(Frame)
         case sound(Packet)
         case turn(Int)
-        case cut(Timestamp)
+        case discontinuity(Timestamp)
     }
 
     private struct State: ~Copyable {
@@ -200,8 +200,8 @@ package final class Recorder: Sendable {
     /// The camera is mounted in another way from its next file on.
     package func turn(by degrees: Int) { put(.turn(degrees)) }
 
-    /// There will be no more pictures for a while: the file ends, and the next picture begins another.
-    package func cut(at time: Timestamp) { put(.cut(time)) }
+    /// A discontinuity: there will be no more pictures for a while, the file ends, and the next picture begins another.
+    package func discontinue(at time: Timestamp) { put(.discontinuity(time)) }
 
     /// Records what it has up to `time`, and ends. Does not wait. Once.
     package func end(at time: Timestamp) {
@@ -283,7 +283,7 @@ package final class Recorder: Sendable {
                 case .frame(let frame) where !isBroken: try take(frame)
                 case .sound(let packet) where !isBroken: add(sound: packet)
                 case .turn(let degrees): rotation = degrees
-                case .cut(let time): try close(at: time)
+                case .discontinuity(let time): try close(at: time)
                 default: break
                 }
             }

@@ -722,5 +722,5 @@ private final class FrameTaps: FrameTap {
         for tap in taps { tap.take(jpeg: bytes, at: time) }
     }
     func drop() { for tap in taps { tap.drop() } }
-    func cut(at time: Timestamp) { for tap in taps { tap.cut(at: time) } }
+    func discontinue(at time: Timestamp) { for tap in taps { tap.discontinue(at: time) } }
 }

@@ -63,7 +63,7 @@ struct LensTests {
         begin()
         #expect(zoom(to: 3, at: 3) == [.openLens(.back)])
         #expect(lens.incoming?.device == "telephoto" && lens.device == "own" && !lens.isFallback)
-        // The one that is shown is cut towards it.
+        // The one that is shown is cropped towards it.
         #expect(abs(part(at: 3.3).width - 1 / 3.0) < 1e-9)
         #expect(send(.lensReady(.back), at: 3.1) == [], "it delivers nothing yet")
         send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.15)
@@ -191,7 +191,7 @@ struct LensTests {
         return controls
     }
 
-    @Test mutating func aZoomOfTheDevicesOwnTakesOverWhatIsCut() throws {
+    @Test mutating func aZoomOfTheDevicesOwnTakesOverFromTheCrop() throws {
         send(.cameraIdentified(.back, "own"), .cameraAssigned(.back, name: "Desk"), at: 1)
         send(.start, .nodePublished(id: 7), .consumed(true), at: 1)
         send(.lensesFound(.back, lenses().filter { $0.name == "wide" }), at: 1)

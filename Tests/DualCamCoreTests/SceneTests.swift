@@ -253,8 +253,8 @@ extension SceneTests {
         #expect(extents(single, at(0)).front == .hidden)
         let split = extents(state { $0.layout = .sideBySide }, at(0))
         #expect(split.back == split.front && split.back.size?.width == 622)
-        let cut = extents(state { $0.background = .crop }, at(0))
-        #expect(cut.back.isCut && cut.front.isCut)
+        let cropped = extents(state { $0.background = .crop }, at(0))
+        #expect(cropped.back.isCropped && cropped.front.isCropped)
     }
 
     @Test func aPictureThatIsShownAloneIsAskedForWholeAndUndecorated() {

@@ -130,7 +130,7 @@ struct CompositorTests {
             }
             return (sum, across / sum, down / sum)
         }
-        // Lying on its side it is cut by whole blocks of four of the copy's pixels.
+        // Lying on its side it is cropped by whole blocks of four of the copy's pixels.
         let slack = background == .crop && transform.swapsAxes ? 3.0 : 1
         #expect(abs(measures[0].0 / measures[1].0 - 1) < 0.1 * slack)
         #expect(abs(measures[0].1 - measures[1].1) < 0.6 * slack)

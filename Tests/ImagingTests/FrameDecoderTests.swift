@@ -33,13 +33,13 @@ struct FrameDecoderTests {
         init(
             _ picture: (Int, Int),
             _ shown: (Int, Int)?,
-            isCut: Bool = false,
+            isCropped: Bool = false,
             _ scale: JPEGScale?
         ) {
             self.picture = Size(width: picture.0, height: picture.1)
             self.scale = scale
             let size = shown.map { Size(width: $0.0, height: $0.1) }
-            extent = ShownExtent(size, isCut: isCut)
+            extent = ShownExtent(size, isCropped: isCropped)
         }
     }
 
@@ -50,11 +50,11 @@ struct FrameDecoderTests {
         Shown((1920, 1080), (320, 180), .quarter), Shown((1920, 1080), (240, 135), .eighth),
         Shown((1920, 1080), (933, 525), .half), Shown((1280, 720), (1920, 1080), .full),
         Shown((1920, 1080), nil, .full), Shown((1920, 1080), (0, 0), nil),
-        // Of another shape: fitted into it, or cut to it.
+        // Of another shape: fitted into it, or cropped to it.
         Shown((1920, 1080), (270, 480), .quarter),
-        Shown((1920, 1080), (270, 480), isCut: true, .half),
+        Shown((1920, 1080), (270, 480), isCropped: true, .half),
         Shown((1080, 1920), (480, 270), .quarter),
-        Shown((1080, 1920), (480, 270), isCut: true, .half),
+        Shown((1080, 1920), (480, 270), isCropped: true, .half),
         // Sizes that no scale divides, and hardly a picture.
         Shown((1366, 768), (341, 192), .quarter), Shown((3, 3), (1, 1), .full),
     ])

@@ -26,7 +26,7 @@ extension DaemonTests {
         }
 
         @Test(
-            "a lens takes the place of another without a cut, and a lens that is not there is cut"
+            "a lens takes the place of another without a cut, and a lens that is not there is cropped"
         )
         func switching() throws {
             try PrivateSession.with { session in
@@ -87,7 +87,7 @@ extension DaemonTests {
                 }
                 #expect(throws: DBusError.self) { try select("macro") }
                 #expect(throws: DBusError.self) { try select("no such") }
-                // What would be its picture is cut from another.
+                // What would be its picture is cropped from another.
                 try zoom(daemon, 2, ["ramp-ms": .uint32(0)])
                 _ = try reader.picture("the wide one again") { abs($0[640, 400].y - 100) <= 1 }
                 #expect(try get("Lens") == .string("macro"))
@@ -95,7 +95,7 @@ extension DaemonTests {
             }
         }
 
-        @Test("a lens in the dark gives way to a wider one, cut")
+        @Test("a lens in the dark gives way to a wider one, cropped")
         func dark() throws {
             try PrivateSession.with { session in
                 let size = Size(width: 320, height: 180)

@@ -168,7 +168,7 @@ extension DaemonTests {
         }
 
         @Test("privacy and the daemon's end end a movie, which is whole, and the photograph stays")
-        func cut() throws {
+        func discontinue() throws {
             try PrivateSession.with { session in
                 let daemon = try Daemon(try configuration(session, live: false), in: session)
                 let reader = try daemon.reader()

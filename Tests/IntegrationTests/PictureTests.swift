@@ -204,7 +204,7 @@ extension DaemonTests {
         }
 
         @Test(arguments: ["blur", "black", "crop"])
-        func aPictureOfAnotherShapeIsShownWholeOrCut(background: String) throws {
+        func aPictureOfAnotherShapeIsShownWholeOrCropped(background: String) throws {
             let configuration = DaemonTests.still(
                 back: "test:bars",
                 front: "test:ramp",

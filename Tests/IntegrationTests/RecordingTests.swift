@@ -204,7 +204,7 @@ extension DaemonTests {
                         .filter { $0.hasSuffix(".mkv") }.map { "\(folder(session))/\($0)" }.sorted()
                     try #require(paths.count == 3)
                     for path in paths {
-                        let probe = try Probe(path, isCut: true)
+                        let probe = try Probe(path, isTruncated: true)
                         #expect(try #require(probe.times.last) >= least)
                         #expect(probe.duration == nil)
                     }

@@ -99,9 +99,9 @@ import Testing
         // As a power cut leaves it: the last picture is not whole.
         let whole = try Data(contentsOf: URL(filePath: path))
         try whole.dropLast(100).write(to: URL(filePath: path))
-        let cut = try Probe(path, isCut: true)
-        #expect(cut.duration == nil)
-        #expect(cut.times.count >= 59)
+        let truncated = try Probe(path, isTruncated: true)
+        #expect(truncated.duration == nil)
+        #expect(truncated.times.count >= 59)
 
         #expect(try abs(Remux.repair(path) - 2) < 0.1)
         let repaired = try Probe(path)

@@ -102,7 +102,7 @@ import Testing
             try give(0..<30, plan, to: recorder) { number, time in
                 recorder.take(rawFrame(number, .yuyv, at: time, size))
             }
-            recorder.cut(at: plan.start + Timestamp(seconds: 1))
+            recorder.discontinue(at: plan.start + Timestamp(seconds: 1))
             try give(90..<120, plan, to: recorder) { number, time in
                 recorder.take(rawFrame(number, .yuyv, at: time, size))
             }

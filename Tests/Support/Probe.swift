@@ -37,14 +37,14 @@ package struct Probe: Decodable {
     package var format: Format
     var packets: [Packet]
 
-    /// Throws when ffprobe cannot read the file at `path`, or complains of it, unless it `isCut`.
-    package init(_ path: String, isCut: Bool = false) throws {
+    /// Throws when ffprobe cannot read the file at `path`, or complains of it, unless it `isTruncated`.
+    package init(_ path: String, isTruncated: Bool = false) throws {
         let arguments = [
             "-v", "error", "-show_streams", "-show_packets", "-show_format", "-of", "json", path,
         ]
         let child = try Child("ffprobe", arguments)
         let exit = try child.wait(within: 60)
-        guard exit == .status(0), isCut || child.errors.isEmpty else {
+        guard exit == .status(0), isTruncated || child.errors.isEmpty else {
             throw ServiceFailed(description: "ffprobe: \(exit): \(child.errors)")
         }
         let decoder = JSONDecoder()
