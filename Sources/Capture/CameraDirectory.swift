@@ -63,7 +63,7 @@ package final class CameraDirectory {
     }
 
     /// A node, before it has a name that lasts.
-    private struct Node {
+    private struct VideoNode {
         let path: String
         let name: String
         let bus: String
@@ -105,7 +105,7 @@ package final class CameraDirectory {
         _ entry: String,
         _ record: DeviceRecord?,
         _ reply: DeviceProbe.Reply?
-    ) -> Node? {
+    ) -> VideoNode? {
         let path = "\(dev)/\(entry)"
         let parent = resolve("\(sysfs)/\(entry)/device")
         switch reply {
@@ -113,7 +113,7 @@ package final class CameraDirectory {
             guard answer.capability.isCamera, answer.capability.driver != "v4l2 loopback" else {
                 return nil
             }
-            return Node(
+            return VideoNode(
                 path: path,
                 name: Self.plainName(answer.capability.card),
                 bus: answer.capability.bus,
@@ -127,7 +127,7 @@ package final class CameraDirectory {
             guard let parent,
                 record?.capabilities != nil || content("\(sysfs)/\(entry)/index") == "0"
             else { return nil }
-            return Node(
+            return VideoNode(
                 path: path,
                 name: Self.plainName(content("\(sysfs)/\(entry)/name") ?? entry),
                 bus: busOfUSB(parent) ?? "",
@@ -156,7 +156,7 @@ package final class CameraDirectory {
         return name.hasPrefix(repeated) ? String(name) : card
     }
 
-    private func camera(_ node: Node, among all: [Node]) -> CameraDevice {
+    private func camera(_ node: VideoNode, among all: [VideoNode]) -> CameraDevice {
         CameraDevice(
             path: node.path,
             name: node.name,
@@ -175,7 +175,7 @@ package final class CameraDirectory {
 
     /// What `node` is called after a restart, too: by its maker, model and serial number where these
     /// are its own, else by where it is plugged in.
-    private func lastingName(of node: Node, among all: [Node]) -> String {
+    private func lastingName(of node: VideoNode, among all: [VideoNode]) -> String {
         // Two cameras without a serial number, or with the same, fight for one by-id link.
         if let serial = usbValue("serial", of: node), !serial.isEmpty,
             let id = node.ids.first(where: { _ in isAlone(node, serial, among: all) })
@@ -189,7 +189,7 @@ package final class CameraDirectory {
     }
 
     /// Whether no other device than that of `node` has its model and serial number.
-    private func isAlone(_ node: Node, _ serial: String, among all: [Node]) -> Bool {
+    private func isAlone(_ node: VideoNode, _ serial: String, among all: [VideoNode]) -> Bool {
         !all.contains {
             usb(of: $0) != usb(of: node) && usbValue("serial", of: $0) == serial
                 && usbValue("idVendor", of: $0) == usbValue("idVendor", of: node)
@@ -198,14 +198,14 @@ package final class CameraDirectory {
     }
 
     /// How many nodes of the same interface come before `node`.
-    private func order(of node: Node, among all: [Node]) -> Int {
+    private func order(of node: VideoNode, among all: [VideoNode]) -> Int {
         all.filter { $0.parent == node.parent }.firstIndex { $0.path == node.path } ?? 0
     }
 
     /// The USB device whose interface `node` is.
-    private func usb(of node: Node) -> String? { node.parent.flatMap { resolve("\($0)/..") } }
+    private func usb(of node: VideoNode) -> String? { node.parent.flatMap { resolve("\($0)/..") } }
 
-    private func usbValue(_ name: String, of node: Node) -> String? {
+    private func usbValue(_ name: String, of node: VideoNode) -> String? {
         usb(of: node).flatMap { content("\($0)/\(name)") }
     }
 

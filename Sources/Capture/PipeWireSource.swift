@@ -51,7 +51,7 @@ final class PipeWireStream: CameraStream {
     // Written by the callbacks.
 
     /// A camera in the registry.
-    private struct Node {
+    private struct RemoteCamera {
         var name: String
         var serial: String
         var client: String
@@ -60,7 +60,7 @@ final class PipeWireStream: CameraStream {
     }
 
     /// What is in the registry: cameras, and the processes of clients.
-    private var nodes: [UInt32: Node] = [:]
+    private var nodes: [UInt32: RemoteCamera] = [:]
     private var processes: [String: String] = [:]
     /// Whether all has been told that was there at first.
     private var isListed = false
@@ -373,7 +373,7 @@ extension PipeWireStream {
         case "PipeWire:Interface:Node"
         where properties[PW_KEY_MEDIA_CLASS]?.hasPrefix("Video/Source") == true:
             let path = properties[PW_KEY_OBJECT_PATH] ?? ""
-            nodes[id] = Node(
+            nodes[id] = RemoteCamera(
                 name: properties[PW_KEY_NODE_NAME] ?? "",
                 serial: properties[PW_KEY_OBJECT_SERIAL] ?? "\(id)",
                 client: properties[PW_KEY_CLIENT_ID] ?? "",

@@ -34,7 +34,7 @@ package final class CompositeThread: Sendable {
     /// What becomes of a node.
     package enum Event: Sendable {
         /// What the node itself tells.
-        case node(Node.Event)
+        case node(PipeWireNode.Event)
         /// A camera's own node is there no longer, since it is not wanted; nothing is told of it any
         /// more. The stream's is not told of so: see `withdrawNode`.
         case withdrawn
@@ -43,7 +43,7 @@ package final class CompositeThread: Sendable {
     /// What other threads ask for.
     enum Command: Sendable {
         case publishNode
-        case offer(PerRole<Node.Settings?>)
+        case offer(PerRole<PipeWireNode.Settings?>)
         case show(Role?, [NodeProperty])
         case withdrawNode(@Sendable () -> Void)
         case record((any FrameTap)?)
@@ -72,7 +72,7 @@ package final class CompositeThread: Sendable {
         scene: SceneState,
         slots: PerRole<PerPipeline<FrameSlot>>,
         bell: Bell,
-        settings: Node.Settings,
+        settings: PipeWireNode.Settings,
         report: @escaping @Sendable (Role?, Event) -> Void
     ) throws(SystemError) {
         self.slots = slots
@@ -128,7 +128,7 @@ package final class CompositeThread: Sendable {
 
     /// Offers each camera's picture alone as a node of this, where there is one, whenever the stream's
     /// is published; of the stream's size.
-    package func offer(_ nodes: PerRole<Node.Settings?>) { send(.offer(nodes)) }
+    package func offer(_ nodes: PerRole<PipeWireNode.Settings?>) { send(.offer(nodes)) }
 
     /// Has applications shown these values of a camera's: with its own node, or with the stream's
     /// (`nil`).
@@ -176,7 +176,7 @@ package final class CompositeThread: Sendable {
         private let stream: StreamOutput
         private var cameras = PerRole<StreamOutput?>(back: nil, front: nil)
         /// The nodes of cameras that are wanted while the stream is.
-        private var offers = PerRole<Node.Settings?>(back: nil, front: nil)
+        private var offers = PerRole<PipeWireNode.Settings?>(back: nil, front: nil)
         /// What applications are shown of each camera's values.
         private var properties = PerRole<[NodeProperty]>(back: [], front: [])
         private var isPublished = false
@@ -191,7 +191,7 @@ package final class CompositeThread: Sendable {
 
         init(
             of shared: CompositeThread,
-            settings: Node.Settings,
+            settings: PipeWireNode.Settings,
             report: @escaping @Sendable (Role?, Event) -> Void
         ) throws(SystemError) {
             self.shared = shared

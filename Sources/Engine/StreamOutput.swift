@@ -11,10 +11,10 @@ final class StreamOutput {
     private let camera: Role?
     private unowned let shared: CompositeThread
     private let loop: EventLoop
-    private let settings: Node.Settings
-    private let report: (Node.Event) -> Void
+    private let settings: PipeWireNode.Settings
+    private let report: (PipeWireNode.Event) -> Void
     private let compositor: Compositor
-    private var node: Node?
+    private var node: PipeWireNode?
     private var properties: [NodeProperty] = []
     private var timer: EventLoop.Timer?
 
@@ -60,8 +60,8 @@ final class StreamOutput {
         _ camera: Role?,
         of shared: CompositeThread,
         on loop: EventLoop,
-        _ settings: Node.Settings,
-        report: @escaping (Node.Event) -> Void
+        _ settings: PipeWireNode.Settings,
+        report: @escaping (PipeWireNode.Event) -> Void
     ) throws(SystemError) {
         self.camera = camera
         self.shared = shared
@@ -79,7 +79,7 @@ final class StreamOutput {
     /// Throws when the process is out of descriptors.
     func publish() throws(SystemError) {
         guard node == nil else { return }
-        node = try Node(loop: loop, settings: settings) { [unowned self] event in
+        node = try PipeWireNode(loop: loop, settings: settings) { [unowned self] event in
             if case .streaming(let isStreaming) = event { turn(streaming: isStreaming) }
             if case .lost = event { turn(streaming: false) }
             report(event)

@@ -12,14 +12,14 @@ final class Listeners {
         core: OpaquePointer,
         registry: OpaquePointer,
         stream: OpaquePointer,
-        for connection: Connection
+        for connection: PipeWireConnection
     ) {
         // Not retained: the connection removes the hooks before it goes.
         let context = Unmanaged.passUnretained(connection).toOpaque()
 
         memory.pointee.core.error = { context, id, _, result, message in
             let text = message.map { String(cString: $0) } ?? ""
-            Connection.at(context)?.coreFailed(id, result, text)
+            PipeWireConnection.at(context)?.coreFailed(id, result, text)
         }
         cpw_listen_core(memory, core, context)
 
@@ -28,24 +28,25 @@ final class Listeners {
                 let source = spa_dict_lookup(properties, PW_KEY_LINK_OUTPUT_NODE),
                 let node = UInt32(String(cString: source))
             else { return }
-            Connection.at(context)?.linkCame(id, from: node)
+            PipeWireConnection.at(context)?.linkCame(id, from: node)
         }
-        memory.pointee.registry.global_remove = { Connection.at($0)?.objectWent($1) }
+        memory.pointee.registry.global_remove = { PipeWireConnection.at($0)?.objectWent($1) }
         cpw_listen_registry(memory, registry, context)
 
         memory.pointee.stream.param_changed = { context, id, parameter in
             switch id {
-            case SPA_PARAM_Format.rawValue: Connection.at(context)?.formatChanged(parameter)
-            case SPA_PARAM_Props.rawValue: Connection.at(context)?.propertiesWritten(parameter)
+            case SPA_PARAM_Format.rawValue: PipeWireConnection.at(context)?.formatChanged(parameter)
+            case SPA_PARAM_Props.rawValue:
+                PipeWireConnection.at(context)?.propertiesWritten(parameter)
             default: break
             }
         }
-        memory.pointee.stream.io_changed = { Connection.at($0)?.areaChanged($1, $2, $3) }
+        memory.pointee.stream.io_changed = { PipeWireConnection.at($0)?.areaChanged($1, $2, $3) }
         memory.pointee.stream.add_buffer = { context, buffer in
-            if let buffer { Connection.at(context)?.bufferCame(buffer) }
+            if let buffer { PipeWireConnection.at(context)?.bufferCame(buffer) }
         }
         memory.pointee.stream.remove_buffer = { context, buffer in
-            if let buffer { Connection.at(context)?.bufferWent(buffer) }
+            if let buffer { PipeWireConnection.at(context)?.bufferWent(buffer) }
         }
         cpw_listen_stream(memory, stream, context)
     }
@@ -54,8 +55,8 @@ final class Listeners {
     func remove() { cpw_unlisten(memory) }
 }
 
-extension Connection {
-    fileprivate static func at(_ context: UnsafeMutableRawPointer?) -> Connection? {
-        context.map { Unmanaged<Connection>.fromOpaque($0).takeUnretainedValue() }
+extension PipeWireConnection {
+    fileprivate static func at(_ context: UnsafeMutableRawPointer?) -> PipeWireConnection? {
+        context.map { Unmanaged<PipeWireConnection>.fromOpaque($0).takeUnretainedValue() }
     }
 }

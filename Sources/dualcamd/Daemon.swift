@@ -251,7 +251,7 @@ final class Daemon {
             scene: state.scene,
             slots: slots,
             bell: bell,
-            settings: Node.Settings(configuration)
+            settings: PipeWireNode.Settings(configuration)
         ) { role, event in
             mailbox.post {
                 MainActor.assumeIsolated {
@@ -265,8 +265,8 @@ final class Daemon {
 
     /// Has those cameras be nodes of their own that the configuration says, and shows their values.
     private func offerCameras() {
-        func settings(_ role: Role) -> Node.Settings? {
-            configuration.cameras[role].isOffered ? Node.Settings(configuration, role) : nil
+        func settings(_ role: Role) -> PipeWireNode.Settings? {
+            configuration.cameras[role].isOffered ? PipeWireNode.Settings(configuration, role) : nil
         }
         frames?.offer(PerRole(back: settings(.back), front: settings(.front)))
         for role in Role.allCases { frames?.show(state.nodeProperties(of: role), of: role) }
@@ -469,7 +469,7 @@ final class Daemon {
     }
 
     /// What a camera's own node tells.
-    private func handle(_ role: Role, _ event: Node.Event) {
+    private func handle(_ role: Role, _ event: PipeWireNode.Event) {
         let camera: Logger.Metadata = ["camera": "\(role.rawValue)"]
         switch event {
         case .published(let id):
@@ -490,7 +490,7 @@ final class Daemon {
         }
     }
 
-    private func handle(_ event: Node.Event) {
+    private func handle(_ event: PipeWireNode.Event) {
         switch event {
         case .published(let id):
             Log.publish.notice("published", metadata: ["node": "\(id)"])
@@ -683,7 +683,7 @@ extension Effect {
     fileprivate var isDone: Bool { self == .announce(.didStart) || self == .announce(.didStop) }
 }
 
-extension Node.Settings {
+extension PipeWireNode.Settings {
     init(_ configuration: Configuration) {
         let output = configuration.output
         self.init(

@@ -6,7 +6,7 @@ import Publish
 import TestSupport
 import Testing
 
-extension NodeTests {
+extension PipeWireNodeTests {
     @Suite("What consumers get", .timeLimit(.minutes(5)))
     struct ConsumerTests {
         @Test func itSaysWhatConsumersLookFor() throws {

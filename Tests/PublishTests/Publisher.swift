@@ -11,7 +11,7 @@ import TestSupport
 final class Publisher {
     /// What became of it so far.
     struct Record {
-        var events: [Node.Event] = []
+        var events: [PipeWireNode.Event] = []
         var id: UInt32?
         var isStreaming = false
         var consumers = 0
@@ -41,7 +41,7 @@ final class Publisher {
         size: Size = Size(width: 1280, height: 720),
         rate: Int = 30
     ) throws {
-        let settings = Node.Settings(
+        let settings = PipeWireNode.Settings(
             name: "dualcam",
             description: "DualCam",
             size: size,
@@ -69,9 +69,9 @@ final class Publisher {
         thread.join()
     }
 
-    private static func run(_ settings: Node.Settings, _ shared: Shared) throws {
+    private static func run(_ settings: PipeWireNode.Settings, _ shared: Shared) throws {
         let loop = try EventLoop()
-        let node = try Node(loop: loop, settings: settings) { event in
+        let node = try PipeWireNode(loop: loop, settings: settings) { event in
             shared.record.withLock { record in
                 record.events.append(event)
                 switch event {

@@ -5,7 +5,7 @@ import Publish
 import TestSupport
 import Testing
 
-extension NodeTests {
+extension PipeWireNodeTests {
     @Suite("PipeWire goes and comes", .timeLimit(.minutes(5)))
     struct RestartTests {
         @Test func itIsThereOnceAndWhenPipeWireComes() throws {
@@ -104,11 +104,11 @@ extension NodeTests {
         func itMayBeClosedFromItsEvents(isPipeWireThere: Bool) throws {
             try PrivateSession.with(isPipeWireThere ? [.pipewire] : []) { session in
                 let loop = try EventLoop()
-                var events: [Node.Event] = []
-                var node: Node?
-                node = try Node(
+                var events: [PipeWireNode.Event] = []
+                var node: PipeWireNode?
+                node = try PipeWireNode(
                     loop: loop,
-                    settings: Node.Settings(
+                    settings: PipeWireNode.Settings(
                         name: "dualcam",
                         description: "DualCam",
                         size: Size(width: 320, height: 240),

@@ -5,7 +5,7 @@ import Testing
 
 /// One test after the other: they measure time.
 @Suite("Node", .serialized)
-enum NodeTests {}
+enum PipeWireNodeTests {}
 
 /// Expects `count` frames that follow each other, at 30 a second; returns them.
 ///

@@ -9,7 +9,7 @@ package import Platform
 /// - Context: bound to the thread of its event loop, `init` and release included. Events are given
 ///   from the loop, never from within a call on the node, so that any of them may be answered with
 ///   any call, `close()` too.
-package final class Node {
+package final class PipeWireNode {
     /// What is published.
     package struct Settings: Hashable, Sendable {
         /// `node.name`: stable, since applications remember a camera by it.
@@ -68,11 +68,11 @@ package final class Node {
     private let settings: Settings
     private var onEvent: ((Event) -> Void)?
 
-    private var connection: Connection?
+    private var connection: PipeWireConnection?
     private var watch: EventLoop.Watch?
     private var retry: EventLoop.Timer?
     private var socket: SocketWatch?
-    private var delay = Node.shortestDelay
+    private var delay = PipeWireNode.shortestDelay
     private var isLost = false
     private var reported = Status()
     private var properties: [NodeProperty] = []
@@ -150,7 +150,7 @@ package final class Node {
     private func connect() {
         guard connection == nil else { return }
         do {
-            let connection = try Connection(settings)
+            let connection = try PipeWireConnection(settings)
             watch = try loop.watch(connection.descriptor, for: .readable) { [weak self] _ in
                 self?.turn()
             }
@@ -190,11 +190,11 @@ package final class Node {
         disconnect()
         socket = SocketWatch(loop: loop, remote: settings.remote) { [weak self] in
             // A moment between its appearance and its being listened at.
-            self?.delay = Node.shortestDelay
+            self?.delay = PipeWireNode.shortestDelay
             self?.retry?.arm(after: 0.02)
         }
         retry?.arm(after: delay)
-        delay = min(2 * delay, Node.longestDelay)
+        delay = min(2 * delay, PipeWireNode.longestDelay)
         report(Status())
         if !isLost {
             isLost = true
@@ -208,7 +208,7 @@ package final class Node {
         reported = status
         if let id = status.id, id != before.id {
             isLost = false
-            delay = Node.shortestDelay
+            delay = PipeWireNode.shortestDelay
             if !properties.isEmpty { connection?.show(properties) }
             onEvent?(.published(id: id))
         }

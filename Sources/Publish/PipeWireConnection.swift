@@ -6,12 +6,12 @@ import Platform
 /// One connection to PipeWire with the stream on it; made anew after each loss.
 ///
 /// It owns every C object of that connection, so that nothing of a lost one is left behind. What
-/// PipeWire tells is written down here, in its callbacks, and read by `Node` when they are over:
+/// PipeWire tells is written down here, in its callbacks, and read by `PipeWireNode` when they are over:
 /// no callback calls anyone else, and none destroys what is calling it.
 ///
 /// - Context: bound to the thread of the event loop. PipeWire's own thread, which wakes the
 ///   consumers, never calls here.
-final class Connection {
+final class PipeWireConnection {
     /// The loop's descriptor: readable when there is something to do.
     let descriptor: CInt
     /// Why the connection is of no more use; `nil` while it is.
@@ -58,7 +58,7 @@ final class Connection {
     /// Connects and asks for the node; it is published once `nodeID` is known.
     ///
     /// Throws ENOENT, ECONNREFUSED or EHOSTDOWN when there is no PipeWire. Does not wait for it.
-    init(_ settings: Node.Settings) throws(SystemError) {
+    init(_ settings: PipeWireNode.Settings) throws(SystemError) {
         _ = Self.library
         size = settings.size
         rate = settings.rate
@@ -176,7 +176,7 @@ final class Connection {
 
 // Called by `Listeners`.
 
-extension Connection {
+extension PipeWireConnection {
     func coreFailed(_ object: UInt32, _ result: CInt, _ message: String) {
         // Of the core alone (0), and this alone ends the connection.
         if object == 0, result == -EPIPE { failure = failure ?? message }
@@ -229,8 +229,8 @@ extension Connection {
 
 // MARK: - Frames
 
-extension Connection {
-    /// See `Node.publish`.
+extension PipeWireConnection {
+    /// See `PipeWireNode.publish`.
     func publish(
         pts: Timestamp,
         sequence: UInt64,
@@ -349,7 +349,9 @@ extension Connection {
 // MARK: - Properties
 
 /// What the node says of itself. `media.role` is what browsers and the camera portal look for.
-private func makeProperties(for settings: Node.Settings) -> UnsafeMutablePointer<pw_properties>? {
+private func makeProperties(
+    for settings: PipeWireNode.Settings
+) -> UnsafeMutablePointer<pw_properties>? {
     makeProperties([
         PW_KEY_MEDIA_CLASS: "Video/Source",
         PW_KEY_MEDIA_ROLE: "Camera",
