@@ -3,12 +3,12 @@
 /// - Context: bound to the connection's thread.
 final class Answer {
     let call: Message
-    private let connection: Connection
+    private let connection: BusConnection
     private let beforeSending: () -> Void
     private var isGiven = false
 
     /// `beforeSending` is called first, so that what the call changed is told before its answer.
-    init(to call: Message, on connection: Connection, beforeSending: @escaping () -> Void) {
+    init(to call: Message, on connection: BusConnection, beforeSending: @escaping () -> Void) {
         self.call = call
         self.connection = connection
         self.beforeSending = beforeSending

@@ -39,7 +39,7 @@ package final class ObjectServer {
         case changed(ObjectPath, String)
     }
 
-    let connection: Connection
+    let connection: BusConnection
     let root: ObjectPath?
     /// In the order of export, as introspection shows them.
     private(set) var objects: [ObjectPath: [Export]] = [:]
@@ -51,7 +51,7 @@ package final class ObjectServer {
 
     /// An empty tree. The object at `root` has the ObjectManager of all below it; export
     /// everything, then request the bus name.
-    package init(on connection: Connection, managing root: ObjectPath? = nil) {
+    package init(on connection: BusConnection, managing root: ObjectPath? = nil) {
         precondition(connection.onCall == nil, "a connection served twice")
         self.connection = connection
         self.root = root

@@ -40,7 +40,7 @@ package final class Login {
     ///
     /// `loop` is the connection's. Throws when the process is out of descriptors.
     package init(
-        on connection: Connection,
+        on connection: BusConnection,
         loop: EventLoop,
         onEvent: @escaping (Event) -> Void
     ) throws(SystemError) {

@@ -6,17 +6,17 @@ import DBusKit
 ///
 /// - Context: bound to the connection's thread.
 final class Peer {
-    private let connection: Connection
+    private let connection: BusConnection
     private let name: String
     private let onOwner: (Bool) -> Void
-    private var ownerWatch: Connection.Subscription?
-    private var signals: [Connection.Subscription] = []
+    private var ownerWatch: BusConnection.Subscription?
+    private var signals: [BusConnection.Subscription] = []
     private var wanted: [(path: ObjectPath, interface: String, handler: (Signal) -> Void)] = []
     /// The unique name of who has the name now.
     private(set) var owner: String?
 
     /// Calls `onOwner` when the program is there, once it is known, and when it is gone.
-    init(_ name: String, on connection: Connection, onOwner: @escaping (Bool) -> Void) {
+    init(_ name: String, on connection: BusConnection, onOwner: @escaping (Bool) -> Void) {
         self.name = name
         self.connection = connection
         self.onOwner = onOwner
@@ -62,7 +62,7 @@ final class Peer {
         _ path: ObjectPath,
         _ interface: String,
         _ handler: @escaping (Signal) -> Void
-    ) -> Connection.Subscription {
+    ) -> BusConnection.Subscription {
         connection.subscribe(
             MatchRule(sender: owner, path: path, interface: interface),
             handler: handler

@@ -10,7 +10,7 @@ package final class ScreenSavers {
     private var active: Set<String> = []
 
     /// Calls `onChange` when the first one becomes active and when the last one ends.
-    package init(on connection: Connection, onChange: @escaping (Bool) -> Void) {
+    package init(on connection: BusConnection, onChange: @escaping (Bool) -> Void) {
         self.onChange = onChange
         // KDE's object stands at the first path, older programs' at the second.
         follow(
@@ -21,7 +21,7 @@ package final class ScreenSavers {
         follow("org.gnome.ScreenSaver", at: ["/org/gnome/ScreenSaver"], on: connection)
     }
 
-    private func follow(_ name: String, at paths: [ObjectPath], on connection: Connection) {
+    private func follow(_ name: String, at paths: [ObjectPath], on connection: BusConnection) {
         let index = peers.count
         peers.append(
             Peer(name, on: connection) { [unowned self] isThere in

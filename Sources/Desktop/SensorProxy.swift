@@ -20,7 +20,7 @@ package final class SensorProxy {
     private var peer: Peer?
 
     /// Follows the proxy on `connection`, the system bus, whenever there is one.
-    package init(on connection: Connection, onEvent: @escaping (Event) -> Void) {
+    package init(on connection: BusConnection, onEvent: @escaping (Event) -> Void) {
         self.onEvent = onEvent
         peer = Peer(Self.interface, on: connection) { [unowned self] isThere in
             if isThere { begin() } else { onEvent(.available(false)) }

@@ -8,7 +8,7 @@ final class Client {
     static let defaultTimeout = 5.0
 
     let loop: EventLoop
-    let connection: Connection
+    let connection: BusConnection
 
     /// Connects to the session bus. Throws when there is none.
     init() throws(Failure) {
@@ -18,7 +18,7 @@ final class Client {
             throw Failure(status: .failed, message: "\(error)")
         }
         do throws(DBusError) {
-            connection = try Connection(loop: loop)
+            connection = try BusConnection(loop: loop)
         } catch {
             throw Failure(status: .notRunning, message: "there is no session bus: \(error.message)")
         }

@@ -9,7 +9,7 @@ final class Presence {
     private let client: Client
     private let signals: Signals
     private var owner: String?
-    private var subscriptions: [Connection.Subscription] = []
+    private var subscriptions: [BusConnection.Subscription] = []
     /// Called when the daemon came (true) or went, and once at the start.
     var onChange: (Bool) -> Void = { _ in }
     /// Called for each signal of the daemon's.
@@ -21,7 +21,7 @@ final class Presence {
         client = try Client()
     }
 
-    var connection: Connection { client.connection }
+    var connection: BusConnection { client.connection }
 
     /// Goes on until a signal ends it, or nobody reads standard output any more. Throws when the
     /// bus goes.

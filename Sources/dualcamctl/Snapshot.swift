@@ -16,7 +16,7 @@ struct Snapshot {
 
     /// Asks the daemon, which is not started for that; `completion` is called once, later.
     static func read(
-        from connection: Connection,
+        from connection: BusConnection,
         completion: @escaping (Result<Snapshot, DBusError>) -> Void
     ) throws(DBusError) {
         let reading = Reading(remaining: interfaces.count + 2, completion: completion)

@@ -32,7 +32,7 @@ final class Service {
         _ daemon: Daemon,
         _ recording: RecordingSession,
         _ live: LivePhotos,
-        on connection: Connection,
+        on connection: BusConnection,
         loop: EventLoop,
         configurationFile: String?
     ) {

@@ -9,7 +9,7 @@ import Platform
 @MainActor
 final class Session {
     private let daemon: Daemon
-    private var system: Connection?
+    private var system: BusConnection?
     private var login: Login?
     private var sensor: SensorProxy?
     private var screenSavers: ScreenSavers?
@@ -17,14 +17,14 @@ final class Session {
     private var isAway = (login: false, screen: false)
 
     /// Watches from now on, on the session bus and, where there is one, the system bus.
-    init(_ daemon: Daemon, on connection: Connection, loop: EventLoop) {
+    init(_ daemon: Daemon, on connection: BusConnection, loop: EventLoop) {
         self.daemon = daemon
         screenSavers = ScreenSavers(on: connection) { [unowned self] isActive in
             isAway.screen = isActive
             reportLock()
         }
         do {
-            let system = try Connection(to: .system, loop: loop)
+            let system = try BusConnection(to: .system, loop: loop)
             system.onDisconnect = { [unowned self] in
                 if daemon.state.suspensions.contains(.asleep) { handle(.sleeping(false)) }
                 handle(.away(false))

@@ -35,7 +35,7 @@ func run(_ options: Options) throws {
     let (configuration, problems) = readConfiguration(options.config)
     let daemon = try Daemon(configuration ?? Configuration(), loop: loop)
     let stateStore = try StateStore(daemon, loop: loop)
-    let connection = try Connection(loop: loop)
+    let connection = try BusConnection(loop: loop)
     let recording = try RecordingSession(daemon, loop: loop)
     let live = LivePhotos(daemon, loop: loop)
     let service = Service(

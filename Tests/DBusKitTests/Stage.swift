@@ -9,24 +9,24 @@ final class Stage {
     static let name = "org.example.Thing1"
     let session: PrivateSession
     let loop: EventLoop
-    let connection: Connection
+    let connection: BusConnection
     let server: ObjectServer
 
     init() throws {
         session = try PrivateSession([.bus])
         loop = try EventLoop()
-        connection = try Connection(to: Stage.address(session), loop: loop)
+        connection = try BusConnection(to: Stage.address(session), loop: loop)
         server = ObjectServer(on: connection, managing: "/org/example/Thing1")
         try connection.requestName(Stage.name)
     }
 
-    static func address(_ session: PrivateSession) -> Connection.Bus {
+    static func address(_ session: PrivateSession) -> BusConnection.Bus {
         .address(session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? "")
     }
 
     /// Another connection on the same loop.
-    func client() throws -> Connection {
-        try Connection(to: Stage.address(session), loop: loop)
+    func client() throws -> BusConnection {
+        try BusConnection(to: Stage.address(session), loop: loop)
     }
 
     /// Goes round until `condition` holds; throws after ten seconds.
@@ -44,7 +44,7 @@ final class Stage {
         of interface: String,
         at path: ObjectPath,
         _ arguments: [Value] = [],
-        from client: Connection
+        from client: BusConnection
     ) throws -> Result<[Value], DBusError> {
         var answer: Result<[Value], DBusError>?
         let call = MethodCall(member, of: interface, at: path, on: Stage.name, arguments)
@@ -54,7 +54,7 @@ final class Stage {
     }
 
     /// Goes round until all that was sent so far has arrived everywhere.
-    func settle(_ client: Connection) throws {
+    func settle(_ client: BusConnection) throws {
         for connection in [connection, client] {
             _ = try call("Ping", of: "org.freedesktop.DBus.Peer", at: "/", from: connection)
         }

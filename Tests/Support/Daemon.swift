@@ -14,13 +14,13 @@ package final class Daemon {
     /// The program.
     package private(set) var program: Child
     /// A connection of the test's own to the session bus.
-    package let bus: Connection
+    package let bus: BusConnection
     /// What it told of itself as a service.
     package let notifications: NotifySocket
     /// The signals of its objects that came so far, of all interfaces; see `settle()`.
     package private(set) var signals: [DBusKit.Signal] = []
     private let loop: EventLoop
-    private var subscription: Connection.Subscription?
+    private var subscription: BusConnection.Subscription?
 
     /// Where the configuration of the daemon in `session` is.
     private static func file(_ session: PrivateSession) -> String {
@@ -46,7 +46,7 @@ package final class Daemon {
             adding: variables.merging(["NOTIFY_SOCKET": notifications.path]) { $1 }
         )
         loop = try EventLoop()
-        bus = try Connection(
+        bus = try BusConnection(
             to: .address(session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""),
             loop: loop
         )

@@ -18,7 +18,7 @@ package final class MockedService {
     package let path: ObjectPath
     private let program: Child
     private let loop: EventLoop
-    private let connection: Connection
+    private let connection: BusConnection
 
     /// Starts it in `session` and waits until it owns `name`. Its main object, at `path`, has the
     /// interface `interface`: as the template of dbusmock called `template` says, or empty.
@@ -41,7 +41,7 @@ package final class MockedService {
         loop = try EventLoop()
         let variable =
             bus == .system ? "DBUS_SYSTEM_BUS_ADDRESS" : "DBUS_SESSION_BUS_ADDRESS"
-        connection = try Connection(
+        connection = try BusConnection(
             to: .address(session.environment[variable] ?? ""),
             loop: loop
         )

@@ -9,7 +9,7 @@ import Testing
 final class FakeDaemon {
     let session: PrivateSession
     let loop: EventLoop
-    private var connection: Connection?
+    private var connection: BusConnection?
     private var server: ObjectServer?
     /// What was asked of the daemon: "Swap instant=true", "back Rotation=90".
     private(set) var asked: [String] = []
@@ -30,7 +30,7 @@ final class FakeDaemon {
     /// The daemon comes. `changing` differs from what is shown at first, by interface.
     func appear(changing changes: [Interface: [String: Value]] = [:]) throws {
         let address = session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
-        let connection = try Connection(to: .address(address), loop: loop)
+        let connection = try BusConnection(to: .address(address), loop: loop)
         let server = ObjectServer(on: connection, managing: DualCam.path)
         func export(_ interface: Interface, _ path: ObjectPath, _ values: [String: Value]) {
             server.export(

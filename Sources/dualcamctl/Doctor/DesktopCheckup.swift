@@ -7,7 +7,7 @@ import Platform
 struct DesktopCheckup {
     /// The user's home directory; "" where the environment does not say.
     let home: String
-    private let connection: Connection?
+    private let connection: BusConnection?
 
     init(home: String = getenv("HOME").map { String(cString: $0) } ?? "") {
         self.home = home

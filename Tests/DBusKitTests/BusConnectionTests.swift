@@ -7,7 +7,7 @@ import Testing
 @testable import DBusKit
 
 @Suite("Connection", .timeLimit(.minutes(5)))
-struct ConnectionTests {
+struct BusConnectionTests {
     @Test func aNameBelongsToOne() throws {
         let stage = try Stage()
         try stage.connection.requestName(Stage.name)
@@ -99,7 +99,7 @@ struct ConnectionTests {
 
     @Test func aConnectionMayGoFromWithinItsOwnCallback() throws {
         let stage = try Stage()
-        var client: Connection? = try stage.client()
+        var client: BusConnection? = try stage.client()
         var isCalled = false
         try client?.call(
             MethodCall("Ping", of: "org.freedesktop.DBus.Peer", at: "/", on: Stage.name)
@@ -110,7 +110,7 @@ struct ConnectionTests {
         try stage.wait(for: "the answer") { isCalled }
         for _ in 0..<5 { stage.loop.runOnce(milliseconds: 1) }
 
-        var second: Connection? = try stage.client()
+        var second: BusConnection? = try stage.client()
         let name = second?.uniqueName
         var isGone = false
         let subscription = stage.connection.subscribe(.owner(of: try #require(name))) { _ in
@@ -161,7 +161,7 @@ struct ConnectionTests {
         let thing = Interface("org.example.I", signals: [Interface.Signal("S", ["n": "u"])])
         let paths: [ObjectPath] = ["/org/example/Thing1", "/org/example/Thing2"]
         var received: [ObjectPath] = []
-        var subscriptions: [Connection.Subscription] = []
+        var subscriptions: [BusConnection.Subscription] = []
         for path in paths {
             stage.server.export(thing, at: path)
             let rule = MatchRule(path: path, interface: "org.example.I")

@@ -7,7 +7,7 @@ package import Platform
 /// later round of the loop. Losing the bus does not end the program.
 ///
 /// - Context: bound to the loop's thread.
-package final class Connection {
+package final class BusConnection {
     /// Which bus.
     package enum Bus: Hashable, Sendable {
         /// The user's session bus, as the environment names it.
@@ -22,11 +22,11 @@ package final class Connection {
     package final class Subscription {
         fileprivate let rule: MatchRule
         fileprivate let handler: (Signal) -> Void
-        private weak var connection: Connection?
+        private weak var connection: BusConnection?
 
         fileprivate init(
             _ rule: MatchRule,
-            _ connection: Connection,
+            _ connection: BusConnection,
             handler: @escaping (Signal) -> Void
         ) {
             self.rule = rule
@@ -65,7 +65,7 @@ package final class Connection {
         let context = Unmanaged.passUnretained(self).toOpaque()
         let isAdded = dbus_connection_add_filter(
             handle.pointer,
-            Connection.filter,
+            BusConnection.filter,
             context,
             nil
         )
@@ -80,7 +80,7 @@ package final class Connection {
         for call in pending.values { call.cancel() }
         dbus_connection_remove_filter(
             handle.pointer,
-            Connection.filter,
+            BusConnection.filter,
             Unmanaged.passUnretained(self).toOpaque()
         )
         binding.detach()
@@ -198,7 +198,7 @@ package final class Connection {
 
     private static let filter: DBusHandleMessageFunction = { _, message, context in
         guard let message, let context else { return DBUS_HANDLER_RESULT_NOT_YET_HANDLED }
-        let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+        let connection = Unmanaged<BusConnection>.fromOpaque(context).takeUnretainedValue()
         return connection.receive(Message(retaining: message))
     }
 
@@ -258,7 +258,7 @@ package final class Connection {
 final class Handle {
     let pointer: OpaquePointer
 
-    init(_ bus: Connection.Bus) throws(DBusError) {
+    init(_ bus: BusConnection.Bus) throws(DBusError) {
         dbus_threads_init_default()
         var failure = CDBus.DBusError()
         dbus_error_init(&failure)
