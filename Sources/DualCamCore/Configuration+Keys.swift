@@ -89,7 +89,7 @@ extension Configuration.Camera {
     ]
 }
 
-extension Configuration.Lens {
+extension Configuration.LensSettings {
     static let keys: [ConfigurationKey<Self>] = [
         .init("name", "ultra-wide | wide | telephoto, or any word", \.name, .identifier),
         .init("factor", "magnification, wide = 1", \.factor, .number(0.1...100)),
@@ -102,7 +102,7 @@ extension Configuration.Lens {
     ]
 }
 
-extension Configuration.Scene {
+extension Configuration.SceneSettings {
     static let keys: [ConfigurationKey<Self>] = [
         .init("layout", "pip | side-by-side | stacked | single", \.style.layout, .choice()),
         .init(

@@ -67,7 +67,7 @@ private struct ConfigurationReading {
             at: []
         )
         read(&configuration.output, Configuration.Output.keys, from: root, at: ["output"])
-        read(&configuration.scene, Configuration.Scene.keys, from: root, at: ["scene"])
+        read(&configuration.scene, Configuration.SceneSettings.keys, from: root, at: ["scene"])
         read(&configuration.capture, Configuration.Capture.keys, from: root, at: ["capture"])
         read(&configuration.state, Configuration.State.keys, from: root, at: ["state"])
         read(&configuration.loopback, Configuration.Loopback.keys, from: root, at: ["loopback"])
@@ -124,7 +124,7 @@ private struct ConfigurationReading {
     private mutating func lenses(
         _ node: any TOMLValueConvertible,
         at path: [String]
-    ) -> [Configuration.Lens] {
+    ) -> [Configuration.LensSettings] {
         guard let array = node.array, array.allSatisfy({ $0.type == .table }) else {
             refuse(
                 path,
@@ -132,15 +132,15 @@ private struct ConfigurationReading {
             )
             return []
         }
-        var lenses: [Configuration.Lens] = []
+        var lenses: [Configuration.LensSettings] = []
         for (index, element) in array.enumerated() {
             guard let table = element.table else { continue }
             let path = path + ["[\(index)]"]
-            var lens = Configuration.Lens(name: "", factor: 1)
+            var lens = Configuration.LensSettings(name: "", factor: 1)
             for key in ["name", "factor"] where table[key] == nil {
                 refuse(path + [key], "is missing")
             }
-            read(&lens, Configuration.Lens.keys, of: table, at: path)
+            read(&lens, Configuration.LensSettings.keys, of: table, at: path)
             if lenses.contains(where: { $0.name == lens.name }), table["name"] != nil {
                 refuse(path + ["name"], "is \(quoted(lens.name)), which another lens is called")
             }

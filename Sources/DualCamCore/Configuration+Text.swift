@@ -8,10 +8,10 @@ extension Configuration {
             sections.append(section(name, camera, Camera.keys))
             if camera.lenses.isEmpty, role == .back { sections.append(Self.lensExample) }
             for lens in camera.lenses {
-                sections.append(section("[\(name).lenses]", lens, Lens.keys))
+                sections.append(section("[\(name).lenses]", lens, LensSettings.keys))
             }
         }
-        sections.append(section("scene", scene, Scene.keys))
+        sections.append(section("scene", scene, SceneSettings.keys))
         sections.append(section("capture", capture, Capture.keys))
         sections.append(section("state", state, State.keys))
         sections.append(section("loopback", loopback, Loopback.keys))

@@ -10,7 +10,7 @@ package struct Configuration: Hashable, Sendable {
     /// otherwise.
     package var cameras = PerRole(back: Camera(), front: Camera(mirror: true))
     /// How the picture is composed at the start.
-    package var scene = Scene()
+    package var scene = SceneSettings()
     /// Stills and recordings.
     package var capture = Capture()
     /// What outlives a restart.
@@ -63,11 +63,11 @@ package struct Configuration: Hashable, Sendable {
         /// Offered as a camera of its own, too: see `Output.node(of:)`.
         package var isOffered = false
         /// Its lenses; none: the one lens "wide", and zoom where the device has it.
-        package var lenses: [Lens] = []
+        package var lenses: [LensSettings] = []
     }
 
     /// One lens of a camera: `[[cameras.back.lenses]]`.
-    package struct Lens: Hashable, Sendable {
+    package struct LensSettings: Hashable, Sendable {
         /// "ultra-wide", "wide", "telephoto" or another word; differs from the camera's others.
         package var name: String
         /// Its magnification, "wide" being 1.
@@ -84,7 +84,7 @@ package struct Configuration: Hashable, Sendable {
     }
 
     /// How the picture is composed at the start: `[scene]`.
-    package struct Scene: Hashable, Sendable {
+    package struct SceneSettings: Hashable, Sendable {
         /// Layout, inset, background and swap.
         package var style = SceneStyle()
         /// When the camera's values are drawn.

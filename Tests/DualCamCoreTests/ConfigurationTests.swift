@@ -121,8 +121,8 @@ import Testing
         #expect(back.isoRange == 50...6400)
         #expect(
             back.lenses == [
-                Configuration.Lens(name: "ultra-wide", factor: 0.5, source: .test("bars")),
-                Configuration.Lens(name: "wide", factor: 1, source: nil),
+                Configuration.LensSettings(name: "ultra-wide", factor: 0.5, source: .test("bars")),
+                Configuration.LensSettings(name: "wide", factor: 1, source: nil),
             ]
         )
         let front = configuration.cameras.front
