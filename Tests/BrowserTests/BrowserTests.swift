@@ -45,20 +45,20 @@ struct BrowserTests {
             "\(frames) frames in \(counted.seconds ?? 0) s"
         )
 
-        let bars = try Picture(browser.next(within: 20))
+        let bars = try CanvasReading(browser.next(within: 20))
         print("\(bars.deviation(from: bars.barsAsMain)) from the bars")
-        #expect(bars.deviation(from: bars.barsAsMain).largest <= Picture.tolerance)
+        #expect(bars.deviation(from: bars.barsAsMain).largest <= CanvasReading.tolerance)
 
         for (name, expected) in [
-            ("ramp", \Picture.rampAsMain), ("bars again", \Picture.barsAsMain),
+            ("ramp", \CanvasReading.rampAsMain), ("bars again", \CanvasReading.barsAsMain),
         ] {
             _ = try desktop.session.output(Programs.path(of: "dualcamctl"), "swap")
             var last = ""
             try eventually("the \(name); last: \(last)") {
-                let picture = try Picture(browser.next(within: 20))
+                let picture = try CanvasReading(browser.next(within: 20))
                 let deviation = picture.deviation(from: picture[keyPath: expected])
                 last = "\(deviation)"
-                return deviation.largest <= Picture.tolerance
+                return deviation.largest <= CanvasReading.tolerance
             }
             print("swapped, \(last) from the \(name)")
         }
@@ -67,9 +67,9 @@ struct BrowserTests {
         for (word, isLive) in [("on", false), ("off", true)] {
             _ = try desktop.session.output(Programs.path(of: "dualcamctl"), "privacy", word)
             try eventually("the picture after privacy \(word)", within: 40) {
-                let picture = try Picture(browser.next(within: 20))
+                let picture = try CanvasReading(browser.next(within: 20))
                 let largest = picture.deviation(from: picture.barsAsMain).largest
-                return isLive ? largest <= Picture.tolerance : largest > 40
+                return isLive ? largest <= CanvasReading.tolerance : largest > 40
             }
         }
         try browser.quit()
@@ -110,12 +110,13 @@ struct BrowserTests {
             do {
                 let (browser, _) = try open(on: desktop, page)
                 _ = try browser.next(within: 40)
-                var picture = try Picture(browser.next(within: 10))
+                var picture = try CanvasReading(browser.next(within: 10))
                 while opened < 10 {
                     let before = try frames()
-                    picture = try Picture(browser.next(within: 30, answering: "reopen"))
+                    picture = try CanvasReading(browser.next(within: 30, answering: "reopen"))
                     #expect(
-                        picture.deviation(from: picture.barsAsMain).largest <= Picture.tolerance
+                        picture.deviation(from: picture.barsAsMain).largest
+                            <= CanvasReading.tolerance
                     )
                     try eventually("GStreamer's next frames", within: 40) {
                         try frames() > before + 5

@@ -16,7 +16,7 @@ struct CompositorTests {
         return scene
     }
 
-    private func isFlat(_ picture: Picture, _ pixel: Pixel) -> Bool {
+    private func isFlat(_ picture: DrawnPicture, _ pixel: Pixel) -> Bool {
         (0..<picture.size.height).allSatisfy { y in
             (0..<picture.size.width).allSatisfy { picture.pixel($0, y) == pixel }
         }
@@ -30,14 +30,14 @@ struct CompositorTests {
             let back = flatFrame(size: size, format: format, [255, 128, 128])
             // Packed formats have one value for all their bytes here: chroma is 240, too.
             let chroma: UInt8 = format == .yuyv || format == .uyvy ? 240 : 128
-            let picture = Picture(scene(), canvas: Self.canvas, back: back)
+            let picture = DrawnPicture(scene(), canvas: Self.canvas, back: back)
             #expect(isFlat(picture, Pixel(y: 235, u: chroma, v: chroma)), "\(size)")
         }
     }
 
     @Test func aPackedPictureOfTheStreamsOwnKindIsCopied() {
         let back = noiseFrame(size: Self.canvas, format: .yuyv, color: .video)
-        let picture = Picture(scene(), canvas: Self.canvas, back: back)
+        let picture = DrawnPicture(scene(), canvas: Self.canvas, back: back)
         for y in 0..<48 {
             let row = Array(UnsafeBufferPointer(start: back.plane(0).row(y), count: 128))
             #expect(Array(picture.bytes[y * 128..<(y + 1) * 128]) == row)
@@ -45,12 +45,12 @@ struct CompositorTests {
     }
 
     @Test func whatIsNotThereYetIsCalmGray() {
-        #expect(isFlat(Picture(scene(), canvas: Self.canvas), Self.gray))
-        #expect(isFlat(Picture(Scene(), canvas: Self.canvas), Self.gray))
+        #expect(isFlat(DrawnPicture(scene(), canvas: Self.canvas), Self.gray))
+        #expect(isFlat(DrawnPicture(Scene(), canvas: Self.canvas), Self.gray))
         var backdrop = Scene()
         backdrop.backdrop = .front
         backdrop.backdropMix = 0.5
-        #expect(isFlat(Picture(backdrop, canvas: Self.canvas), Self.gray))
+        #expect(isFlat(DrawnPicture(backdrop, canvas: Self.canvas), Self.gray))
     }
 
     @Test(arguments: Transform.all)
@@ -60,7 +60,7 @@ struct CompositorTests {
         let back = frame(size: size, format: .i420) { plane, x, y in
             plane > 0 ? 128 : x < 32 && y < 24 ? 255 : 0
         }
-        let picture = Picture(
+        let picture = DrawnPicture(
             scene {
                 $0.transform = transform
                 $0.background = .crop
@@ -108,7 +108,7 @@ struct CompositorTests {
             reduction: 4
         )
         let pictures = [whole, copy].map { frame in
-            Picture(
+            DrawnPicture(
                 scene {
                     $0.rect = Rect(x: 8, y: 6, width: 44, height: 30)
                     $0.transform = transform
@@ -139,18 +139,18 @@ struct CompositorTests {
 
     @Test func aPictureOfAnotherShapeIsFittedAsItsLayerSays() {
         let back = flatFrame(size: Size(width: 24, height: 48), format: .i420, [255, 128, 128])
-        let black = Picture(
+        let black = DrawnPicture(
             scene { $0.background = .black },
             canvas: Self.canvas,
             back: back
         )
         #expect(black.pixel(10, 20).y == 16 && black.pixel(53, 20).y == 16)
         #expect(black.pixel(22, 20).y == 235 && black.pixel(41, 20).y == 235)
-        let blur = Picture(scene(), canvas: Self.canvas, back: back)
+        let blur = DrawnPicture(scene(), canvas: Self.canvas, back: back)
         // 60 % of the light.
         #expect(abs(Int(blur.pixel(10, 20).y) - (16 + 131)) <= 1)
         #expect(blur.pixel(31, 20).y == 235)
-        let crop = Picture(
+        let crop = DrawnPicture(
             scene { $0.background = .crop },
             canvas: Self.canvas,
             back: back
@@ -162,7 +162,7 @@ struct CompositorTests {
     func aPictureThatIsCopiedIsGradedAsOneThatIsNot(format: PixelFormat) {
         let back = flatFrame(size: Self.canvas, format: format, color: .video, [100, 128, 128])
         func luma(_ grade: Grade, borderWidth: Double) -> UInt8 {
-            let picture = Picture(
+            let picture = DrawnPicture(
                 scene {
                     $0.source.grade = grade
                     $0.borderWidth = borderWidth
@@ -192,7 +192,7 @@ struct CompositorTests {
         let flat = flatFrame(size: canvas, format: .i422, color: .video, [100, 128, 128])
         func behind(_ state: SceneState, seconds: Double) -> Pixel {
             let scene = state.scene(at: Timestamp(seconds: seconds))
-            return Picture(scene, canvas: canvas, back: flat, front: flat).pixel(0, 0)
+            return DrawnPicture(scene, canvas: canvas, back: flat, front: flat).pixel(0, 0)
         }
         let plain = behind(state, seconds: 0)
         for role in Role.allCases {
@@ -233,7 +233,7 @@ struct CompositorTests {
                 width: 0.3,
                 height: 0.3
             )
-            let picture = Picture(
+            let picture = DrawnPicture(
                 scene {
                     $0.transform = transform
                     $0.source.part = transform.apply(to: part)
@@ -272,7 +272,7 @@ struct CompositorTests {
             over.append(Layer(role: .front, rect: Rect(Self.canvas)))
             over.append(scene[0])
             let ground = flatFrame(size: Self.canvas, format: .i422, color: .video, [16, 128, 128])
-            let picture = Picture(
+            let picture = DrawnPicture(
                 over,
                 canvas: Self.canvas,
                 back: first,
@@ -292,7 +292,7 @@ struct CompositorTests {
         let back = flatFrame(size: Self.canvas, format: .i422, [255, 128, 128])
         var last: UInt8 = 235
         for step in 0...10 {
-            let picture = Picture(
+            let picture = DrawnPicture(
                 scene { $0.veil = Double(step) / 10 },
                 canvas: Self.canvas,
                 back: back
@@ -349,14 +349,14 @@ struct CompositorTests {
                 )
             }
             // A compositor that drew other scenes before, and new ones, over other bytes.
-            let used = Picture(
+            let used = DrawnPicture(
                 scene,
                 canvas: Self.canvas,
                 back: back,
                 front: front,
                 compositor: kept
             )
-            let new = Picture(scene, canvas: Self.canvas, back: back, front: front, over: 0)
+            let new = DrawnPicture(scene, canvas: Self.canvas, back: back, front: front, over: 0)
             // A quarter of a picture may be half of its half, which is rounded twice.
             let worst = zip(used.bytes, new.bytes).map { abs(Int($0) - Int($1)) }.max()
             #expect(worst.map { $0 <= 1 } ?? false, "scene \(index)")
@@ -370,7 +370,7 @@ struct CompositorTests {
             $0.rect = Rect(canvas)
             $0.iconOpacity = 1
         }
-        let picture = Picture(with, canvas: canvas, back: back)
+        let picture = DrawnPicture(with, canvas: canvas, back: back)
         var (darkest, lightest) = (255, 0)
         for y in 0..<360 {
             for x in 0..<640 {
@@ -384,6 +384,8 @@ struct CompositorTests {
         }
         #expect(abs(darkest - 71) <= 3 && lightest > 180)
         with = scene { $0.rect = Rect(canvas) }
-        #expect(isFlat(Picture(with, canvas: canvas, back: back), Pixel(y: 126, u: 128, v: 128)))
+        #expect(
+            isFlat(DrawnPicture(with, canvas: canvas, back: back), Pixel(y: 126, u: 128, v: 128))
+        )
     }
 }

@@ -44,7 +44,7 @@ struct GoldenTests {
     @Test(arguments: scenes.map(\.name))
     func isAsItWas(name: String) throws {
         let scene = try #require(Self.scenes.first { $0.name == name }?.scene)
-        let picture = Picture(
+        let picture = DrawnPicture(
             scene,
             canvas: Self.canvas,
             back: drawnFrame(size: Self.canvas, isWarm: false),
@@ -66,7 +66,7 @@ struct GoldenTests {
     }
 }
 
-extension Picture {
+extension DrawnPicture {
     /// The packed bytes as text.
     var pgm: String {
         var text = "P2\n\(2 * size.width) \(size.height)\n255\n"

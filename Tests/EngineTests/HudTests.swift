@@ -168,8 +168,12 @@ struct HudTests {
     static let now = Timestamp(seconds: 100)
     static let sizes = [Size(width: 1280, height: 720), Size(width: 1920, height: 1080)]
 
-    private static func picture(_ hud: HudState, _ size: Size, over luma: UInt8) throws -> Picture {
-        var picture = Picture(Scene(), canvas: size)
+    private static func picture(
+        _ hud: HudState,
+        _ size: Size,
+        over luma: UInt8
+    ) throws -> DrawnPicture {
+        var picture = DrawnPicture(Scene(), canvas: size)
         for index in stride(from: 0, to: picture.bytes.count, by: 2) {
             (picture.bytes[index], picture.bytes[index + 1]) = (luma, 128)
         }
@@ -191,7 +195,7 @@ struct HudTests {
         )
         try picture.expectGolden("hud-\(name)-\(size.height)", region)
         // And over a photograph, to be looked at.
-        var photo = Picture(
+        var photo = DrawnPicture(
             SceneState(
                 canvas: size,
                 style: SceneStyle(),
@@ -300,7 +304,7 @@ struct HudTests {
                 }
             }
             #expect(darkest < 60)
-            var photo = Picture(
+            var photo = DrawnPicture(
                 SceneState(canvas: canvas, style: style, present: PerRole(back: true, front: true))
                     .scene(at: Self.now),
                 canvas: canvas,
@@ -367,7 +371,7 @@ extension HudCamera {
     }
 }
 
-extension Picture {
+extension DrawnPicture {
     /// Lays the HUD over the picture, as it is at `time`.
     mutating func lay(_ hud: HudState, at time: Timestamp) throws {
         let content = try #require(hud.content)

@@ -20,7 +20,7 @@ struct LabelTests {
         var weight = 0
         var isNeutral = true
 
-        init(_ with: Picture, _ without: Picture) {
+        init(_ with: DrawnPicture, _ without: DrawnPicture) {
             var (left, right, top, bottom) = (Int.max, -1, Int.max, -1)
             for y in 0..<with.size.height {
                 for x in 0..<with.size.width {
@@ -50,7 +50,7 @@ struct LabelTests {
         scene.append(layer)
         let labels = NoticeLabels(text, canvas: canvas)
         let pictures = [labels, nil].map {
-            Picture(
+            DrawnPicture(
                 scene,
                 canvas: canvas,
                 back: back,
@@ -127,7 +127,7 @@ struct LabelTests {
             state.setNotice(notice, of: .front, at: .zero, instantly: true)
             let scene = state.scene(at: .zero)
             let pictures = [labels, nil].map {
-                Picture(
+                DrawnPicture(
                     scene,
                     canvas: canvas,
                     labels: PerRole(back: nil, front: $0),

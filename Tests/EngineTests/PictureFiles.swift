@@ -2,7 +2,7 @@ import Foundation
 import Frames
 import Imaging
 
-extension Picture {
+extension DrawnPicture {
     /// Writes the picture as `name`.ppm into the folder that DUALCAM_PICTURES names, to be looked
     /// at; does nothing where it names none.
     func save(_ name: String) throws {

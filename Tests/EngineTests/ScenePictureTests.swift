@@ -20,7 +20,7 @@ struct ScenePictureTests {
         let compositor = Compositor(canvas: Self.canvas)
         for layout in Layout.allCases {
             let scene = Self.state(layout).scene(at: .zero)
-            try Picture(
+            try DrawnPicture(
                 scene,
                 canvas: Self.canvas,
                 back: back,
@@ -28,7 +28,7 @@ struct ScenePictureTests {
                 compositor: compositor
             )
             .save("rest-\(layout.rawValue)")
-            try Picture(
+            try DrawnPicture(
                 scene,
                 canvas: Self.canvas,
                 back: portrait,
@@ -40,7 +40,7 @@ struct ScenePictureTests {
         for transform in Transform.all {
             var turned = Self.state()
             turned.transforms.front = transform
-            try Picture(
+            try DrawnPicture(
                 turned.scene(at: .zero),
                 canvas: Self.canvas,
                 back: back,
@@ -65,7 +65,7 @@ struct ScenePictureTests {
             if roles.contains(.front) { state.setNotice(.busy, of: .front, at: .zero) }
             let name = "veil-" + roles.map(\.rawValue).joined(separator: "-")
             func save(_ suffix: String, seconds: Double, back: Frame?) throws {
-                try Picture(
+                try DrawnPicture(
                     state.scene(at: Timestamp(seconds: seconds)),
                     canvas: Self.canvas,
                     back: back,
@@ -94,7 +94,7 @@ struct ScenePictureTests {
         let compositor = Compositor(canvas: Self.canvas)
         for percent in [0, 10, 15, 20, 30, 40, 45, 50, 55, 60, 70, 80, 85, 90, 100] {
             let scene = state.scene(at: Timestamp(seconds: 0.3 * Double(percent) / 100))
-            try Picture(
+            try DrawnPicture(
                 scene,
                 canvas: Self.canvas,
                 back: back,

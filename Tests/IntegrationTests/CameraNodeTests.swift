@@ -40,8 +40,11 @@ extension DaemonTests {
             return try StreamReader(name, in: daemon.session, copies: true)
         }
 
-        private func eventuallyShows(_ reader: StreamReader, _ luma: Int, x: Int) throws -> Picture
-        {
+        private func eventuallyShows(
+            _ reader: StreamReader,
+            _ luma: Int,
+            x: Int
+        ) throws -> StreamPicture {
             try reader.picture("a luma of \(luma) at \(x)", within: 20) {
                 abs($0[x, 600].y - luma) < 12
             }

@@ -17,7 +17,7 @@ extension DaemonTests {
         }
 
         /// Expects the picture to be a ramp of which the part from `start` to `end` is seen.
-        private func expectRamp(_ picture: Picture, _ start: Double, _ end: Double) {
+        private func expectRamp(_ picture: StreamPicture, _ start: Double, _ end: Double) {
             for x in stride(from: 10, to: 1270, by: 60) {
                 let place = start + (end - start) * (Double(x) + 0.5) / 1280
                 let wanted = 16 + 219 * place
@@ -75,7 +75,8 @@ extension DaemonTests {
                     // Only mixtures of the two, each nearer to the new one.
                     var between = 0
                     _ = try eventually("the picture of \(lens)", within: 20) {
-                        let now = Picture(try reader.next(), size: DaemonTests.size)[640, 400].y
+                        let now = StreamPicture(try reader.next(), size: DaemonTests.size)[640, 400]
+                            .y
                         #expect((now - last) * (luma - last) >= 0 || abs(now - last) <= 1)
                         #expect((min(last, luma) - 1...max(last, luma) + 1).contains(now))
                         if now != last { between += 1 }

@@ -200,7 +200,7 @@ extension DaemonTests {
             let reader = try daemon.reader()
             defer { reader.close() }
             let frames = try reader.frames(15, within: 25)
-            let picture = Picture(frames[14], size: DaemonTests.size)
+            let picture = StreamPicture(frames[14], size: DaemonTests.size)
             let luma = picture.mean(PixelRect(x: 0, y: 0, width: 1280, height: 720))
             #expect((16...64).contains(luma), "mean luma \(luma)")
             #expect(picture[20, 20].distance(to: picture[1260, 700]) <= 8)
@@ -249,7 +249,7 @@ extension DaemonTests {
                 }
                 var seen: Set<Int> = []
                 for _ in 0..<100 {
-                    let picture = Picture(try reader.next(), size: DaemonTests.size)
+                    let picture = StreamPicture(try reader.next(), size: DaemonTests.size)
                     let level = picture[640, 719].y
                     seen.insert(level)
                     for y in 0..<720 {

@@ -97,7 +97,7 @@ extension DaemonTests {
 
         /// Expects the mirrored ramp of the picture in `inset` at the pixels of `area`.
         private func expectRamp(
-            _ picture: Picture,
+            _ picture: StreamPicture,
             in area: Rect,
             of inset: Rect,
             _ comment: String

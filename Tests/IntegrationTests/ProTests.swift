@@ -45,7 +45,7 @@ extension DaemonTests {
         }
 
         /// The letters of the HUD's values.
-        private func letters(_ picture: Picture) -> [Bool] {
+        private func letters(_ picture: StreamPicture) -> [Bool] {
             (680..<700).flatMap { picture.luma(row: $0)[400..<880].map { $0 > 180 } }
         }
 
@@ -71,7 +71,7 @@ extension DaemonTests {
                     // One that was composed before the answer may still be on its way.
                     reader.flush()
                     _ = try reader.next()
-                    let after = Picture(try reader.next(), size: DaemonTests.size)
+                    let after = StreamPicture(try reader.next(), size: DaemonTests.size)
                     #expect(letters(after) != before, "\(member)")
                     let (u, v) = (after[640, 400].u, after[640, 400].v)
                     #expect(member == "SetWhiteBalance" ? v > 130 && u < 126 : v < 126 && u > 130)

@@ -40,7 +40,7 @@ extension DaemonTests {
                 try desktop.startGnome()
             } _: { desktop, daemon in
                 let viewer = try Viewer(daemon)
-                var pictures: [String: Picture] = [:]
+                var pictures: [String: StreamPicture] = [:]
                 for cause in Self.causes {
                     try daemon.forgetSignals()
                     try cause.turn(desktop, true)
@@ -86,7 +86,7 @@ extension DaemonTests {
         }
 
         /// What a newcomer sees: the last picture, which has no edge any more, and words on it.
-        private func veiledPicture(_ daemon: Daemon) throws -> Picture {
+        private func veiledPicture(_ daemon: Daemon) throws -> StreamPicture {
             let reader = try daemon.reader()
             defer { reader.close() }
             let picture = try reader.stillPicture()

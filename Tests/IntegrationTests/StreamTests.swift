@@ -117,7 +117,7 @@ extension DaemonTests {
 
         private static func sight(of frame: StreamReader.Frame) throws -> Sight {
             let size = DaemonTests.size
-            let picture = Picture(frame, size: size)
+            let picture = StreamPicture(frame, size: size)
             #expect(frame.stride == 2560 && frame.bytes.count == 2560 * 720)
             #expect(frame.transform == 0)
             let main = picture.counter(of: size, in: Rect(size))

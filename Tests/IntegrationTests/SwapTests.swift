@@ -55,7 +55,7 @@ extension DaemonTests {
             }
         }
 
-        private func edge(_ picture: Picture) -> Int {
+        private func edge(_ picture: StreamPicture) -> Int {
             // The border is light, too, and belongs to the picture.
             picture.luma(row: 116).firstIndex { $0 > 120 } ?? picture.size.width
         }
@@ -77,7 +77,7 @@ extension DaemonTests {
             while quiet < 6 || changes == 0 {
                 try #require(sights.count < 60, "no end, or no beginning")
                 let frame = try reader.next()
-                let picture = Picture(frame, size: last.size)
+                let picture = StreamPicture(frame, size: last.size)
                 let isNew = picture.differs(from: last)
                 let sight = Sight(
                     time: (frame.arrival - reply).seconds,
@@ -176,9 +176,9 @@ extension DaemonTests {
                     options: ["instant": .boolean(true)]
                 )
                 #expect(answer == [.boolean(true)])
-                var changes: [Picture] = []
+                var changes: [StreamPicture] = []
                 for _ in 0..<12 {
-                    let picture = Picture(try reader.next(), size: last.size)
+                    let picture = StreamPicture(try reader.next(), size: last.size)
                     if picture.differs(from: last) { changes.append(picture) }
                     last = picture
                 }
@@ -205,7 +205,7 @@ extension DaemonTests {
                 let daemon = try Daemon(configuration, in: session)
                 let reader = try daemon.reader()
                 defer { reader.close() }
-                func contrast(_ picture: Picture) -> Int {
+                func contrast(_ picture: StreamPicture) -> Int {
                     let row = picture.luma(row: 400)[560..<720]
                     return (row.max() ?? 0) - (row.min() ?? 0)
                 }
@@ -217,7 +217,7 @@ extension DaemonTests {
                 for _ in 0..<4 {
                     try daemon.call("Swap", of: .scene)
                     for _ in 0..<8 {
-                        let picture = Picture(try reader.next(), size: DaemonTests.size)
+                        let picture = StreamPicture(try reader.next(), size: DaemonTests.size)
                         let area = PixelRect(x: 560, y: 400, width: 160, height: 20)
                         seen.append((picture.mean(area), contrast(picture)))
                     }

@@ -12,7 +12,7 @@ struct Pixel: Equatable, CustomStringConvertible {
 }
 
 /// What a compositor drew.
-struct Picture {
+struct DrawnPicture {
     let size: Size
     var bytes: [UInt8]
 

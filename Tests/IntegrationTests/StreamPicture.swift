@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A picture that came through the stream.
-struct Picture: CustomStringConvertible {
+struct StreamPicture: CustomStringConvertible {
     let size: Size
     /// Short: a test that fails prints it.
     var description: String { "a picture of \(size)" }
@@ -53,7 +53,7 @@ struct Picture: CustomStringConvertible {
     }
 
     /// Whether a byte differs from `other`, of the same size.
-    func differs(from other: Picture) -> Bool { bytes != other.bytes }
+    func differs(from other: StreamPicture) -> Bool { bytes != other.bytes }
 }
 
 /// A colour: Y, U and V.
@@ -102,7 +102,7 @@ enum Chart: String {
 ///
 /// Looks at a grid of points at least `margin` pixels inside `rect` and outside of `hidden`.
 func expect(
-    _ picture: Picture,
+    _ picture: StreamPicture,
     shows chart: Chart,
     in rect: Rect,
     turned transform: Transform = .identity,
@@ -150,22 +150,22 @@ func expect(
 
 extension StreamReader {
     /// The next picture, of what is made from now on.
-    func picture(within seconds: Double = 20) throws -> Picture {
+    func picture(within seconds: Double = 20) throws -> StreamPicture {
         // One may be under way.
         flush()
         _ = try next(within: seconds)
         let frame = try next(within: seconds)
         let size = try #require(format?.size)
         try #require(frame.bytes.count >= frame.stride * size.height)
-        return Picture(frame, size: size)
+        return StreamPicture(frame, size: size)
     }
 
     /// The next picture for which `condition` holds.
     func picture(
         _ what: String,
         within seconds: Double = 20,
-        where condition: (Picture) -> Bool
-    ) throws -> Picture {
+        where condition: (StreamPicture) -> Bool
+    ) throws -> StreamPicture {
         try eventually(what, within: seconds) {
             let picture = try self.picture()
             return condition(picture) ? picture : nil
@@ -173,11 +173,11 @@ extension StreamReader {
     }
 
     /// A picture of a stream in which nothing moves any more: three alike.
-    func stillPicture(within seconds: Double = 20) throws -> Picture {
+    func stillPicture(within seconds: Double = 20) throws -> StreamPicture {
         var last = try picture()
         var count = 0
         return try eventually("three pictures alike", within: seconds) {
-            let picture = Picture(try next(), size: last.size)
+            let picture = StreamPicture(try next(), size: last.size)
             count = picture.differs(from: last) ? 0 : count + 1
             last = picture
             return count >= 2 ? picture : nil

@@ -1,6 +1,6 @@
 /// What the page has read from its canvas: the middle pixels of a grid of cells, and what they
 /// should be.
-struct Picture {
+struct CanvasReading {
     /// How far a value (0…255) may be from what was drawn.
     ///
     /// The stream's luma and chroma are whole numbers of a limited range: half a step of each is up
