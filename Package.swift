@@ -36,22 +36,27 @@ let package = Package(
     targets: [
         // C libraries: a module map and the smallest shim header each.
         // Loads libav when it is first needed, so it is no library to link with.
-        .target(name: "CAV"),
-        .systemLibrary(name: "CCairo", pkgConfig: "pangocairo"),
-        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1"),
-        .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0"),
-        .systemLibrary(name: "CLinux"),
-        .systemLibrary(name: "CPipeWire", pkgConfig: "libpipewire-0.3"),
-        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
-        .systemLibrary(name: "CTurboJPEG", pkgConfig: "libturbojpeg"),
-        .target(name: "CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
-        .systemLibrary(name: "CUdev", pkgConfig: "libudev"),
-        .systemLibrary(name: "CV4L2", pkgConfig: "libv4lconvert"),
-        .systemLibrary(name: "CYUV"),
+        .target(name: "CAV", path: "Sources/C/CAV"),
+        .systemLibrary(name: "CCairo", path: "Sources/C/CCairo", pkgConfig: "pangocairo"),
+        .systemLibrary(name: "CDBus", path: "Sources/C/CDBus", pkgConfig: "dbus-1"),
+        .systemLibrary(name: "CGLib", path: "Sources/C/CGLib", pkgConfig: "glib-2.0"),
+        .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
+        .systemLibrary(
+            name: "CPipeWire",
+            path: "Sources/C/CPipeWire",
+            pkgConfig: "libpipewire-0.3"
+        ),
+        .systemLibrary(name: "CSystemd", path: "Sources/C/CSystemd", pkgConfig: "libsystemd"),
+        .systemLibrary(name: "CTurboJPEG", path: "Sources/C/CTurboJPEG", pkgConfig: "libturbojpeg"),
+        .target(name: "CJPEG", path: "Sources/C/CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+        .systemLibrary(name: "CUdev", path: "Sources/C/CUdev", pkgConfig: "libudev"),
+        .systemLibrary(name: "CV4L2", path: "Sources/C/CV4L2", pkgConfig: "libv4lconvert"),
+        .systemLibrary(name: "CYUV", path: "Sources/C/CYUV"),
 
         // Rows of pixels in C, for instructions that Swift cannot choose when it runs.
         .target(
             name: "CKernels",
+            path: "Sources/C/CKernels",
             cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]
         ),
 
@@ -109,7 +114,11 @@ let package = Package(
         ),
 
         // Photographs as files; Exiv2 is C++ behind a C interface.
-        .target(name: "CExiv2", linkerSettings: [.linkedLibrary("exiv2")]),
+        .target(
+            name: "CExiv2",
+            path: "Sources/C/CExiv2",
+            linkerSettings: [.linkedLibrary("exiv2")]
+        ),
         .target(
             name: "Photos",
             dependencies: ["Frames", "CExiv2", "CTurboJPEG"],
@@ -117,7 +126,7 @@ let package = Package(
         ),
 
         // What was kept of the pictures.
-        .target(name: "CPNG", linkerSettings: [.linkedLibrary("png")]),
+        .target(name: "CPNG", path: "Sources/C/CPNG", linkerSettings: [.linkedLibrary("png")]),
         .target(
             name: "Library",
             dependencies: [
