@@ -47,7 +47,7 @@ enum TestPicture: String, CaseIterable {
     }
 
     /// What moves, where it is after `seconds` on a picture of `size`; `nil` where nothing does.
-    func sprite(after seconds: Double, in size: Size) -> Sprite? {
+    func sprite(after seconds: Double, in size: Size) -> TestSprite? {
         let aspect = Float(size.width) / Float(size.height)
         // Whole turns are cut off before they cost the small ones their precision.
         func angle(every period: Double) -> Float {

@@ -1,7 +1,7 @@
 import Frames
 
 /// The one thing that moves on a test picture.
-enum Sprite {
+enum TestSprite {
     /// A hot-air balloon whose envelope is about a point.
     case balloon(Point)
     /// A lamp that hangs from a point, along the unit vector `cord`.
