@@ -63,7 +63,7 @@ package final class CameraDirectory {
     }
 
     /// A node, before it has a name that lasts.
-    private struct VideoNode {
+    private struct Candidate {
         let path: String
         let name: String
         let bus: String
@@ -105,7 +105,7 @@ package final class CameraDirectory {
         _ entry: String,
         _ record: DeviceRecord?,
         _ reply: DeviceProbe.Reply?
-    ) -> VideoNode? {
+    ) -> Candidate? {
         let path = "\(dev)/\(entry)"
         let parent = resolve("\(sysfs)/\(entry)/device")
         switch reply {
@@ -113,7 +113,7 @@ package final class CameraDirectory {
             guard answer.capability.isCamera, answer.capability.driver != "v4l2 loopback" else {
                 return nil
             }
-            return VideoNode(
+            return Candidate(
                 path: path,
                 name: Self.plainName(answer.capability.card),
                 bus: answer.capability.bus,
@@ -127,7 +127,7 @@ package final class CameraDirectory {
             guard let parent,
                 record?.capabilities != nil || content("\(sysfs)/\(entry)/index") == "0"
             else { return nil }
-            return VideoNode(
+            return Candidate(
                 path: path,
                 name: Self.plainName(content("\(sysfs)/\(entry)/name") ?? entry),
                 bus: busOfUSB(parent) ?? "",
@@ -156,7 +156,7 @@ package final class CameraDirectory {
         return name.hasPrefix(repeated) ? String(name) : card
     }
 
-    private func camera(_ node: VideoNode, among all: [VideoNode]) -> CameraDevice {
+    private func camera(_ node: Candidate, among all: [Candidate]) -> CameraDevice {
         CameraDevice(
             path: node.path,
             name: node.name,
@@ -175,7 +175,7 @@ package final class CameraDirectory {
 
     /// What `node` is called after a restart, too: by its maker, model and serial number where these
     /// are its own, else by where it is plugged in.
-    private func lastingName(of node: VideoNode, among all: [VideoNode]) -> String {
+    private func lastingName(of node: Candidate, among all: [Candidate]) -> String {
         // Two cameras without a serial number, or with the same, fight for one by-id link.
         if let serial = usbValue("serial", of: node), !serial.isEmpty,
             let id = node.ids.first(where: { _ in isAlone(node, serial, among: all) })
@@ -189,7 +189,7 @@ package final class CameraDirectory {
     }
 
     /// Whether no other device than that of `node` has its model and serial number.
-    private func isAlone(_ node: VideoNode, _ serial: String, among all: [VideoNode]) -> Bool {
+    private func isAlone(_ node: Candidate, _ serial: String, among all: [Candidate]) -> Bool {
         !all.contains {
             usb(of: $0) != usb(of: node) && usbValue("serial", of: $0) == serial
                 && usbValue("idVendor", of: $0) == usbValue("idVendor", of: node)
@@ -198,14 +198,14 @@ package final class CameraDirectory {
     }
 
     /// How many nodes of the same interface come before `node`.
-    private func order(of node: VideoNode, among all: [VideoNode]) -> Int {
+    private func order(of node: Candidate, among all: [Candidate]) -> Int {
         all.filter { $0.parent == node.parent }.firstIndex { $0.path == node.path } ?? 0
     }
 
     /// The USB device whose interface `node` is.
-    private func usb(of node: VideoNode) -> String? { node.parent.flatMap { resolve("\($0)/..") } }
+    private func usb(of node: Candidate) -> String? { node.parent.flatMap { resolve("\($0)/..") } }
 
-    private func usbValue(_ name: String, of node: VideoNode) -> String? {
+    private func usbValue(_ name: String, of node: Candidate) -> String? {
         usb(of: node).flatMap { content("\($0)/\(name)") }
     }
 

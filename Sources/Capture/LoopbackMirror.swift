@@ -135,11 +135,11 @@ package final class LoopbackMirror: Sendable {
 
         /// The device that is wanted, or the first that nobody else feeds; before it the one that was
         /// fed last, which programs may still have open. Throws why there is none.
-        private func open() throws(CaptureError) -> LoopbackDevice {
+        private func open() throws(CaptureError) -> LoopbackWriter {
             guard wanted == "auto" else {
-                return try LoopbackDevice(wanted, size: size, rate: rate)
+                return try LoopbackWriter(wanted, size: size, rate: rate)
             }
-            let paths = LoopbackDevice.paths
+            let paths = LoopbackWriter.paths
             var reason = CaptureError(
                 .notFound,
                 "v4l2loopback",
@@ -147,7 +147,7 @@ package final class LoopbackMirror: Sendable {
             )
             for path in paths.filter({ $0 == last }) + paths.filter({ $0 != last }) {
                 do throws(CaptureError) {
-                    return try LoopbackDevice(
+                    return try LoopbackWriter(
                         path,
                         size: size,
                         rate: rate,
@@ -182,7 +182,7 @@ package final class LoopbackMirror: Sendable {
         /// Serves the programs that open `device`, until the node goes, or this is over.
         ///
         /// Throws when the device is of no use any more.
-        private func attend(_ device: LoopbackDevice) throws(CaptureError) {
+        private func attend(_ device: LoopbackWriter) throws(CaptureError) {
             guard let watch = FileWatch(device.path, for: IN_OPEN | IN_CLOSE) else {
                 throw CaptureError(.system, "inotify", device.path, errno: errno)
             }
@@ -214,7 +214,7 @@ package final class LoopbackMirror: Sendable {
         }
 
         /// Writes frames until nobody has the device open, or there is a command.
-        private func mirror(to device: LoopbackDevice, _ watch: FileWatch) throws(CaptureError) {
+        private func mirror(to device: LoopbackWriter, _ watch: FileWatch) throws(CaptureError) {
             let stream: PipeWireStream
             do throws(CaptureError) {
                 stream = try PipeWireStream(
@@ -255,7 +255,7 @@ package final class LoopbackMirror: Sendable {
 ///
 /// Programs see a camera there as long as somebody feeds it, and have to be shown a first picture:
 /// v4l2_loopback_write() of the module.
-private final class LoopbackDevice {
+private final class LoopbackWriter {
     let path: String
     private let device: VideoDevice
     private let size: Size

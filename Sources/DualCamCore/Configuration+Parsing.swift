@@ -26,10 +26,10 @@ extension Configuration {
                 problem: error?.description ?? "this is not TOML"
             )
         }
-        var reading = ConfigurationReading(file: file, lines: lines)
-        let configuration = reading.configuration(from: root)
-        if let error = reading.errors.min(by: { $0.line ?? 0 < $1.line ?? 0 }) { throw error }
-        return (configuration, reading.warnings.sorted { $0.line < $1.line })
+        var parser = ConfigurationParser(file: file, lines: lines)
+        let configuration = parser.configuration(from: root)
+        if let error = parser.errors.min(by: { $0.line ?? 0 < $1.line ?? 0 }) { throw error }
+        return (configuration, parser.warnings.sorted { $0.line < $1.line })
     }
 
     /// The parser takes a dotted key apart recursively, so that one of a hundred thousand parts
@@ -52,8 +52,8 @@ extension Configuration {
     }
 }
 
-/// One reading of a document: goes through the tables and gathers what is wrong with them.
-private struct ConfigurationReading {
+/// Reads one document: goes through the tables and gathers what is wrong with them.
+private struct ConfigurationParser {
     let file: String
     let lines: KeyLines
     var errors: [ConfigurationError] = []

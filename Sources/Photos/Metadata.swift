@@ -52,8 +52,8 @@ package final class Metadata {
     }
 
     /// How the pixels lie.
-    package var orientation: Orientation {
-        get { Orientation(tag: self["Exif.Image.Orientation"].flatMap { Int($0) } ?? 1) }
+    package var orientation: EXIFOrientation {
+        get { EXIFOrientation(tag: self["Exif.Image.Orientation"].flatMap { Int($0) } ?? 1) }
         set { self["Exif.Image.Orientation"] = "\(newValue.rawValue)" }
     }
 
@@ -97,7 +97,7 @@ private func text(_ characters: [CChar]) -> String {
 }
 
 /// How a picture's pixels lie: EXIF's tag 0x0112. The names say where its first row and column are.
-package enum Orientation: Int, CaseIterable, Sendable {
+package enum EXIFOrientation: Int, CaseIterable, Sendable {
     /// Upright.
     case topLeft = 1
     /// Mirrored left to right.
@@ -116,11 +116,11 @@ package enum Orientation: Int, CaseIterable, Sendable {
     case leftBottom
 
     /// What the tag says; what it must not say counts as upright.
-    package init(tag: Int) { self = Orientation(rawValue: tag) ?? .topLeft }
+    package init(tag: Int) { self = EXIFOrientation(rawValue: tag) ?? .topLeft }
 
     /// The orientation of pixels that `transform` makes upright.
     package init(upright transform: Transform) {
-        self = Orientation.allCases.first { $0.upright == transform } ?? .topLeft
+        self = EXIFOrientation.allCases.first { $0.upright == transform } ?? .topLeft
     }
 
     /// What makes the picture upright.

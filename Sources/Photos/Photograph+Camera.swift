@@ -74,7 +74,7 @@ extension Photograph {
             let bytes = transform == .identity ? whole : turned
             return try described(bytes, .topLeft, moment, tags, of: nil)
         case .impossible:
-            let orientation = Orientation(upright: transform)
+            let orientation = EXIFOrientation(upright: transform)
             return try described(whole, orientation, moment, tags, of: nil)
         }
     }
@@ -95,7 +95,7 @@ extension Photograph {
     /// `bytes` with metadata; `picture` are its pixels, where they are at hand.
     private static func described(
         _ bytes: [UInt8],
-        _ orientation: Orientation,
+        _ orientation: EXIFOrientation,
         _ moment: Moment,
         _ tags: [String: String],
         of picture: Raster?

@@ -7,7 +7,7 @@ package struct Photograph: Sendable {
     /// What it is made of.
     package let outline: JPEGOutline
     /// How its pixels lie.
-    package let orientation: Orientation
+    package let orientation: EXIFOrientation
 
     /// Reads `bytes`. Throws `notJPEG`, `damaged`, `unsupported` or `tooLarge`.
     package init(_ bytes: [UInt8]) throws(PhotoError) {

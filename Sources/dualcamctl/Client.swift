@@ -180,13 +180,13 @@ extension MethodCall {
     }
 }
 
-extension Role {
+extension CameraRole {
     /// The camera's object.
     var path: ObjectPath { self == .back ? DualCam.backPath : DualCam.frontPath }
 
     /// The role of the camera at `path`; nil where there is none.
     init?(_ path: ObjectPath?) {
-        guard let role = Role.allCases.first(where: { $0.path == path }) else { return nil }
+        guard let role = CameraRole.allCases.first(where: { $0.path == path }) else { return nil }
         self = role
     }
 }

@@ -21,7 +21,7 @@ struct Monitor: ParsableCommand {
 
     private func show(_ signal: Signal) {
         let arguments = signal.arguments
-        let role = Role(signal.path)
+        let role = CameraRole(signal.path)
         switch signal.member {
         case "PropertiesChanged" where arguments.count == 3:
             let interface = arguments[0].string?.dropFirst(DualCam.busName.count + 1) ?? ""
@@ -34,7 +34,12 @@ struct Monitor: ParsableCommand {
                 interface: String(interface)
             )
         case "InterfacesAdded", "InterfacesRemoved":
-            show(signal.member, subject: "cameras", [], camera: Role(arguments.first?.objectPath))
+            show(
+                signal.member,
+                subject: "cameras",
+                [],
+                camera: CameraRole(arguments.first?.objectPath)
+            )
         default:
             let interface = signal.interface.dropFirst(DualCam.busName.count + 1)
             let members =
@@ -47,7 +52,7 @@ struct Monitor: ParsableCommand {
         _ event: String,
         subject: String,
         _ members: [(String, JSON)],
-        camera: Role? = nil,
+        camera: CameraRole? = nil,
         interface: String? = nil
     ) {
         guard !options.json else {

@@ -98,7 +98,7 @@ struct Orient: ParsableCommand {
 
     private func report(
         _ file: String,
-        _ orientation: Photos.Orientation?,
+        _ orientation: EXIFOrientation?,
         _ outcome: String,
         _ reason: String?
     ) {

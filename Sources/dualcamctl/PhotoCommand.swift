@@ -117,7 +117,9 @@ struct TakePhoto: ParsableCommand {
 
     private func take(to output: String, _ client: Client) throws -> [String: Value] {
         var word = subject?.rawValue
-        if word == nil { word = Role(try client.get("Main", of: .scene).objectPath)?.rawValue }
+        if word == nil {
+            word = CameraRole(try client.get("Main", of: .scene).objectPath)?.rawValue
+        }
         // The daemon writes into a file of ours, so that whoever reads a pipe slowly is our matter.
         guard let file = tmpfile() else { throw SystemError.last("tmpfile") }
         defer { fclose(file) }

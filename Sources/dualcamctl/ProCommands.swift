@@ -28,9 +28,9 @@ private struct Turn {
 
 extension CameraOption {
     /// The camera that is meant: the main one without the option.
-    func role(_ client: Client) throws(Failure) -> Role {
+    func role(_ client: Client) throws(Failure) -> CameraRole {
         if let role { return role }
-        guard let role = Role(try client.get("Main", of: .scene).objectPath) else {
+        guard let role = CameraRole(try client.get("Main", of: .scene).objectPath) else {
             throw Failure(status: .notFound, message: "there is no main camera")
         }
         return role
@@ -38,9 +38,9 @@ extension CameraOption {
 }
 
 /// Turns one dial of one camera, and says what came of it.
-private struct Turning {
+private struct DialTurn {
     let client: Client
-    let role: Role
+    let role: CameraRole
 
     init(_ camera: CameraOption) throws(Failure) {
         client = try Client()
@@ -152,7 +152,7 @@ struct SetISO: ParsableCommand {
     func validate() throws { _ = try turn() }
 
     func run() throws {
-        try Turning(camera).turn(try turn(), options, ["Iso", "IsoAuto", "IsoApproximate"])
+        try DialTurn(camera).turn(try turn(), options, ["Iso", "IsoAuto", "IsoApproximate"])
     }
 }
 
@@ -177,7 +177,7 @@ struct SetShutter: ParsableCommand {
     func validate() throws { _ = try turn() }
 
     func run() throws {
-        try Turning(camera).turn(try turn(), options, ["Shutter", "ShutterText", "ExposureAuto"])
+        try DialTurn(camera).turn(try turn(), options, ["Shutter", "ShutterText", "ExposureAuto"])
     }
 
     /// "1/250", "0.5s", `1"`, "20ms" or "4000us" in microseconds; nil where it is none of them.
@@ -224,7 +224,7 @@ struct SetFocus: ParsableCommand {
     func validate() throws { _ = try turn() }
 
     func run() throws {
-        try Turning(camera).turn(try turn(), options, ["Focus", "FocusText", "FocusAuto"])
+        try DialTurn(camera).turn(try turn(), options, ["Focus", "FocusText", "FocusAuto"])
     }
 }
 
@@ -256,7 +256,7 @@ struct SetWhiteBalance: ParsableCommand {
     func validate() throws { _ = try turn() }
 
     func run() throws {
-        try Turning(camera).turn(try turn(), options, ["WhiteBalance", "Kelvin", "Software"])
+        try DialTurn(camera).turn(try turn(), options, ["WhiteBalance", "Kelvin", "Software"])
     }
 }
 
@@ -282,7 +282,7 @@ struct Compensate: ParsableCommand {
     func validate() throws { _ = try stops() }
 
     func run() throws {
-        let turning = try Turning(camera)
+        let turning = try DialTurn(camera)
         try turning.call("SetCompensation", .double(try stops()))
         try turning.report(options, ["Compensation"], isLimited: false)
     }
@@ -317,7 +317,7 @@ struct Controls: ParsableCommand {
     func validate() throws { _ = try pairs() }
 
     func run() throws {
-        let turning = try Turning(camera)
+        let turning = try DialTurn(camera)
         if set != nil {
             for (name, text) in try pairs() { try write(name, text, turning) }
             guard options.json else { return }
@@ -378,7 +378,7 @@ struct Controls: ParsableCommand {
         return line
     }
 
-    private func write(_ name: String, _ text: String, _ turning: Turning) throws {
+    private func write(_ name: String, _ text: String, _ turning: DialTurn) throws {
         var value = Int32(text)
         if value == nil {
             let described = try turning.call("DescribeRaw", .string(name)).first?.named

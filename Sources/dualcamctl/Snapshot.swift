@@ -5,7 +5,7 @@ import DBusKit
 struct Snapshot {
     /// Properties by interface, without "org.dualcam.DualCam1." before it.
     private(set) var main: [String: [String: Value]] = [:]
-    private(set) var cameras: [Role: [String: [String: Value]]] = [:]
+    private(set) var cameras: [CameraRole: [String: [String: Value]]] = [:]
     /// What `Statistics` gives; nil where there is none.
     private(set) var statistics: Value?
 
@@ -56,7 +56,7 @@ struct Snapshot {
     private mutating func take(objects: Value) {
         guard case .dictionary(let objects, .objectPath, _) = objects else { return }
         for (path, interfaces) in objects {
-            guard let role = Role(path.objectPath),
+            guard let role = CameraRole(path.objectPath),
                 case .dictionary(let interfaces, .string, _) = interfaces
             else { continue }
             for (name, properties) in interfaces {
@@ -103,7 +103,7 @@ struct Snapshot {
             JSON(snapshot?.main[interface]?[property])
         }
         func role(_ property: String) -> JSON {
-            Role(snapshot?.main["Scene"]?[property]?.objectPath).map { .string($0.rawValue) }
+            CameraRole(snapshot?.main["Scene"]?[property]?.objectPath).map { .string($0.rawValue) }
                 ?? .null
         }
         let node = snapshot?.main["Stream"]?["NodeId"]
@@ -145,7 +145,7 @@ struct Snapshot {
 
     /// The member `cameras`: both, by role.
     static func cameras(_ snapshot: Snapshot?) -> JSON {
-        .object(Role.allCases.map { ($0.rawValue, camera(snapshot?.cameras[$0])) })
+        .object(CameraRole.allCases.map { ($0.rawValue, camera(snapshot?.cameras[$0])) })
     }
 
     private static func camera(_ interfaces: [String: [String: Value]]?) -> JSON {

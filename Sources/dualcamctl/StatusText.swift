@@ -20,7 +20,7 @@ struct StatusText {
 
     /// The lines of `dualcamctl cameras`.
     static func cameraLines(_ snapshot: Snapshot) -> [String] {
-        StatusText(snapshot: snapshot).rows(Role.allCases.map { ("", $0) }, showsSource: true)
+        StatusText(snapshot: snapshot).rows(CameraRole.allCases.map { ("", $0) }, showsSource: true)
     }
 
     // MARK: - Stream
@@ -60,8 +60,8 @@ struct StatusText {
     // MARK: - Cameras
 
     private var cameraLines: [String] {
-        let main = Role(scene("Main")?.objectPath)
-        let inset = Role(scene("Inset")?.objectPath)
+        let main = CameraRole(scene("Main")?.objectPath)
+        let inset = CameraRole(scene("Inset")?.objectPath)
         let labelled = [("main", main), (otherLabel, inset)].compactMap { label, role in
             role.map { (label, $0) }
         }
@@ -79,7 +79,8 @@ struct StatusText {
         }
     }
 
-    private func rows(_ cameras: [(label: String, role: Role)], showsSource: Bool) -> [String] {
+    private func rows(_ cameras: [(label: String, role: CameraRole)], showsSource: Bool) -> [String]
+    {
         let names = cameras.map { name(of: $0.role) }
         let width = names.map(\.count).max() ?? 0
         return zip(cameras, names).map { camera, name in
@@ -93,16 +94,16 @@ struct StatusText {
         }
     }
 
-    private func property(_ name: String, of role: Role) -> Value? {
+    private func property(_ name: String, of role: CameraRole) -> Value? {
         snapshot.cameras[role]?["Camera"]?[name]
     }
 
-    private func name(of role: Role) -> String {
+    private func name(of role: CameraRole) -> String {
         let name = property("Name", of: role)?.string?.printable ?? ""
         return name.isEmpty ? "–" : name
     }
 
-    private func remark(on role: Role) -> String {
+    private func remark(on role: CameraRole) -> String {
         var parts: [String] = []
         let state = property("State", of: role)?.string?.printable ?? "unknown"
         switch state {
@@ -147,8 +148,8 @@ struct StatusText {
     /// All values of the main camera in Pro mode; of others, what was set by hand.
     private var valueLines: [String] {
         let isPro = snapshot.main["Pro"]?["Enabled"] == .boolean(true)
-        let main = Role(scene("Main")?.objectPath)
-        return Role.allCases.compactMap { role in
+        let main = CameraRole(scene("Main")?.objectPath)
+        return CameraRole.allCases.compactMap { role in
             let isMain = isPro && role == main
             let values = StatusText.values(snapshot.cameras[role], onlyManual: !isMain)
             guard isMain || !values.isEmpty else { return nil }
@@ -159,7 +160,7 @@ struct StatusText {
 
     /// The main camera's values as photographers write them, those that it has.
     static func proValues(_ snapshot: Snapshot) -> [String] {
-        values(snapshot.cameras[Role(snapshot.main["Scene"]?["Main"]?.objectPath) ?? .back])
+        values(snapshot.cameras[CameraRole(snapshot.main["Scene"]?["Main"]?.objectPath) ?? .back])
     }
 
     /// A camera's values, those that it has; with `onlyManual` those that were set by hand.

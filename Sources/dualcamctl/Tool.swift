@@ -147,7 +147,7 @@ func report(
 }
 
 /// A camera by its role. The words are those of the D-Bus interface.
-enum Role: String, CaseIterable, ExpressibleByArgument {
+enum CameraRole: String, CaseIterable, ExpressibleByArgument {
     case back
     case front
 }
@@ -155,7 +155,7 @@ enum Role: String, CaseIterable, ExpressibleByArgument {
 /// The camera that a command is for.
 struct CameraOption: ParsableArguments {
     @Option(name: .customLong("camera"), help: "Which camera.")
-    var role: Role?
+    var role: CameraRole?
 }
 
 /// Switching something.
@@ -168,7 +168,7 @@ enum Switch: String, CaseIterable, ExpressibleByArgument {
     func `switch`(
         _ property: String,
         of interface: Interface,
-        of role: Role? = nil,
+        of role: CameraRole? = nil,
         _ name: String,
         _ options: CommonOptions
     ) throws {

@@ -24,7 +24,7 @@ struct ThumbnailTests {
 
     /// A JPEG whose upper left quarter is red, the rest blue, with the tag of how it lies.
     private func photograph(_ size: Size, tag: Int = 1) throws -> [UInt8] {
-        let upright = Orientation(tag: tag).upright
+        let upright = EXIFOrientation(tag: tag).upright
         let shown = upright.apply(to: size)
         let picture = Raster(
             size: shown,

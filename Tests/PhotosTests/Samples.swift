@@ -31,7 +31,7 @@ func photograph(
     adding tags: [String: String] = [:],
     thumbnail: Raster? = nil
 ) throws -> [UInt8] {
-    let stored = Orientation(tag: tag).upright.inverse
+    let stored = EXIFOrientation(tag: tag).upright.inverse
     let bare = try JPEGCodec.encode(
         picture.turned(by: stored),
         sampling: sampling.rawValue,

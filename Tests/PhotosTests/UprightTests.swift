@@ -23,7 +23,7 @@ struct UprightTests {
         #expect(try likeness(result, picture, gray: sampling == .gray) > 28)
         #expect(try Photograph(result).orientation == .topLeft)
         // Turned back, every coefficient is as it was.
-        let transform = Orientation(tag: tag).upright
+        let transform = EXIFOrientation(tag: tag).upright
         let bare = try JPEGCodec.turn(file, by: .identity, progressive: false)
         let there = try turned(file, transform)
         #expect(try .done(turned(there, transform.inverse)) == bare)

@@ -165,7 +165,7 @@ struct Checkup {
             return .good(name, "no two cameras share a slow bus")
         }
         let sharing = places.filter { $0.1 == bus }.map { $0.0.path }.joined(separator: " and ")
-        let short = Role.allCases.contains { role in
+        let short = CameraRole.allCases.contains { role in
             let state = try? Client().get(
                 "Interruption",
                 of: .camera,
