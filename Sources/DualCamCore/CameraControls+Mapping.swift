@@ -1,6 +1,6 @@
 import Glibc
 
-// What a device's numbers mean, and back.
+// Conversions between a device's numbers and the photographer's terms.
 extension CameraControls {
     // MARK: ISO
 
@@ -13,31 +13,33 @@ extension CameraControls {
             ?? Int(exact.rounded())
     }
 
-    /// The menu's items with their ISO, lowest first.
+    /// Returns the menu's items with their ISO, lowest first.
     func isoMenu(_ control: DeviceControl) -> [(index: Int, iso: Int)] {
         let numbers = control.menu.compactMap { item in item.number.map { (item.index, $0) } }
-        // By V4L2 they are thousandths; a driver that says ISO itself has none that large.
+        // V4L2 defines the numbers as thousandths of ISO. Some drivers give ISO itself, but never
+        // numbers as large as these.
         let isThousandth = (numbers.map(\.1).max() ?? 0) >= 20_000
         return numbers.map { (index: $0.0, iso: isThousandth ? $0.1 / 1000 : $0.1) }
             .filter { $0.iso > 0 }
             .sorted { $0.iso < $1.iso }
     }
 
-    /// The ISO that a gain stands for: as many stops for each step of it.
+    /// Returns the ISO that a gain stands for. Each step of the gain is worth the same number of
+    /// stops.
     func isoExactly(_ gain: Int, on control: DeviceControl) -> Double {
         let (least, most) = (
             Double(settings.isoRange.lowerBound), Double(settings.isoRange.upperBound)
         )
         let range = control.range
         guard range.count > 1 else { return least }
-        // Some drivers tell of values beyond their own range.
+        // Some drivers report values outside their own range.
         let share =
             Double(gain.clamped(to: range) - range.lowerBound)
             / Double(range.upperBound - range.lowerBound)
         return least * pow(most / least, share)
     }
 
-    /// The gain that comes nearest to an ISO.
+    /// Returns the gain nearest to an ISO.
     func gain(for iso: Int, on control: DeviceControl) -> Int {
         let (least, most) = (
             Double(settings.isoRange.lowerBound), Double(settings.isoRange.upperBound)
@@ -69,11 +71,11 @@ extension CameraControls {
 
     // MARK: White balance
 
-    /// What a picture counts as that nobody balanced: daylight.
+    /// The colour temperature assumed for a picture without white balance, in Kelvin: daylight.
     static var daylight: Int { 5500 }
 
-    /// What the device is balanced for when it does what it can for `wanted` Kelvin. Software does the rest,
-    /// where that is beyond the device's reach.
+    /// Returns the Kelvin that the device itself is balanced for when `wanted` Kelvin are asked
+    /// for. Software does the rest where the device cannot reach `wanted`.
     func deviceKelvin(for wanted: Int) -> Int {
         if let temperature {
             let range = temperature.range
@@ -82,7 +84,8 @@ extension CameraControls {
         return presetItem(for: wanted)?.kelvin ?? Self.daylight
     }
 
-    /// The item of the presets' menu that is nearest to `wanted`, in what the eye sees of it.
+    /// Returns the item of the presets' menu that looks closest to `wanted` Kelvin: the nearest by
+    /// reciprocal Kelvin.
     func presetItem(for wanted: Int) -> (index: Int, kelvin: Int)? {
         let items = preset?.menu.compactMap { item in
             DeviceControl.PresetIndex.lights[item.index].map { (index: item.index, kelvin: $0) }
@@ -95,6 +98,6 @@ extension CameraControls {
 
     // MARK: Light
 
-    /// The gain of coded values that makes a picture `stops` stops lighter.
+    /// Returns the gain of coded values that makes a picture `stops` stops lighter.
     func lightGain(_ stops: Double) -> Double { pow(2, stops / 2.2) }
 }

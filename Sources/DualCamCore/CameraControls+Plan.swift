@@ -1,35 +1,35 @@
 import Glibc
 
-/// Something asked of a camera's controls.
+/// A command to a camera's controls.
 package enum ControlCommand: Hashable, Sendable {
     case iso(Int)
     case stepISO(Int)
-    /// In microseconds.
+    /// An exposure time, in microseconds.
     case shutter(Int)
-    /// Positive: faster.
+    /// Clicks of the shutter dial; positive is faster.
     case stepShutter(Int)
-    /// 0 near … 1 infinity.
+    /// A focus position, from 0 (near) to 1 (infinity).
     case focus(Double)
-    /// Positive: farther.
+    /// Clicks of the focus dial; positive is farther.
     case stepFocus(Int)
     case whiteBalance(WhiteBalance)
     case stepKelvin(Int)
-    /// In stops.
+    /// Exposure compensation, in stops.
     case compensation(Double)
-    /// These go back to automatic.
+    /// Returns these dials to automatic.
     case automatic(Set<Dial>)
-    /// Everything goes back to automatic.
+    /// Returns everything to automatic.
     case reset
-    /// The camera's light shines, or not.
+    /// Turns the camera's light on or off.
     case torch(Bool)
-    /// The driver's control of this name is set to a value of its own.
+    /// Sets the driver's control of this name to a value in the driver's terms.
     case raw(String, Int)
-    /// What was wanted is set again, on a device that may have forgotten it.
+    /// Writes all manual values again, to a device that may have forgotten them.
     case restore
-    /// Nothing is set; everything is read anew.
+    /// Sets nothing; all controls are read again.
     case look
 
-    /// The dial that it turns.
+    /// The dial that the command turns.
     package var dial: Dial? {
         switch self {
         case .iso, .stepISO: .iso
@@ -42,24 +42,26 @@ package enum ControlCommand: Hashable, Sendable {
     }
 }
 
-/// What has to be written for a command, and what is wanted from then on.
+/// The writes that a command needs, and the manual values once they are done.
 package struct ControlPlan: Hashable, Sendable {
-    /// Automatics, each to be written in a call of its own, before the values that depend on them.
+    /// Switches between automatic and manual. Each is written in a call of its own, before the
+    /// values that depend on it.
     package var switches: [ControlWrite] = []
-    /// Values, to be written after them.
+    /// The values to write after the switches.
     package var values: [ControlWrite] = []
-    /// What is wanted once that is done.
+    /// The manual values once everything is written.
     package var manual: ManualControls
-    /// The end of the dial that the command has run into.
+    /// The end of the dial that the command ran into.
     package var limit: Bound?
-    /// What was there before, of what has no automatic to go back to.
+    /// The values found before our first write, by control number, for controls without an
+    /// automatic to return to.
     var original: [UInt32: Int]
 }
 
 extension CameraControls {
-    /// What `command` asks for, to be written; the device is as it was `read` last.
+    /// Returns the writes that `command` needs, for the device as it was last `read`.
     ///
-    /// Throws `notSupported`, and `outOfRange` with what would be possible.
+    /// - Throws: `notSupported`; `outOfRange`, with the possible values.
     package func plan(_ command: ControlCommand) throws(ControlRefusal) -> ControlPlan {
         var plan = ControlPlan(manual: manual, original: original)
         switch command {
@@ -85,7 +87,7 @@ extension CameraControls {
         case .shutter(let time):
             let control = try needExposureTime()
             let range = max(1, control.range.lowerBound) * 100...control.range.upperBound * 100
-            // A time that rounds to one of the device's is one of them.
+            // A time counts as in range if it rounds to one of the device's.
             let reach =
                 Int(
                     Double(range.lowerBound) / Stops.tolerance
@@ -103,7 +105,7 @@ extension CameraControls {
             let control = try needExposureTime()
             if clicks == 0 { break }
             let start = isOurs(control) ? manual.shutter ?? shutter ?? 0 : shutter ?? 0
-            // Towards faster is towards shorter.
+            // Faster means shorter.
             let stops = shutterStops
             guard
                 let step = Stops.step(start, by: 0 - max(clicks, -stops.count - 1), in: stops)
@@ -165,7 +167,7 @@ extension CameraControls {
         case .raw(let name, let value): try planRaw(name, value, &plan)
         case .look: break
         case .restore:
-            // Only what the camera that is there now can do.
+            // Another camera may be there now: restore only what it can do.
             if manual.iso != nil, sensitivity != nil { try planISO(&plan) }
             if manual.shutter != nil || manual.holdsShutter, exposureTime != nil {
                 planExposure(&plan)
@@ -176,16 +178,18 @@ extension CameraControls {
         return plan
     }
 
-    /// Whether what the control shows is what came of our last write.
+    /// Returns `true` if the control still shows the result of our last write.
     private func isOurs(_ control: DeviceControl) -> Bool { settled[control.id] == control.value }
 
-    /// Throws `notSupported` where there is nothing that `dial` could turn.
+    /// Checks that the camera has something for `dial` to turn.
+    ///
+    /// - Throws: `notSupported` if it does not.
     package func need(_ dial: Dial) throws(ControlRefusal) {
         switch dial {
         case .iso: _ = try needSensitivity()
         case .shutter: _ = try needExposureTime()
         case .focus: _ = try needFocus()
-        case .whiteBalance: break  // In software, where the camera has none.
+        case .whiteBalance: break  // Software does it if the camera cannot.
         }
     }
 
@@ -219,7 +223,8 @@ extension CameraControls {
         if let isoSwitch {
             turn(isoSwitch, to: 0, &plan)
         } else if exposureTime != nil, exposureMode != nil {
-            // The exposure's automatic has the gain, too, or undoes what it does. The time stays.
+            // Automatic exposure also drives the gain, or cancels its effect, so it goes off too.
+            // The exposure time stays as it is.
             plan.manual.holdsShutter = plan.manual.shutter == nil
             planExposure(&plan)
         }
@@ -243,7 +248,8 @@ extension CameraControls {
         let time = plan.manual.shutter ?? shutter ?? 0
         if plan.manual.shutter != nil { plan.manual.holdsShutter = false }
         if let dynamic = self.control(for: .dynamicFrameRate) {
-            // Frames keep their rate while the time fits between them; a longer one needs slower ones.
+            // The frame rate holds while the exposure fits between frames; a longer one needs
+            // slower frames.
             let fits = Double(time) <= 1.02e6 / max(settings.frameRate, 0.1)
             if plan.original[dynamic.id] == nil { plan.original[dynamic.id] = dynamic.value }
             turn(dynamic, to: fits ? 0 : 1, &plan)
@@ -271,7 +277,7 @@ extension CameraControls {
         }
     }
 
-    /// A driver's own value, straight to it.
+    /// Plans to write a value in the driver's own terms.
     private func planRaw(
         _ name: String,
         _ value: Int,
@@ -319,7 +325,7 @@ extension CameraControls {
             plan.manual.shutter = nil
             plan.manual.holdsShutter = false
             automateExposure(&plan)
-            // What undoes a manual ISO ends it.
+            // Without an ISO switch, automatic exposure overrides a manual ISO, so that ends too.
             if isoSwitch == nil, plan.manual.iso != nil {
                 plan.manual.iso = nil
                 automateISO(&plan)
@@ -350,7 +356,7 @@ extension CameraControls {
         if let isoSwitch {
             turn(isoSwitch, to: 1, &plan)
         } else if control.purpose != .iso, manual.iso != nil {
-            // There is no automatic of its own: it is left as it was found.
+            // A gain without an automatic gets back the value it was found with.
             let value = plan.original.removeValue(forKey: control.id) ?? control.initial
             plan.values.append(ControlWrite(control, value))
         }
@@ -378,7 +384,7 @@ extension CameraControls {
         }
     }
 
-    /// An automatic, where it is not so already.
+    /// Plans to set a switch, unless it is set already.
     private func turn(_ control: DeviceControl, to value: Int, _ plan: inout ControlPlan) {
         guard control.value != value, !plan.switches.contains(where: { $0.id == control.id }) else {
             return

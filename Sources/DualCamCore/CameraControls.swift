@@ -1,63 +1,64 @@
 package import Frames
 
-/// What a photographer wants of a camera; what is not wanted is automatic.
+/// The manual values that a photographer has chosen; everything else is automatic.
 package struct ManualControls: Hashable, Sendable {
-    /// The ISO.
+    /// The ISO; `nil`: automatic.
     package var iso: Int?
-    /// In microseconds.
+    /// The exposure time, in microseconds; `nil`: automatic.
     package var shutter: Int?
-    /// The shutter stays as it was found, because a manual ISO means nothing beside an automatic
-    /// that works against it.
+    /// `true` while the exposure time stays as it was found for a manual ISO: automatic exposure
+    /// would work against it.
     package var holdsShutter = false
-    /// 0 near … 1 infinity.
+    /// The focus position, from 0 (near) to 1 (infinity); `nil`: automatic.
     package var focus: Double?
-    /// The light that the picture is to look right in.
+    /// The light in which the picture looks neutral.
     package var whiteBalance = WhiteBalance.auto
-    /// In stops, done in software.
+    /// The exposure compensation, in stops; done in software.
     package var compensation = 0.0
 
-    /// All automatic.
+    /// All values automatic.
     package init() {}
 
-    /// Whether all is automatic.
+    /// `true` while all values are automatic.
     package var isAutomatic: Bool { self == ManualControls() }
 }
 
-/// What of a camera's controls the user has set in the configuration.
+/// The user's settings for a camera's controls, from the configuration.
 package struct ControlSettings: Hashable, Sendable {
-    /// ISO at the lowest and at the highest gain.
+    /// The ISO at the lowest and at the highest gain.
     package var isoRange = 100...3200
-    /// Larger numbers of its focus are farther away, not nearer as V4L2 says.
+    /// `true` if larger focus values are farther away; V4L2 says nearer.
     package var isFocusReversed = false
-    /// Frames per second that it delivers, or shall.
+    /// The frames per second that the camera delivers, or is to deliver.
     package var frameRate = 30.0
 
-    /// As without a configuration.
+    /// The defaults, as without a configuration.
     package init() {}
 }
 
-/// A camera's controls as a photographer sees them: what its driver says of them, what was wanted
-/// of them, and what each means in the other's terms. Pure.
+/// A camera's controls in a photographer's terms: the driver's description, the manual values, and
+/// the conversion between the two. Pure.
 package struct CameraControls: Hashable, Sendable {
-    /// The controls as the driver told of them last; none where a source has none.
+    /// The controls as last reported by the driver; empty for a source without controls.
     package private(set) var device: [DeviceControl] = []
-    /// What is set by hand of them; the rest is automatic.
+    /// The manual values; everything else is automatic.
     package internal(set) var manual: ManualControls
-    /// What the user has set of them.
+    /// The user's settings.
     package var settings: ControlSettings
-    /// What the driver made of what we wrote, by the control's number: another value is another
-    /// program's.
+    /// The values that the driver settled on after our writes, by control number. A different value
+    /// was set by another program.
     var settled: [UInt32: Int] = [:]
-    /// Which `ZoomRequest` its zoom follows; 0: none.
+    /// The number of the `ZoomRequest` that the camera's own zoom follows; 0: none.
     package var zoomNumber = 0
-    /// When its zoom was as it is now, at the latest.
+    /// The latest time at which the zoom reached its present value.
     package var zoomTime = Timestamp.zero
-    /// Whether its zoom stands where others left it, while it delivers.
+    /// `true` while the camera delivers and its zoom stands where others left it.
     package var isZoomOthers = false
-    /// What was there before we wrote, for what has no automatic to go back to.
+    /// The values found before our first write, by control number, for controls without an
+    /// automatic to return to.
     var original: [UInt32: Int] = [:]
 
-    /// The controls of a source that has none, or whose are not known yet.
+    /// The controls of a source that has none, or whose controls are not known yet.
     package init(
         manual: ManualControls = ManualControls(),
         settings: ControlSettings = ControlSettings()
@@ -66,8 +67,8 @@ package struct CameraControls: Hashable, Sendable {
         self.settings = settings
     }
 
-    /// Takes what the driver says now. What another program has set since takes the place of what
-    /// was wanted.
+    /// Takes the controls that the driver reports now. A value that another program has set
+    /// replaces the manual one.
     package mutating func read(_ device: [DeviceControl]) {
         self.device = device
         func isOther(_ control: DeviceControl?) -> Bool {
@@ -99,7 +100,8 @@ package struct CameraControls: Hashable, Sendable {
         }
     }
 
-    /// Takes what the driver says after all of `plan` was written: what it made of that.
+    /// Takes the controls that the driver reports after all of `plan` was written, as the result of
+    /// these writes.
     package mutating func settle(_ plan: ControlPlan, _ device: [DeviceControl]) {
         manual = plan.manual
         original = plan.original
@@ -108,11 +110,11 @@ package struct CameraControls: Hashable, Sendable {
         for control in device where control.purpose != nil { settled[control.id] = control.value }
     }
 
-    /// The device may have forgotten what was written, as one that was plugged in again: what is
-    /// wanted counts, not what it says.
+    /// Forgets the results of earlier writes. After a device was plugged in again, the manual
+    /// values count, not those that it reports.
     package mutating func forgetSettled() { settled = [:] }
 
-    /// Keeps what `plan` would have to restore though it was carried out in part only.
+    /// Keeps the original values that `plan` noted, even if only part of it was carried out.
     package mutating func keepOriginals(of plan: ControlPlan) {
         original.merge(plan.original) { kept, _ in kept }
     }
@@ -125,19 +127,19 @@ package struct CameraControls: Hashable, Sendable {
 
     var exposureMode: DeviceControl? { control(for: .exposureMode) }
 
-    /// The item of the exposure's menu that leaves the time to us.
+    /// The item of the exposure menu that makes the exposure time manual.
     var manualExposure: Int? {
         [DeviceControl.ExposureMode.manual, DeviceControl.ExposureMode.shutterPriority]
             .first { exposureMode?.has($0) ?? false }
     }
 
-    /// The item of the exposure's menu that is automatic.
+    /// The item of the exposure menu that is automatic.
     var automaticExposure: Int? {
         [DeviceControl.ExposureMode.auto, DeviceControl.ExposureMode.aperturePriority]
             .first { exposureMode?.has($0) ?? false }
     }
 
-    /// The exposure time, where it can be manual.
+    /// The control of the exposure time; `nil` if the time cannot be manual.
     var exposureTime: DeviceControl? {
         guard let control = control(for: .exposureTime), control.range.upperBound > 0 else {
             return nil
@@ -145,7 +147,7 @@ package struct CameraControls: Hashable, Sendable {
         return exposureMode == nil || manualExposure != nil ? control : nil
     }
 
-    /// What stands for ISO: the sensitivity itself, else a gain.
+    /// The control that stands for ISO: the sensitivity itself, otherwise a gain.
     var sensitivity: DeviceControl? {
         if let control = control(for: .iso), control.menu.contains(where: { $0.number != nil }) {
             return control
@@ -153,7 +155,7 @@ package struct CameraControls: Hashable, Sendable {
         return control(for: .analogueGain) ?? control(for: .gain)
     }
 
-    /// What makes the ISO manual, apart from the exposure's own switch.
+    /// The switch for manual ISO, apart from that of the exposure.
     var isoSwitch: DeviceControl? {
         sensitivity?.purpose == .iso
             ? control(for: .isoMode) ?? control(for: .autogain) : control(for: .autogain)
@@ -164,27 +166,27 @@ package struct CameraControls: Hashable, Sendable {
     var temperature: DeviceControl? { control(for: .temperature) }
     var preset: DeviceControl? { control(for: .whiteBalancePreset) }
     var whiteBalanceSwitch: DeviceControl? { control(for: .whiteBalanceAuto) }
-    /// The switch of the camera's light, where that can shine all the time.
+    /// The switch of the camera's light; `nil` if the light cannot stay on.
     var flashMode: DeviceControl? {
         control(for: .flashMode).flatMap { $0.has(DeviceControl.FlashMode.torch) ? $0 : nil }
     }
 
     // MARK: What a photographer sees
 
-    /// The ISO; `nil` where the camera has none.
+    /// The ISO; `nil` if the camera has none.
     package var iso: Int? { sensitivity.map { iso(of: $0) } }
 
-    /// Whether the ISO is the camera's own choice.
+    /// `true` while the camera chooses the ISO.
     package var isISOAutomatic: Bool {
         guard sensitivity != nil else { return true }
         if let isoSwitch { return isoSwitch.value != 0 }
         return manual.iso == nil && isExposureAutomatic && exposureMode != nil
     }
 
-    /// Whether the ISO is worked out of a gain.
+    /// `true` if the ISO is derived from a gain.
     package var isISOApproximate: Bool { sensitivity.map { $0.purpose != .iso } ?? false }
 
-    /// The stops of ISO that the camera can do, lowest first.
+    /// The stops of ISO that the camera can reach, lowest first.
     package var isoStops: [Int] {
         guard let control = sensitivity else { return [] }
         if control.purpose == .iso { return isoMenu(control).map(\.iso) }
@@ -195,20 +197,20 @@ package struct CameraControls: Hashable, Sendable {
             ? reachable : [settings.isoRange.lowerBound, settings.isoRange.upperBound]
     }
 
-    /// The exposure time in microseconds; `nil` where the camera does not tell.
+    /// The exposure time, in microseconds; `nil` if the camera does not report it.
     package var shutter: Int? {
         device.first { $0.purpose == .exposureTime && !$0.flags.contains(.disabled) }
             .map { max(1, $0.value) * 100 }
     }
 
-    /// Whether the exposure time is the camera's own choice.
+    /// `true` while the camera chooses the exposure time.
     package var isExposureAutomatic: Bool {
         guard let exposureMode else { return exposureTime == nil }
         return exposureMode.value != manualExposure
             && exposureMode.value != DeviceControl.ExposureMode.manual
     }
 
-    /// The exposure times that the camera can do, in microseconds, shortest first.
+    /// The exposure times that the camera can reach, in microseconds, shortest first.
     package var shutterStops: [Int] {
         guard let control = exposureTime else { return [] }
         return Stops.shutter.filter {
@@ -216,15 +218,15 @@ package struct CameraControls: Hashable, Sendable {
         }
     }
 
-    /// 0 near … 1 infinity; `nil` where the camera has no focus.
+    /// The focus position, from 0 (near) to 1 (infinity); `nil` if the camera has no focus.
     package var focus: Double? { focusControl.map { position(of: $0.value, on: $0) } }
 
-    /// Whether the camera focuses by itself.
+    /// `true` while the camera focuses by itself, or has no focus.
     package var isFocusAutomatic: Bool {
         focusSwitch.map { $0.value != 0 } ?? (focusControl == nil)
     }
 
-    /// Where a dial of focus clicks.
+    /// The positions at which the focus dial clicks, near to far.
     package var focusStops: [Double] {
         guard let control = focusControl else { return [] }
         let positions = (control.range.upperBound - control.range.lowerBound) / control.step
@@ -232,7 +234,7 @@ package struct CameraControls: Hashable, Sendable {
         return (0...clicks).map { Double($0) / Double(clicks) }
     }
 
-    /// The white balance as it is.
+    /// The current white balance.
     package var whiteBalance: WhiteBalance {
         guard manual.whiteBalance == .auto else { return manual.whiteBalance }
         if let whiteBalanceSwitch {
@@ -247,21 +249,22 @@ package struct CameraControls: Hashable, Sendable {
         return temperature.map { .kelvin($0.value) } ?? .auto
     }
 
-    /// The colour temperature that the picture is balanced for; `nil` where nobody knows.
+    /// The colour temperature that the picture is balanced for; `nil` if unknown.
     package var kelvin: Int? {
         guard let wanted = manual.whiteBalance.kelvin else {
             return temperature?.value ?? whiteBalance.kelvin
         }
-        // What is left to do is done in software, to the Kelvin.
+        // Software does the rest, exact to the Kelvin.
         guard grade.red == 1, let temperature else { return wanted }
         return temperature.value
     }
 
-    /// Whether the camera's light shines; `nil` where it has none that we can switch.
+    /// `true` while the camera's light is on; `nil` if there is none that we can switch.
     package var torch: Bool? { flashMode.map { $0.value == DeviceControl.FlashMode.torch } }
 
-    /// Whether the camera can get no more light out of the scene: its exposure, as long as the frames are far
-    /// apart at most, and its gain are at their ends, as far as it has them. Not where they were set by hand.
+    /// `true` while the camera can gather no more light: its exposure time and its gain, if it has
+    /// them, are near their upper ends, and neither was set by hand. The exposure time is also
+    /// limited by the interval between frames.
     var isAtDarkEnd: Bool {
         guard manual.iso == nil, manual.shutter == nil, !manual.holdsShutter else { return false }
         if let exposureTime {
@@ -276,7 +279,7 @@ package struct CameraControls: Hashable, Sendable {
             >= 0.9 * Double(gain.range.upperBound - gain.range.lowerBound)
     }
 
-    /// What is done in software.
+    /// The correction done in software.
     package var grade: Grade {
         var grade = Grade.none
         if let wanted = manual.whiteBalance.kelvin {
@@ -286,7 +289,7 @@ package struct CameraControls: Hashable, Sendable {
         return grade
     }
 
-    /// What is done in software, by name.
+    /// The names of the corrections done in software.
     package var software: [String] {
         let grade = grade
         return (grade.red == 1 ? [] : ["white-balance"])

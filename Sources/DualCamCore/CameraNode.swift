@@ -1,37 +1,37 @@
 import Frames
 
-/// What is known of the node that offers one camera's picture alone.
+/// The node that offers one camera's picture alone.
 package struct CameraNode: Hashable, Sendable {
-    /// Its id while there is one.
+    /// Its id while it exists.
     package internal(set) var id: UInt32?
-    /// Why there is none though there should be one; empty otherwise.
+    /// The reason that it is missing although it should exist; empty otherwise.
     package internal(set) var problem = ""
-    /// How many consumers are linked to it.
+    /// The number of consumers linked to it.
     package internal(set) var consumers = 0
-    /// Whether one of them takes frames.
+    /// `true` while a consumer takes frames.
     var isConsumed = false
-    /// Whether the camera is needed for it: somebody looks, or did until a moment ago.
+    /// `true` while a consumer takes frames, and for the grace period after that.
     var needsCamera = false
 }
 
-/// What became of the node that offers one camera's picture alone.
+/// An event of the node that offers one camera's picture alone.
 package enum CameraNodeEvent: Hashable, Sendable {
-    /// It is there.
+    /// The node was published.
     case published(id: UInt32)
-    /// It is not there though it should be, and why.
+    /// The node is missing although it should exist, for this reason.
     case lost(reason: String)
-    /// It was taken away, since it is not wanted.
+    /// The node was withdrawn because it is not wanted.
     case withdrawn
-    /// Consumers take frames, or none does any more.
+    /// The first consumer began to take frames, or the last one stopped.
     case consumed(Bool)
-    /// So many consumers are linked.
+    /// The number of linked consumers.
     case consumers(Int)
-    /// Nobody looked for as long as cameras are kept open.
+    /// No consumer took frames during the grace period.
     case graceOver
 }
 
 extension State {
-    /// Handles what became of a camera's own node.
+    /// Handles an event of a camera's own node.
     mutating func handle(_ event: CameraNodeEvent, of role: Role) {
         switch event {
         case .published(let id):
@@ -49,7 +49,7 @@ extension State {
         }
     }
 
-    /// There is no node of this camera's own any more, and so nobody who looks at it alone.
+    /// Records that this camera's own node is gone, and its consumers with it.
     mutating func loseNode(of role: Role, reason: String) {
         cameras[role].node.id = nil
         cameras[role].node.problem = reason
@@ -57,7 +57,7 @@ extension State {
         cameras[role].node.consumers = 0
     }
 
-    /// Needs a camera while somebody looks at it alone, and a bit longer.
+    /// Keeps a camera needed while its own node is consumed, and for the grace period after that.
     mutating func followConsumers(
         of role: Role,
         _ before: State,

@@ -1,100 +1,103 @@
 package import Frames
 
-/// What a camera is doing. The words are those of the D-Bus interface.
+/// The phase of a camera. The words are those of the D-Bus interface.
 package enum CameraPhase: String, Hashable, Sendable {
-    /// Nobody needs it.
+    /// Not needed.
     case closed
     /// Being opened; no frame yet.
     case opening
-    /// Delivering.
+    /// Delivering frames.
     case streaming
-    /// Needed, but not delivering; `Interruption` says why.
+    /// Needed, but not delivering; `Interruption` gives the reason.
     case interrupted
-    /// There is no camera for this role.
+    /// No camera for this role.
     case unavailable
 }
 
-/// What is known of one role's camera.
+/// The state of one role's camera.
 package struct CameraState: Hashable, Sendable {
-    /// What came of opening it.
+    /// The outcome of opening the camera.
     enum Delivery: Hashable, Sendable {
         case none
         case streaming(CaptureMode, insteadOf: CaptureMode?)
         case failed(Interruption, reason: String)
     }
 
-    /// A step that makes it easier on the bus.
+    /// The progress of a step that makes the camera use less of the bus.
     enum Step {
-        /// Asked for; what is told now is still of the time before.
+        /// Requested; reports that arrive now are from before the request.
         case asked
-        /// It is being opened with it.
+        /// The camera is being opened with the step.
         case opening
     }
 
-    /// How far it is with its largest mode, which photographs may ask for.
+    /// The progress of a change to the camera's largest mode, which photographs may request.
     package enum Full: Hashable, Sendable {
-        /// It delivers as ever.
+        /// The usual mode.
         case off
-        /// It is to deliver as many pixels as it has.
+        /// The largest mode was requested.
         case asked
-        /// It does.
+        /// The camera delivers its largest mode.
         case on
-        /// It is to deliver as before.
+        /// The usual mode was requested again.
         case left
     }
 
     /// The configured source.
     package var source: SourceSpecification
-    /// The camera's name for people; empty where there is none.
+    /// The camera's name for people; empty if there is none.
     package var name = ""
-    /// What is wrong with its source, for people; empty when nothing is.
+    /// The problem with its source, for people; empty if there is none.
     package var problem = ""
-    /// Shown mirrored left to right.
+    /// `true` if the picture is shown mirrored left to right.
     package var mirror: Bool
-    /// How the camera is mounted, in degrees clockwise: 0, 90, 180 or 270.
+    /// The rotation of the mounted camera, in degrees clockwise: 0, 90, 180 or 270.
     package var rotation: Int
-    /// By how many quarter turns clockwise its picture is turned for how the device is held.
+    /// The quarter turns clockwise that make up for how the device is held.
     var orientationTurns = 0
-    /// Its f-number; 0: unknown.
+    /// The f-number; 0: unknown.
     package var aperture = 0.0
-    /// Its controls, as they were told of last, and what is wanted of them.
+    /// Its controls as last reported, with the manual values.
     package var controls = CameraControls()
-    /// Its lenses, and which of them is seen how.
+    /// Its lenses, and which of them is shown.
     package internal(set) var lens = LensState()
-    /// What the camera is known by; empty where there is none yet.
+    /// The camera's stable identity; empty while there is none.
     package var identity = ""
-    /// Whether there is a camera for the role.
+    /// `true` while there is a camera for the role.
     var isAssigned = false
-    /// Whether its thread was asked to have it open.
+    /// `true` while the camera's thread is asked to keep it open.
     var isAsked = false
-    /// Whether its thread has it open, or may have: from being asked until it tells that it closed.
+    /// `true` while the thread has it open or may have: from the request until it reports that it
+    /// closed.
     package var isOpen = false
     var delivery = Delivery.none
-    /// How far it is with its largest mode.
+    /// The progress of a change to its largest mode.
     package internal(set) var full = Full.off
-    /// Since when it delivers without a pause, where it does.
+    /// The time since which it delivers without a pause, if it does.
     package internal(set) var deliveringSince = Timestamp.zero
-    /// How many steps it is easier on the bus than it would be: `CaptureRequest.reduction`.
+    /// The number of steps by which it uses less of the bus than it would:
+    /// `CaptureRequest.reduction`.
     package var reduction = 0
-    /// How far it is with the last of these steps, until it has told what came of it.
+    /// The progress of the last of these steps, until its result is reported.
     var step: Step?
-    /// Whether it failed after a step for another reason than want of room: the steps were of no use.
+    /// `true` if it stalled after a step: bandwidth was not the reason, so the steps were of no
+    /// use.
     var isReducedInVain = false
-    /// How it delivered before that step.
+    /// The mode that it delivered before that step.
     var modeBeforeStep: CaptureMode?
-    /// Why it is kept closed though it is needed.
+    /// The reason that it is kept closed although it is needed.
     var suspension: Interruption?
-    /// The node that offers its picture alone, where there is one.
+    /// The node that offers its picture alone, if any.
     package internal(set) var node = CameraNode()
 
-    /// A camera not found yet.
+    /// A camera that is not found yet.
     package init(source: SourceSpecification, mirror: Bool, rotation: Int) {
         self.source = source
         self.mirror = mirror
         self.rotation = rotation
     }
 
-    /// What it is doing.
+    /// The phase of the camera.
     package var phase: CameraPhase {
         if !isAssigned && !isOpen { return .unavailable }
         if suspension != nil { return .interrupted }
@@ -105,40 +108,40 @@ package struct CameraState: Hashable, Sendable {
         }
     }
 
-    /// Whether any device of it is open, or may be.
+    /// `true` while any of its devices is open, or may be.
     package var mayBeOpen: Bool { isOpen || lens.isOtherOpen }
 
-    /// Why it does not deliver, while it should.
+    /// The reason that it does not deliver although it should.
     package var interruption: Interruption {
         if let suspension { return suspension }
         return if case .failed(let why, _) = delivery { why } else { .none }
     }
 
-    /// What the system said of it, for people; empty while it delivers.
+    /// The system's message, for people; empty while it delivers.
     package var reason: String {
         if case .failed(_, let reason) = delivery, suspension == nil { reason } else { "" }
     }
 
-    /// How it delivers, while it does.
+    /// The mode that it delivers, while it does.
     package var mode: CaptureMode? {
         if case .streaming(let mode, _) = delivery, suspension == nil { mode } else { nil }
     }
 
-    /// How it would deliver if the bus had room for it, where that is something else.
+    /// The mode that it would deliver if the bus had room, where that is another one.
     package var unreducedMode: CaptureMode? {
         if case .streaming(_, let mode) = delivery, suspension == nil { mode } else { nil }
     }
 
-    /// What makes its picture stand upright, and mirrored where that is wanted.
+    /// The transform that makes its picture upright, and mirrors it if wanted.
     package var transform: Transform {
-        // The mounting is undone first, as it is in the camera; mirroring is how it is shown.
+        // The mounting is corrected first, as if in the camera; mirroring is only for display.
         upright(mirrored: mirror)
     }
 
-    /// By how many quarter turns clockwise, 0 to 3, its picture is turned to stand upright.
+    /// The quarter turns clockwise, 0 to 3, that make its picture upright.
     package var uprightTurns: Int { (rotation / 90 + orientationTurns) & 3 }
 
-    /// What makes its picture stand upright, and mirrors it or not.
+    /// Returns the transform that makes its picture upright, and mirrors it if `mirrored`.
     package func upright(mirrored: Bool) -> Transform {
         Transform(quarterTurns: rotation / 90 + orientationTurns)
             .followed(by: Transform(mirrored: mirrored))

@@ -1,33 +1,36 @@
 package import Frames
 
-/// A way in which a camera delivers pictures.
+/// A mode in which a camera delivers pictures.
 package struct CaptureMode: Hashable, Sendable, CustomStringConvertible {
-    /// Extent of the picture.
+    /// The size of the picture, in pixels.
     package var size: Size
-    /// Frames per second.
+    /// The rate, in frames per second.
     package var rate: Double
-    /// How the camera sends it, before anything is decoded.
+    /// The format that the camera sends, before decoding.
     package var format: PixelFormat
 
-    /// Pictures of `size` and `format`, `rate` of them a second.
+    /// A mode of pictures of `size` in `format`, `rate` of them per second.
     package init(size: Size, rate: Double, format: PixelFormat) {
         self.size = size
         self.rate = rate
         self.format = format
     }
 
-    /// "1280x720@30/MJPG"; a rate that is not whole has up to two decimals, "640x480@7.5/YUYV".
+    /// The text form: "1280x720@30/MJPG". A fractional rate has up to two decimals:
+    /// "640x480@7.5/YUYV".
     package var description: String { "\(size)@\(rateText(rate))/\(format)" }
 }
 
 /// The mode that the user wants of a camera.
 package enum CaptureModePreference: Hashable, Sendable, CustomStringConvertible {
-    /// Whatever suits the place that the picture has to fill.
+    /// The mode that best suits the place that the picture fills.
     case auto
-    /// This one and no other; any format where `format` is `nil`.
+    /// This mode only; any format if `format` is `nil`.
     case mode(size: Size, rate: Double, format: PixelFormat?)
 
-    /// Reads "auto", "1280x720@30" or "1280x720@30/MJPG". Of a rate two decimals count.
+    /// Parses "auto", "1280x720@30" or "1280x720@30/MJPG". A rate is rounded to two decimals.
+    ///
+    /// - Throws: `UnreadableValue` if `text` is none of these, or a number is out of range.
     package init(parsing text: String) throws(UnreadableValue) {
         guard text != "auto" else {
             self = .auto
@@ -49,7 +52,7 @@ package enum CaptureModePreference: Hashable, Sendable, CustomStringConvertible 
         self = .mode(size: Size(width: width, height: height), rate: rate, format: format)
     }
 
-    /// As `init(parsing:)` reads it.
+    /// The text form that `init(parsing:)` reads.
     package var description: String {
         switch self {
         case .auto: "auto"
@@ -60,7 +63,7 @@ package enum CaptureModePreference: Hashable, Sendable, CustomStringConvertible 
 }
 
 extension PixelFormat {
-    /// The format whose code reads `code`, 1 to 4 printing characters.
+    /// The format whose code reads `code`: 1 to 4 printing characters.
     fileprivate init?(parsing code: some StringProtocol) {
         let bytes = Array(code.utf8)
         guard (1...4).contains(bytes.count), bytes.allSatisfy({ (0x21..<0x7f).contains($0) }) else {
@@ -74,7 +77,7 @@ extension PixelFormat {
     }
 }
 
-/// A rate as people write it: "30", "29.97", "7.5".
+/// Returns a rate as people write it: "30", "29.97", "7.5".
 private func rateText(_ rate: Double) -> String {
     let hundredths = Int((rate * 100).rounded())
     guard hundredths % 100 != 0 else { return String(hundredths / 100) }

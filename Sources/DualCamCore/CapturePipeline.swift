@@ -1,24 +1,24 @@
-/// One of the two capture pipelines that a role has, each for one open lens: while one's picture is
-/// shown, the next lens gets ready in the other.
+/// One of the two capture pipelines of a role, each for one open lens. While one pipeline's picture
+/// is shown, the next lens gets ready in the other.
 package enum CapturePipeline: CaseIterable, Hashable, Sendable {
     case a
     case b
 
-    /// The other one.
+    /// The other pipeline.
     package var other: CapturePipeline { self == .a ? .b : .a }
 
-    /// What distinguishes its threads' names from those of pipeline A: "-2".
+    /// The suffix of its threads' names: "-2" for pipeline B, empty for A.
     package var suffix: String { self == .a ? "" : "-2" }
 }
 
 /// One value for each capture pipeline.
 package struct PerPipeline<Value> {
-    /// Pipeline A's.
+    /// The value of pipeline A.
     package var a: Value
-    /// Pipeline B's.
+    /// The value of pipeline B.
     package var b: Value
 
-    /// One value for each.
+    /// One value for each pipeline.
     package init(a: Value, b: Value) {
         self.a = a
         self.b = b

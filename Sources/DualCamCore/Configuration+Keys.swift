@@ -1,8 +1,8 @@
 import Frames
 import TOMLKit
 
-/// One key of a table that describes an `Owner`: its name, what it is for, how it is read and
-/// written. The tables below are the only list of keys; reading, warning and printing go by them.
+/// One key of a table that describes an `Owner`: its name, its purpose, and how it is read and
+/// written. The tables below are the only list of keys; reading, warnings and printing use them.
 struct ConfigurationKey<Owner>: Sendable {
     let name: String
     let comment: String

@@ -1,11 +1,15 @@
 import TOMLKit
 
 extension Configuration {
-    /// What the TOML document `text` says, and the keys in it that mean nothing.
+    /// Returns the configuration in the TOML document `text`, with a warning for each unknown key.
     ///
-    /// What it does not mention has its default. `file` names the document in messages. Throws the
-    /// first thing, by line, that cannot be accepted: TOML that does not parse, a value of the wrong
-    /// type or out of its range. Takes some milliseconds; not for a thread that draws.
+    /// Keys that `text` does not mention have their defaults. `file` names the document in
+    /// messages.
+    ///
+    /// - Throws: `ConfigurationError` for the first problem by line: TOML that does not parse, a
+    ///   value of the wrong type or out of its range.
+    ///
+    /// - Context: Takes some milliseconds, so not on a thread that draws.
     package static func parse(
         _ text: String,
         file: String
@@ -15,8 +19,8 @@ extension Configuration {
         if let (line, problem) = lines.trap {
             throw ConfigurationError(file: file, line: line, problem: problem)
         }
-        // TOMLKit 0.6.0 frees neither the tables that it reads nor what it copies out of them: some 2 kB a reading
-        // that are lost, for each reload by hand.
+        // TOMLKit 0.6.0 frees neither the tables that it reads nor its copies of them. Each reload,
+        // which is done by hand, leaks some 2 kB until TOMLKit frees them.
         let root: TOMLTable
         do { root = try TOMLTable(string: text) } catch {
             let error = error as? TOMLParseError
@@ -32,8 +36,8 @@ extension Configuration {
         return (configuration, parser.warnings.sorted { $0.line < $1.line })
     }
 
-    /// The parser takes a dotted key apart recursively, so that one of a hundred thousand parts
-    /// would exhaust the stack; and it stops at a NUL, silently.
+    /// Rejects text that the parser cannot handle: it reads dotted keys recursively, so a key of a
+    /// hundred thousand parts would exhaust the stack; and it silently stops at a NUL.
     private static func checkExtent(of text: String, file: String) throws(ConfigurationError) {
         var line = 1
         var length = 0
@@ -52,7 +56,7 @@ extension Configuration {
     }
 }
 
-/// Reads one document: goes through the tables and gathers what is wrong with them.
+/// Reads one document, and collects the errors and warnings of its tables.
 private struct ConfigurationParser {
     let file: String
     let lines: KeyLines
@@ -90,7 +94,7 @@ private struct ConfigurationParser {
         return configuration
     }
 
-    /// Reads the table at `path`, which is an entry of `parent`, into `owner`.
+    /// Reads the table at `path`, an entry of `parent`, into `owner`.
     private mutating func read<Owner>(
         _ owner: inout Owner,
         _ keys: [ConfigurationKey<Owner>],
@@ -188,7 +192,7 @@ private struct ConfigurationParser {
         )
     }
 
-    /// "cameras.back.lenses[0].name".
+    /// Returns the path as text: "cameras.back.lenses[0].name".
     private func text(of path: [String]) -> String {
         path.dropFirst().reduce(path.first ?? "") { text, part in
             part.hasPrefix("[") ? text + part : "\(text).\(part)"
@@ -196,7 +200,7 @@ private struct ConfigurationParser {
     }
 }
 
-/// The word among `words` that `word` is a slip of, if any is near enough.
+/// Returns the word among `words` that `word` most likely misspells, or `nil` if none is close.
 private func nearest(to word: String, among words: [String]) -> String? {
     guard word.utf8.count <= 32 else { return nil }
     return words.map { (word: $0, distance: distance(word, $0)) }
@@ -205,7 +209,8 @@ private func nearest(to word: String, among words: [String]) -> String? {
         .word
 }
 
-/// How many bytes have to be put in, taken out or replaced to make one of the other (Levenshtein).
+/// Returns the number of bytes to insert, delete or replace to turn one word into the other
+/// (Levenshtein distance).
 private func distance(_ first: String, _ second: String) -> Int {
     let second = Array(second.utf8)
     var row = Array(0...second.count)

@@ -1,5 +1,5 @@
 extension Configuration {
-    /// The whole configuration as a TOML document with comments, which `parse` reads back.
+    /// The whole configuration as a commented TOML document, which `parse` reads back.
     package var rendered: String {
         var sections = [section("output", output, Output.keys)]
         for role in Role.allCases {
@@ -19,7 +19,7 @@ extension Configuration {
             + sections.joined(separator: "\n")
     }
 
-    /// What a lens looks like; the rest of a document says nothing of it where there is none.
+    /// An example of a lens, as a comment, for a document without lenses.
     private static let lensExample = """
         # A lens is another device, or a step of zoom of the same one; the camera itself is "wide", 1.
         # [[cameras.back.lenses]]

@@ -1,6 +1,6 @@
-/// A control of a camera as its driver describes it: the terms are V4L2's.
+/// A control of a camera as its driver describes it, in V4L2's terms.
 package struct DeviceControl: Hashable, Sendable {
-    /// What its values are. The words are those of `v4l2-ctl`.
+    /// The type of a control's values. The words are those of `v4l2-ctl`.
     package enum Kind: String, Hashable, Sendable {
         case integer = "int"
         case boolean = "bool"
@@ -9,17 +9,17 @@ package struct DeviceControl: Hashable, Sendable {
         case integerMenu = "intmenu"
         case bitmask
         case button
-        /// Of a type that has no single number.
+        /// A type whose value is not a single number.
         case other
     }
 
-    /// What we use it for.
+    /// The use that DualCam makes of a control.
     package enum Purpose: Hashable, Sendable {
         /// V4L2_CID_EXPOSURE_AUTO, a menu of `ExposureMode`.
         case exposureMode
-        /// V4L2_CID_EXPOSURE_ABSOLUTE, in 100 µs.
+        /// V4L2_CID_EXPOSURE_ABSOLUTE, in units of 100 µs.
         case exposureTime
-        /// V4L2_CID_EXPOSURE_AUTO_PRIORITY: frames may come slower for the sake of light.
+        /// V4L2_CID_EXPOSURE_AUTO_PRIORITY: the frame rate may drop to gain light.
         case dynamicFrameRate
         /// V4L2_CID_ISO_SENSITIVITY_AUTO, a menu: 0 manual, 1 auto.
         case isoMode
@@ -33,7 +33,7 @@ package struct DeviceControl: Hashable, Sendable {
         case gain
         /// V4L2_CID_FOCUS_AUTO.
         case focusAuto
-        /// V4L2_CID_FOCUS_ABSOLUTE; larger is nearer, by V4L2's word.
+        /// V4L2_CID_FOCUS_ABSOLUTE; V4L2 defines larger values as nearer.
         case focus
         /// V4L2_CID_AUTO_WHITE_BALANCE.
         case whiteBalanceAuto
@@ -41,72 +41,73 @@ package struct DeviceControl: Hashable, Sendable {
         case temperature
         /// V4L2_CID_AUTO_N_PRESET_WHITE_BALANCE, a menu of `PresetIndex`.
         case whiteBalancePreset
-        /// V4L2_CID_ZOOM_ABSOLUTE; larger is narrower.
+        /// V4L2_CID_ZOOM_ABSOLUTE; larger values are narrower.
         case zoom
         /// V4L2_CID_FLASH_LED_MODE, a menu of `FlashMode`.
         case flashMode
     }
 
-    /// Items of the menu V4L2_CID_EXPOSURE_AUTO (enum v4l2_exposure_auto_type).
+    /// The items of the menu V4L2_CID_EXPOSURE_AUTO (enum v4l2_exposure_auto_type).
     package enum ExposureMode {
-        /// Time and aperture are automatic.
+        /// Automatic time and aperture.
         package static let auto = 0
-        /// Both are manual.
+        /// Manual time and aperture.
         package static let manual = 1
-        /// The time is manual.
+        /// Manual time.
         package static let shutterPriority = 2
-        /// The time is automatic.
+        /// Automatic time.
         package static let aperturePriority = 3
     }
 
-    /// Items of the menu V4L2_CID_AUTO_N_PRESET_WHITE_BALANCE (enum v4l2_auto_n_preset_white_balance).
+    /// The items of the menu V4L2_CID_AUTO_N_PRESET_WHITE_BALANCE (enum
+    /// v4l2_auto_n_preset_white_balance).
     package enum PresetIndex {
-        /// Whatever the camera finds.
+        /// Automatic white balance.
         package static let auto = 1
-        /// The items that are a light of a known colour, with its Kelvin.
+        /// The Kelvin of the items that stand for a light of known colour, by item.
         package static let lights = [
             2: 3200, 3: 4000, 4: 5000, 5: 2300, 6: 5500, 8: 6500, 9: 7500,
         ]
     }
 
-    /// Items of the menu V4L2_CID_FLASH_LED_MODE (enum v4l2_flash_led_mode).
+    /// The items of the menu V4L2_CID_FLASH_LED_MODE (enum v4l2_flash_led_mode).
     package enum FlashMode {
         /// The light is off.
         package static let off = 0
-        /// It shines all the time.
+        /// The light stays on.
         package static let torch = 2
     }
 
-    /// V4L2_CTRL_FLAG_…, by the kernel's own numbers.
+    /// V4L2_CTRL_FLAG_…, with the kernel's numbers.
     package struct Flags: OptionSet, Hashable, Sendable {
         /// The kernel's bits.
         package let rawValue: UInt32
-        /// Flags of the kernel's bits.
+        /// The flags in the kernel's bits.
         package init(rawValue: UInt32) { self.rawValue = rawValue }
-        /// Cannot be used at all.
+        /// The control cannot be used at all.
         package static let disabled = Flags(rawValue: 0x01)
-        /// Cannot be changed while something else goes on, such as the stream.
+        /// The control cannot change at the moment, such as while the camera streams.
         package static let grabbed = Flags(rawValue: 0x02)
-        /// Can be looked at alone.
+        /// The control cannot be written.
         package static let readOnly = Flags(rawValue: 0x04)
-        /// Has no effect, since an automatic has it.
+        /// The control has no effect while an automatic drives it.
         package static let inactive = Flags(rawValue: 0x10)
-        /// Has nothing to be read.
+        /// The control cannot be read.
         package static let writeOnly = Flags(rawValue: 0x40)
-        /// Changes by itself.
+        /// The control changes by itself.
         package static let volatile = Flags(rawValue: 0x80)
     }
 
     /// An item of a menu.
     package struct Item: Hashable, Sendable {
-        /// The value that chooses it.
+        /// The value that selects the item.
         package var index: Int
-        /// What people call it; of a menu of numbers, the number.
+        /// The item's name for people; in a menu of numbers, the number.
         package var name: String
-        /// The number, in a menu of numbers.
+        /// The item's number, in a menu of numbers.
         package var number: Int?
 
-        /// An item of a menu of names, or of numbers where it has one.
+        /// An item of a menu of names or, with `number`, of a menu of numbers.
         package init(index: Int, name: String, number: Int? = nil) {
             self.index = index
             self.name = name
@@ -114,30 +115,30 @@ package struct DeviceControl: Hashable, Sendable {
         }
     }
 
-    /// The driver's number for it.
+    /// The driver's number of the control.
     package var id: UInt32
-    /// Its name for programs: "exposure_time_absolute".
+    /// The name for programs: "exposure_time_absolute".
     package var name: String
-    /// Its name for people: "Exposure Time, Absolute".
+    /// The name for people: "Exposure Time, Absolute".
     package var title: String
-    /// What its values are.
+    /// The type of its values.
     package var kind: Kind
-    /// What we use it for, if we do.
+    /// The use that DualCam makes of it, if any.
     package var purpose: Purpose?
-    /// What it can be, in steps of `step` from the lowest on.
+    /// The possible values, in steps of `step` from the lowest.
     package var range: ClosedRange<Int>
-    /// By how much its values differ.
+    /// The distance between neighbouring values; at least 1.
     package var step: Int
-    /// What it is at first.
+    /// The default value.
     package var initial: Int
-    /// The items of a menu that there are.
+    /// The available items of a menu.
     package var menu: [Item]
-    /// What is true of it now.
+    /// The current flags.
     package var flags: Flags
-    /// What it is now.
+    /// The current value.
     package var value: Int
 
-    /// A control with a value of the driver's.
+    /// A control with the driver's current value.
     package init(
         id: UInt32,
         name: String,
@@ -164,15 +165,15 @@ package struct DeviceControl: Hashable, Sendable {
         self.value = value
     }
 
-    /// Whether it can be set, now or once an automatic lets go of it.
+    /// `true` if the control can be set, now or once it is no longer automatic.
     var isSettable: Bool {
         flags.isDisjoint(with: [.disabled, .readOnly]) && range.lowerBound < range.upperBound
     }
 
-    /// Whether it changes without being asked: told of by no event, it has to be looked at.
+    /// `true` if the value changes by itself. No event reports that, so it has to be polled.
     package var changesItself: Bool { flags.contains(.volatile) || flags.contains(.inactive) }
 
-    /// The value that it takes nearest to `wanted`.
+    /// Returns the possible value nearest to `wanted`.
     func nearest(to wanted: Double) -> Int {
         let (least, most) = (Double(range.lowerBound), Double(range.upperBound))
         let steps = ((min(max(wanted, least), most) - least) / Double(step)).rounded()
@@ -180,20 +181,20 @@ package struct DeviceControl: Hashable, Sendable {
         return value > range.upperBound ? value - step : value
     }
 
-    /// Whether it is a menu that has the item `index`.
+    /// Returns `true` if this is a menu with the item `index`.
     func has(_ index: Int) -> Bool { menu.contains { $0.index == index } }
 }
 
-/// A value to be written to a control.
+/// A value to write to a control.
 package struct ControlWrite: Hashable, Sendable {
     /// The driver's number of the control.
     package var id: UInt32
-    /// Its name, for messages.
+    /// The control's name, for messages.
     package var name: String
-    /// What it shall be.
+    /// The value to write.
     package var value: Int
 
-    /// `value` for `control`.
+    /// A write of `value` to `control`.
     package init(_ control: DeviceControl, _ value: Int) {
         id = control.id
         name = control.name
@@ -201,16 +202,16 @@ package struct ControlWrite: Hashable, Sendable {
     }
 }
 
-/// Why a control is not set as asked. The reason is a sentence for people.
+/// The reason that a control is not set as asked, with a sentence for people.
 package enum ControlRefusal: Error, Hashable, Sendable {
-    /// The camera has no such control, and software cannot stand in for it.
+    /// The camera has no such control, and software cannot replace it.
     case notSupported(String)
-    /// The value is not among those possible; the reason says which are.
+    /// The value is out of range; the sentence names the possible ones.
     case outOfRange(String)
-    /// The camera is not there or did not take it.
+    /// The camera is not there, or did not accept the value.
     case failed(Interruption, String)
 
-    /// Why, as a sentence for people.
+    /// The reason, as a sentence for people.
     package var reason: String {
         switch self {
         case .notSupported(let reason), .outOfRange(let reason), .failed(_, let reason): reason

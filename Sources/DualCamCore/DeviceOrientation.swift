@@ -1,21 +1,21 @@
 import Frames
 
-/// How the device is held: which of its edges is up. The words are those of iio-sensor-proxy.
+/// The orientation of the device, by the edge that is up. The words are those of iio-sensor-proxy.
 package enum DeviceOrientation: String, CaseIterable, Hashable, Sendable {
-    /// The top edge, as it is meant to be held.
+    /// The top edge is up: the usual orientation.
     case normal
-    /// The left one, of who looks at the screen: it was turned clockwise.
+    /// The left edge, as seen by the user, is up: the device was turned clockwise.
     case leftUp = "left-up"
-    /// The right one.
+    /// The right edge is up.
     case rightUp = "right-up"
-    /// The bottom edge.
+    /// The bottom edge is up.
     case bottomUp = "bottom-up"
 
-    /// By how many quarter turns clockwise a camera's picture has to be turned to be upright.
+    /// Returns the quarter turns clockwise, 0 to 3, that make a camera's picture upright.
     ///
-    /// The back camera looks as the user does: a device turned clockwise has its picture turned the other way.
-    /// The front camera looks back, and sees the device turn the other way. `Tests/VM/orientation.py` says where the
-    /// words are from, and tries it with an accelerometer.
+    /// The back camera looks where the user looks: when the device turns clockwise, its picture
+    /// turns the other way. The front camera looks back, and sees the device turn the other way.
+    /// `Tests/VM/orientation.py` explains the words, and checks them with an accelerometer.
     package func quarterTurns(of role: Role) -> Int {
         switch (self, role) {
         case (.normal, _): 0
@@ -26,30 +26,30 @@ package enum DeviceOrientation: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// How the device is held, and what says so.
+/// The orientation of the device, and where it comes from.
 package struct OrientationState: Hashable, Sendable {
-    /// What the user has decided; nil: the sensor says.
+    /// The orientation set by the user; `nil`: that of the sensor.
     package var mode: DeviceOrientation?
-    /// What the sensor said last.
+    /// The last orientation reported by the sensor.
     var sensed = DeviceOrientation.normal
-    /// Whether there is a sensor.
+    /// `true` while there is a sensor.
     package var hasSensor = false
 
-    /// What pictures are turned for.
+    /// The orientation that pictures are turned for.
     package var current: DeviceOrientation { mode ?? sensed }
 }
 
-/// A picture that turns: it fades over the one that lay as before.
+/// The turn of a picture: the turned picture fades in over the one that lay as before.
 struct Turning: Hashable, Sendable {
-    /// How it lay.
+    /// The transform before the turn.
     var before: Transform
     var start: Timestamp
 
-    /// How long it takes, in seconds.
+    /// The duration of the fade, in seconds.
     static let duration = 0.3
 
-    /// From `before` to `transform`, begun at `time`; where that is back to where `running` came from, from where it
-    /// is now.
+    /// A turn from `before` to `transform` that begins at `time`. If `running` is the turn the
+    /// other way and is not over, the fade starts from where that stands.
     init(before: Transform, start time: Timestamp, after running: Turning?, to transform: Transform)
     {
         self.before = before
@@ -59,7 +59,7 @@ struct Turning: Hashable, Sendable {
         if left > 0 { start = time - Timestamp(seconds: left) }
     }
 
-    /// How much of it is seen as it lies now, 0 … 1.
+    /// Returns the opacity of the turned picture at `time`, 0 … 1.
     func share(at time: Timestamp) -> Double {
         Easing.inOut(min(1, max(0, (time - start).seconds) / Self.duration))
     }

@@ -1,20 +1,21 @@
-/// How long something took, many times: counted in buckets of fixed number, so that adding one is an
-/// increment and nothing grows.
+/// A histogram of durations. The number of buckets is fixed, so adding a duration is one increment,
+/// and nothing grows.
 ///
-/// Buckets are log-linear: eight to each doubling of a microsecond, so that what is read back is at
-/// most an eighth more than what was. A value without a clock or a lock of its own.
+/// Buckets are log-linear, eight to each doubling. A quantile is at most an eighth too large, or
+/// below 8 µs at most 1 µs. A value without a clock or a lock of its own.
 package struct Durations: Sendable {
-    /// Counts by bucket: one for each of 0 to 7 µs, then eight for each of 21 doublings, up to 16 s.
+    /// The counts by bucket: one for each of 0 to 7 µs, then eight for each of 21 doublings, up to
+    /// 16 s.
     private var buckets: [176 of UInt32] = .init(repeating: 0)
-    /// How many there were.
+    /// The number of durations added.
     package private(set) var count: UInt64 = 0
-    /// The longest, in nanoseconds; exact.
+    /// The longest duration, in nanoseconds; exact.
     package private(set) var longest: Int64 = 0
 
-    /// None yet.
+    /// An empty histogram.
     package init() {}
 
-    /// Counts one of `nanoseconds`; less than none counts as none. Does not allocate.
+    /// Adds a duration of `nanoseconds`; a negative one counts as 0. Does not allocate.
     package mutating func add(_ nanoseconds: Int64) {
         let bucket = Self.bucket(of: max(0, nanoseconds))
         if buckets[bucket] < .max { buckets[bucket] += 1 }
@@ -22,8 +23,8 @@ package struct Durations: Sendable {
         longest = max(longest, nanoseconds)
     }
 
-    /// The microseconds that `fraction` (0 … 1) of them did not exceed, rounded up to the end of
-    /// their bucket, but no more than the longest; 0 where there were none.
+    /// Returns the microseconds that `fraction` (0 … 1) of the durations did not exceed: the end of
+    /// their bucket, but at most the longest duration; 0 if there are none.
     package func quantile(_ fraction: Double) -> UInt64 {
         let total = buckets.indices.reduce(UInt64(0)) { $0 + UInt64(buckets[$1]) }
         guard total > 0 else { return 0 }
@@ -43,12 +44,12 @@ package struct Durations: Sendable {
     private static func bucket(of nanoseconds: Int64) -> Int {
         let time = UInt64(nanoseconds) / 1000
         guard time >= 8 else { return Int(time) }
-        // The three bits after the highest one tell which eighth of the doubling it is.
+        // The three bits after the highest one select the eighth of the doubling.
         let octave = 61 - time.leadingZeroBitCount
         return min(8 * octave + Int(time >> UInt64(octave - 1)) - 8, 175)
     }
 
-    /// The first whole microsecond beyond bucket `index`.
+    /// Returns the first whole microsecond beyond bucket `index`.
     private static func end(of index: Int) -> UInt64 {
         guard index >= 8 else { return UInt64(index + 1) }
         let octave = index / 8

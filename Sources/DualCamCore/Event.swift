@@ -1,163 +1,165 @@
 package import Frames
 
-/// Something that was asked for, or that happened.
+/// A request, or a report of what happened.
 package enum Event: Hashable, Sendable {
-    // Asked for.
-    /// Publish the stream.
+    // Requests.
+    /// Publishes the stream.
     case start
-    /// Withdraw it.
+    /// Withdraws the stream.
     case stop
-    /// Withdraw it and ask the user's own window to come back.
+    /// Withdraws the stream and asks the user's own window to come back.
     case restore
-    /// The other picture is main now.
+    /// Swaps the main picture and the other one.
     case swap(instantly: Bool)
-    /// Front is main, or not.
+    /// Makes front the main picture, or back.
     case setSwapped(Bool, instantly: Bool)
-    /// Back to the scene of the start.
+    /// Returns to the scene of the start.
     case resetScene(SceneStyle, instantly: Bool)
-    /// A new look.
+    /// Changes the look.
     case setStyle(SceneStyle)
-    /// Show a camera mirrored or not.
+    /// Shows a camera mirrored, or not.
     case setMirror(Role, Bool)
-    /// A camera is mounted turned by 0, 90, 180 or 270 degrees clockwise.
+    /// Sets the rotation of a mounted camera: 0, 90, 180 or 270 degrees clockwise.
     case setRotation(Role, Int)
 
-    /// Magnify, within its range, with `middle` of its lens's picture in the middle where that is to be another
-    /// place than before, within so many seconds.
+    /// Zooms to a magnification within the role's range, over `duration` seconds. `middle` is the
+    /// point of the lens's picture to show in the middle; `nil` keeps the present one.
     case setZoom(Role, Double, middle: NormalizedPoint?, duration: Double)
 
-    /// Pro mode is on, or not.
+    /// Turns Pro mode on or off.
     case setPro(Bool)
-    /// This dial is in use.
+    /// Selects the dial in use.
     case setDial(Dial)
-    /// When the HUD is shown.
+    /// Sets when the HUD is shown.
     case setHud(HudMode)
-    /// What the user has set of a camera's controls, and its f-number.
+    /// Sets the user's settings for a camera's controls, and its f-number.
     case setControls(Role, ControlSettings, aperture: Double)
 
-    /// Have these cameras open, and no others, for photographs; `full` of them in their largest mode.
+    /// Keeps these cameras open for photographs, `full` of them in their largest mode; replaces the
+    /// cameras of the request before.
     case photograph(Set<Role>, full: Set<Role> = [])
-    /// Photographs have a short movie beside them, or not.
+    /// Turns the short movies beside photographs on or off.
     case setLivePhoto(Bool)
-    /// That edge of the device is up, whatever the sensor tells; nil: what it tells.
+    /// Sets the orientation whatever the sensor reports; `nil`: uses the sensor's.
     case setOrientation(DeviceOrientation?)
-    /// Keep cameras closed for a reason, or no longer.
+    /// Begins or ends a suspension, which keeps cameras closed.
     case suspend(Suspension, Bool)
-    /// A role's pictures come from elsewhere.
+    /// Changes the source of a role's pictures.
     case setSource(Role, SourceSpecification)
-    /// The stream has another size or rate: there is a new node to publish.
+    /// Changes the size or the rate of the stream, which needs a new node.
     case setOutput(Size)
 
-    /// Record these pictures, with sound or without.
+    /// Starts to record these pictures, with sound or without.
     case startRecording(Set<RecordedPicture>, sound: Bool)
-    /// Record no longer.
+    /// Ends the recording.
     case stopRecording
 
-    // Happened.
-    /// There is a sensor for how the device is held, or there is none.
+    // Reports.
+    /// An orientation sensor appeared, or there is none.
     case sensorFound(Bool)
-    /// It tells which edge is up.
+    /// The sensor reported which edge is up.
     case orientationSensed(DeviceOrientation)
-    /// There is a microphone for the recording, or none.
+    /// The microphone for the recording is open, or there is none.
     case microphone(Bool)
-    /// A recording that waits for cameras or sound has waited long enough.
+    /// A recording has waited long enough for cameras or sound.
     case recordingStartTimedOut
     /// Another second was recorded.
     case recordingTick
-    /// All files of the recording are done.
+    /// All files of the recording are complete.
     case recordingEnded
-    /// A camera was found for the role (its name), or there is none.
+    /// A camera of this name was found for the role; `nil`: there is none.
     case cameraAssigned(Role, name: String?)
-    /// The role's camera is the one of this identity from now on.
+    /// The identity of the role's camera from now on.
     case cameraIdentified(Role, String)
-    /// A camera's controls, as they are now.
+    /// The current controls of the device of this identity.
     case controlsRead(Role, identity: String, CameraControls)
-    /// A dial of a camera was turned, or tried to be beyond its end.
+    /// A dial of a camera was turned; `limit` is the end that it ran into.
     case dialTurned(Role, Dial, limit: Bound?)
-    /// The role's camera is found elsewhere than before, or no more where it was.
+    /// The role's camera was found at another place, or is gone from its place.
     case cameraMoved(Role)
-    /// The role's camera has these lenses.
+    /// The lenses of the role's camera.
     case lensesFound(Role, [Lens])
-    /// The device that is to be shown next delivers.
+    /// The incoming lens's device delivers this mode, for want of room on the bus in place of
+    /// `insteadOf`.
     case lensStreaming(Role, CaptureMode, insteadOf: CaptureMode?)
-    /// Its pictures are steady, and exposed as they are going to be.
+    /// The incoming lens's pictures are steady, and their exposure has settled.
     case lensReady(Role)
-    /// Its pictures have taken the place of those before.
+    /// The incoming lens's pictures have replaced those before.
     case lensCrossed(Role)
-    /// It does not deliver.
+    /// The incoming lens's device does not deliver.
     case lensInterrupted(Role, Interruption)
-    /// The other device than the one that is shown was closed.
+    /// The device in the pipeline that is not shown was closed.
     case lensClosed(Role)
-    /// The mean luma of the picture that is shown.
+    /// The mean luma of the picture shown.
     case lensLight(Role, Double)
     /// Devices that failed may be tried again.
     case lensRetry(Role)
-    /// A role's source cannot be used, and why; empty: it can.
+    /// The reason that a role's source cannot be used; empty if it can.
     case cameraProblem(Role, String)
     /// A camera is being opened.
     case cameraOpening(Role)
-    /// A camera is open and delivers in a mode, maybe one that is easier on the bus than another.
+    /// A camera is open and delivers this mode, for want of room on the bus in place of
+    /// `insteadOf`.
     case cameraStreaming(Role, CaptureMode, insteadOf: CaptureMode?)
-    /// A camera that is open delivers what is wanted of it, its largest mode or not.
+    /// An open camera delivers its largest mode, or its usual one, as requested.
     case cameraAdapted(Role, isFull: Bool)
-    /// A camera that should deliver does not, and what the system said.
+    /// A camera that should deliver does not; `reason` is the system's message.
     case cameraInterrupted(Role, Interruption, reason: String)
-    /// A camera was closed because nobody needs it.
+    /// A camera was closed because it is not needed.
     case cameraClosed(Role)
-    /// The node is there.
+    /// The node was published.
     case nodePublished(id: UInt32)
-    /// There is no node though there should be one, and why.
+    /// The node is missing although it should exist, for this reason.
     case nodeLost(reason: String)
-    /// The node was taken away as asked.
+    /// The node was withdrawn as requested.
     case nodeWithdrawn
-    /// Consumers take frames, or none does any more.
+    /// The first consumer began to take frames, or the last one stopped.
     case consumed(Bool)
-    /// So many consumers are linked.
+    /// The number of linked consumers.
     case consumers(Int)
-    /// Nobody looked for as long as cameras are kept open.
+    /// No consumer took frames during the grace period.
     case graceOver
-    /// What became of a camera's own node.
+    /// An event of a camera's own node.
     case cameraNode(Role, CameraNodeEvent)
 }
 
-/// What the daemon is to do because of a change of state.
+/// An action for the daemon that follows from a change of state.
 package enum Effect: Hashable, Sendable {
     /// A signal of the Stream interface.
     package enum Announcement: Hashable, Sendable {
         case willStart, didStart, willStop, didStop, restoreRequested
         case failedToStart(reason: String)
     }
-    /// Put the node there, and see that it stays.
+    /// Publishes the node, and keeps it published.
     case publishNode
-    /// Take the node away.
+    /// Withdraws the node.
     case withdrawNode
-    /// Open this role's camera, and see that it delivers.
+    /// Opens this role's camera, and keeps it delivering.
     case openCamera(Role)
-    /// Open it anew if it would deliver something else than it does, now that its picture has
-    /// another place to fill.
+    /// Reopens the camera if another mode suits it better now that its picture fills another place.
     case adaptCamera(Role)
-    /// Close it. Its last picture stays in sight, veiled, when `keepsPicture`.
+    /// Closes the camera. With `keepsPicture`, its last picture stays visible, veiled.
     case closeCamera(Role, keepsPicture: Bool)
-    /// Open the device that is to be shown next, in the other pipeline.
+    /// Opens the incoming lens's device, in the other pipeline.
     case openLens(Role)
-    /// Close what the other pipeline has.
+    /// Closes the device in the other pipeline.
     case closeLens(Role)
-    /// Send `lensCrossed` after so many seconds.
+    /// Sends `lensCrossed` after this many seconds.
     case startCrossing(Role, seconds: Double)
-    /// Send `lensRetry` after a while.
+    /// Sends `lensRetry` after a while.
     case startLensRetry(Role)
-    /// Send `graceOver` when nobody looks for a while.
+    /// Sends `graceOver` unless a consumer takes frames within the grace period.
     case startGrace
-    /// Do not.
+    /// Cancels `startGrace`.
     case endGrace
-    /// The same for who looks at this camera alone.
+    /// The same for the consumers of this camera's own node.
     case startCameraGrace(Role), endCameraGrace(Role)
-    /// Open the microphone, where sound is wanted, and send `recordingStartTimedOut` in time.
+    /// Opens the microphone if sound is wanted, and sends `recordingStartTimedOut` in time.
     case prepareRecording(sound: Bool)
-    /// Record from now on.
+    /// Begins to record.
     case beginRecording
-    /// End all files up to now, and send `recordingEnded`.
+    /// Completes all files, and then sends `recordingEnded`.
     case endRecording
-    /// Signal on D-Bus.
+    /// Emits a signal on D-Bus.
     case announce(Announcement)
 }

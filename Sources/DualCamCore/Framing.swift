@@ -1,37 +1,40 @@
 package import Frames
 import Glibc
 
-/// What part of a camera's picture is seen, over time.
+/// The visible part of a camera's picture, over time.
 ///
-/// A value, a function of the time as the scene is. Magnifications are relative to the lens "wide", which does
-/// 1, and places to its picture: all lenses look in one direction, so that one that magnifies sees the middle of it.
+/// A value and a function of time, as the scene is. Magnifications are relative to the lens "wide",
+/// which has 1, and points to its picture. All lenses look in one direction, so a lens that
+/// magnifies sees the middle of that picture.
 package struct Framing: Hashable, Sendable {
-    /// What is being moved to.
+    /// The magnification that the move ends at.
     package private(set) var zoom = 1.0
-    /// What is in the middle of what is seen.
+    /// The point in the middle of the visible part when the move ends.
     package private(set) var middle = NormalizedPoint.middle
-    /// What the lens in each pipeline magnifies.
+    /// The magnification of the lens in each pipeline.
     private var factors = PerPipeline(a: 1.0, b: 1.0)
-    /// What they magnified before.
+    /// The earlier magnifications of these lenses.
     private var before = PerPipeline(a: Magnifications(), b: Magnifications())
-    /// Whose picture is shown, or will be once the crossing is over.
+    /// The pipeline whose picture is shown, or will be after the crossing.
     private var pipeline = CapturePipeline.a
-    /// When the pictures of the two pipelines begin to cross over, if they do.
+    /// The time at which the two pipelines' pictures begin to cross over, if they do.
     private var crossingStart: Timestamp?
     private var startZoom = 1.0
     private var startMiddle = NormalizedPoint.middle
     private var start = Timestamp.zero
     private var duration = 0.0
 
-    /// Seconds that the pictures of two lenses take to cross over.
+    /// The duration of a crossing between two lenses' pictures, in seconds.
     package static let crossing = 0.2
 
     /// The whole picture of pipeline A.
     package init() {}
 
-    /// Moves to `zoom` about `middle` within `duration` seconds from `time` on, eased; at once for 0.
+    /// Moves to `zoom` about `middle` within `duration` seconds from `time`, eased; 0 moves at
+    /// once.
     ///
-    /// What is seen then is all in the picture of a lens of `factor`, which magnifies no more than `zoom`.
+    /// `middle` is limited so that the visible part at the end lies within the picture of a lens of
+    /// `factor`, which is at most `zoom`.
     package mutating func move(
         to zoom: Double,
         middle: NormalizedPoint,
@@ -61,7 +64,8 @@ package struct Framing: Hashable, Sendable {
         before[pipeline] = Magnifications()
     }
 
-    /// The lens in `pipeline` magnifies `factor` times from `time` on: pictures that were taken before are shown as they are.
+    /// Sets the magnification of the lens in `pipeline` from `time` on. Pictures taken earlier are
+    /// still shown by the magnification they were taken with.
     package mutating func magnify(_ pipeline: CapturePipeline, _ factor: Double, at time: Timestamp)
     {
         guard factor != factors[pipeline] else { return }
@@ -69,16 +73,16 @@ package struct Framing: Hashable, Sendable {
         factors[pipeline] = factor
     }
 
-    /// How much a lens that magnifies `factor` times may zoom in by itself with all that is to be seen at `time` in its
-    /// picture, whose middle it keeps; at least 1.
+    /// Returns how much a lens of `factor` may zoom in by itself, at least 1, with the visible part
+    /// at `time` still within its picture. The lens keeps the middle of its picture.
     package func magnification(at time: Timestamp, factor: Double) -> Double {
         let (zoom, middle) = pose(at: time)
         let distance = max(abs(middle.x - 0.5), abs(middle.y - 0.5))
         return max(1, 0.5 / (distance + 0.5 / zoom) / factor)
     }
 
-    /// Has the picture of the other pipeline, whose lens magnifies `factor` times, take the place of the one that is
-    /// shown, from `time` on or from when the zoom under way has ended. When that will be over.
+    /// Crosses over to the picture of the other pipeline, whose lens magnifies `factor` times, from
+    /// `time` on or after the zoom under way. Returns the end of the crossing.
     package mutating func cross(toFactor factor: Double, at time: Timestamp) -> Timestamp {
         let end = start + Timestamp(seconds: duration)
         let begin = max(time, end)
@@ -88,41 +92,43 @@ package struct Framing: Hashable, Sendable {
         return begin + Timestamp(seconds: Self.crossing)
     }
 
-    /// How much the lens in `pipeline` magnifies.
+    /// Returns the magnification of the lens in `pipeline`.
     package func factor(of pipeline: CapturePipeline) -> Double { factors[pipeline] }
 
-    /// Whether it is still on its way at `time`.
+    /// Returns `true` while the move is under way at `time`.
     package func isMoving(at time: Timestamp) -> Bool { (time - start).seconds < duration }
 
-    /// Whose picture is shown at `time`; beneath the other pipeline's while they cross over.
+    /// Returns the pipeline whose picture is shown at `time`; during a crossing, the lower one.
     package func pipeline(at time: Timestamp) -> CapturePipeline {
         guard let crossingStart else { return pipeline }
         return (time - crossingStart).seconds < Self.crossing ? pipeline.other : pipeline
     }
 
-    /// How much of the picture of the other pipeline than `pipeline(at:)` is seen over it, 0 … 1.
+    /// Returns the opacity at `time`, 0 … 1, of the picture that crosses in over that of
+    /// `pipeline(at:)`.
     package func share(at time: Timestamp) -> Double {
         guard let crossingStart else { return 0 }
         let elapsed = (time - crossingStart).seconds
         return elapsed < Self.crossing ? Easing.inOut(max(0, elapsed) / Self.crossing) : 0
     }
 
-    /// How it stands at `time`.
+    /// Returns the magnification, and the point in the middle, at `time`.
     package func pose(at time: Timestamp) -> (zoom: Double, middle: NormalizedPoint) {
         let elapsed = (time - start).seconds
         guard duration > 0, elapsed < duration else { return (zoom, middle) }
         let eased = Easing.inOut(max(0, elapsed) / duration)
-        // By equal ratios in equal times, as a zoom moves. The middle goes as the edges do, so that what is seen
-        // stays inside a picture that it is inside of at both ends.
+        // A zoom looks steady if equal times give equal ratios. The middle moves as the edges do,
+        // so that the visible part stays within any picture that it is within at both ends.
         let now = exp(log(startZoom) + (log(zoom) - log(startZoom)) * eased)
         let (was, will) = (1 / startZoom, 1 / zoom)
         let moved = abs(was - will) > 1e-9 ? (was - 1 / now) / (was - will) : eased
         return (now, startMiddle.interpolated(to: middle, fraction: moved))
     }
 
-    /// The part of the upright picture of the lens in `pipeline` that is seen at `time`, in fractions of its
-    /// extent: the whole where the lens does not see as much as is wanted. A picture that was `taken` before the lens
-    /// magnified as it does now is taken for what it is.
+    /// Returns the part of the upright picture of the lens in `pipeline` that is visible at `time`,
+    /// in fractions of its size; the whole picture if the lens sees less than is wanted. A picture
+    /// that was `taken` before the lens's last change of magnification is cropped by the
+    /// magnification it was taken with.
     package func part(
         at time: Timestamp,
         of pipeline: CapturePipeline = .a,
@@ -140,24 +146,25 @@ package struct Framing: Hashable, Sendable {
     }
 }
 
-/// What a lens magnified, and until when: the steps of half a second, which pictures on their way may be behind. In place, so that
-/// no thread frees anything with a scene.
+/// The earlier magnifications of a lens, and when each ended: the steps of half a second, since
+/// pictures on their way may be that late. Stored inline, so that no thread frees memory with a
+/// scene.
 private struct Magnifications: Hashable {
     private struct Step: Hashable {
         var factor = 1.0
         var until = Timestamp.zero
     }
 
-    /// The latest first.
+    /// The steps, latest first.
     private var steps = InlineArray<16, Step>(repeating: Step())
 
-    /// It was `factor` until `time`.
+    /// Notes that the magnification was `factor` until `time`.
     mutating func add(_ factor: Double, until time: Timestamp) {
         for index in steps.indices.dropFirst().reversed() { steps[index] = steps[index - 1] }
         steps[0] = Step(factor: factor, until: time)
     }
 
-    /// What it was at `time`; `nil`: what it is.
+    /// Returns the magnification at `time`; `nil` if it is the present one.
     func factor(at time: Timestamp) -> Double? {
         var factor: Double?
         for index in steps.indices {

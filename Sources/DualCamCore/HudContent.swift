@@ -1,63 +1,64 @@
 package import Frames
 import Glibc
 
-/// What the HUD says: one line of values, and the dial in use. What it looks like is the engine's.
+/// The content of the HUD: a line of values, and the dial in use. The engine decides how it looks.
 package struct HudContent: Hashable, Sendable {
     /// One value of the line.
     package struct Field: Hashable, Sendable {
-        /// "ISO 400".
+        /// The text: "ISO 400".
         package var text: String
-        /// For how many characters there is room, so that what follows does not move.
+        /// The room reserved for the text, in characters, so that what follows does not move.
         package var room: Int
-        /// The dial that it is set by; `nil` for the aperture.
+        /// The dial that sets the value; `nil` for values without a dial, such as the aperture.
         package var dial: Dial?
-        /// Whether it says that it is being recorded.
+        /// `true` for the field that shows the time of a recording.
         package var isRecording = false
     }
 
     /// A mark of a dial's scale.
     package struct Mark: Hashable, Sendable {
-        /// In third stops, or clicks.
+        /// The position, in third stops or clicks.
         package var position: Int
-        /// What a long mark says; `nil` for a short one.
+        /// The label of a long mark; `nil` for a short one.
         package var label: String?
     }
 
-    /// The dial in use.
+    /// The scale of the dial in use.
     package struct Scale: Hashable, Sendable {
-        /// Which it is.
+        /// The dial.
         package var dial: Dial
-        /// In the order of their positions.
+        /// The marks, by position.
         package var marks: [Mark]
-        /// What of the scale is at the needle, on the scale of the marks' positions; `nil` where nothing is known.
+        /// The position at the needle, on the scale of the marks' positions; `nil` if unknown.
         package var position: Double?
-        /// What is said at the needle: "400"; empty where nothing is known.
+        /// The text at the needle: "400"; empty if unknown.
         package var current: String
-        /// What the dial is called, and what it says: "Sunny  5500 K".
+        /// The name of the dial with its value: "Sunny  5500 K".
         package var name: String
     }
 
     /// A lens of the camera.
     package struct LensMark: Hashable, Sendable {
-        /// "3", or how much is magnified through it: "3.5×".
+        /// The text: "3"; for the selected lens the present magnification, "3.5×".
         package var text: String
-        /// Whether it is selected.
+        /// `true` if the lens is selected.
         package var isSelected: Bool
-        /// Whether its picture, cropped, stands for that of the selected one, which cannot be used.
+        /// `true` if this lens's picture, cropped, replaces that of the selected lens, which cannot
+        /// be used.
         package var standsIn: Bool
     }
 
     /// The line of values, from left to right.
     package var fields: [Field]
-    /// The lenses, from the widest on; none where there is but one.
+    /// The lenses, widest first; empty if there is only one.
     package var lenses: [LensMark] = []
-    /// `nil` where there is only the line.
+    /// The scale of the dial in use; `nil` if only the line is shown.
     package var scale: Scale?
-    /// What is not to be covered, in pixels of the canvas: an inset at its foot.
+    /// The area to leave free, in canvas pixels: an inset at the bottom of the canvas.
     package var inset: Rect?
 
-    /// What there is to say of `controls`, with the dial in use where there is one, at its end or not; and that it has
-    /// been recorded for so many seconds.
+    /// The content for `controls`. `dial` is the dial in use, if any, and `limit` the end that it
+    /// ran into; `seconds` is the length of the present recording.
     package init(
         _ controls: CameraControls,
         aperture: Double,
@@ -100,7 +101,7 @@ package struct HudContent: Hashable, Sendable {
         scale = dial.map { Scale($0, controls, limit) }
     }
 
-    /// The lenses as they are to be shown.
+    /// Adds the lenses, if there is more than one to show.
     mutating func show(_ lens: LensState) {
         let marks = lens.all.filter { $0.isThere || $0.name == lens.selected?.name }
         guard marks.count > 1 else { return }
@@ -115,7 +116,7 @@ package struct HudContent: Hashable, Sendable {
         }
     }
 
-    /// "3", "1.5", ".5".
+    /// Returns a magnification as text: "3", "1.5", ".5".
     private static func factor(_ factor: Double) -> String {
         let tenths = Int((factor * 10).rounded())
         let (whole, part) = (tenths / 10, tenths % 10)
@@ -123,11 +124,11 @@ package struct HudContent: Hashable, Sendable {
     }
 
     private static func focusMode(_ controls: CameraControls) -> String {
-        // Fixed focus has neither.
+        // Fixed focus is neither automatic nor manual.
         controls.focus == nil ? "FF" : controls.isFocusAutomatic ? "AF" : "MF"
     }
 
-    /// "1.8", "11".
+    /// Returns a number as text: "1.8", "11".
     private static func number(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
         return tenths % 10 == 0 && tenths >= 100
@@ -136,7 +137,7 @@ package struct HudContent: Hashable, Sendable {
 }
 
 extension HudContent.Scale {
-    /// How the dial of `controls` stands.
+    /// The scale of `dial` for `controls`; `limit` is the end that the dial ran into.
     init(_ dial: Dial, _ controls: CameraControls, _ limit: Bound?) {
         self.dial = dial
         marks = []
@@ -217,10 +218,10 @@ extension HudContent.Scale {
         }
     }
 
-    /// The Kelvin that the dial of white balance is marked with.
+    /// The Kelvin of the long marks on the white balance dial.
     private static let kelvins = [2000, 3200, 4000, 5500, 6500, 7500, 10000]
 
-    /// An exposure time as dials have it: "250" for 1/250, "0.5" for half a second.
+    /// Returns an exposure time as dials show it: "250" for 1/250 s, `0.5"` for half a second.
     private static func short(_ time: Int) -> String {
         let text = Stops.shutterText(microseconds: time)
         return text.hasPrefix("1/") ? String(text.dropFirst(2)) : text
@@ -228,7 +229,7 @@ extension HudContent.Scale {
 
     private static func position(iso: Int) -> Double { 3 * log2(Double(max(1, iso)) / 100) }
 
-    /// Where the dial stands, on the scale of its marks' positions; `nil` where nothing is known.
+    /// Returns the position of the dial, on the scale of the marks' positions; `nil` if unknown.
     private static func position(of dial: Dial, _ controls: CameraControls) -> Double? {
         switch dial {
         case .iso:
@@ -255,7 +256,8 @@ extension HudContent.Scale {
         }
     }
 
-    /// Between the nodes, whose x rise, and at the first or last one beyond them.
+    /// Returns the value at `x` between the nodes, whose x rise; beyond them, that of the first or
+    /// the last.
     private static func interpolate(_ x: Double, _ nodes: [(x: Double, y: Double)]) -> Double {
         guard let first = nodes.first, let last = nodes.last else { return 0 }
         if x <= first.x { return first.y }

@@ -1,29 +1,29 @@
 package import Frames
 import Glibc
 
-/// The HUD over time: whether it is seen, and where its dial stands.
+/// The HUD over time: its visibility, and the position of its dial.
 ///
-/// A value: it goes to the composite thread with what was drawn for it, and all that moves is a function of it and
-/// the time.
+/// A value: it goes to the composite thread with the drawn content, and everything that moves is a
+/// function of it and the time.
 package struct HudState: Hashable, Sendable {
-    /// How it looks at one moment.
+    /// The look of the HUD at one moment.
     package struct Pose: Hashable, Sendable {
-        /// Of the line of values, 0 … 1.
+        /// The opacity of the line of values, 0 … 1.
         package var opacity: Double
-        /// Of the dial, 0 … 1; beside it, the value in use is white, not amber, by as much as this is less
-        /// than 1.
+        /// The opacity of the dial, 0 … 1. The less it is, the more the value in use in the line
+        /// turns from amber to white.
         package var dialOpacity: Double
-        /// How far the dial is awake: 1 in use, 0 left alone.
+        /// The attention that the dial draws: 1 in use, 0 left alone.
         package var attention: Double
-        /// What of its scale is at the needle, in third stops.
+        /// The scale's position at the needle, in third stops.
         package var position: Double
-        /// How far the scale is pushed beyond its end, -1 … 1.
+        /// The push of the scale beyond its end, -1 … 1.
         package var push: Double
-        /// How red the needle is, 0 … 1.
+        /// The redness of the needle, 0 … 1.
         package var heat: Double
     }
 
-    /// What it says.
+    /// The content shown, or last shown.
     package private(set) var content: HudContent?
     private var shown = Fade()
     private var dialShown = Fade()
@@ -37,17 +37,18 @@ package struct HudState: Hashable, Sendable {
     private var bumpTime = Timestamp(seconds: -1e6)
     private var bumpDirection = 0.0
 
-    /// Seconds: to come and go; alone until the dial fades, and to fade; a stop's slide, and the longest
-    /// one; a bump.
+    /// Seconds: to appear and disappear; alone until the dial fades, and to fade; to slide one
+    /// stop, and the longest slide; a push beyond the end, and the needle's return from red.
     private static let (coming, timeout, fading) = (0.3, 3.0, 0.3)
     private static let (stopSlide, longestSlide, bumping, cooling) = (0.12, 0.36, 0.18, 0.5)
-    /// What is left of a dial that was left alone.
+    /// The opacity of a dial that was left alone.
     private static let idleOpacity = 0.3
 
-    /// None is seen.
+    /// A HUD that is hidden.
     package init() {}
 
-    /// Says `content` from `time` on, or nothing; what was said last stays while it goes.
+    /// Shows `content` from `time` on; `nil` hides the HUD, and the last content stays while it
+    /// fades.
     mutating func show(_ content: HudContent?, at time: Timestamp) {
         if let content { self.content = content }
         shown.turn(up: content != nil, at: time, duration: Self.coming)
@@ -67,7 +68,7 @@ package struct HudState: Hashable, Sendable {
         }
     }
 
-    /// A command was given at `time`, which ran into an end or not.
+    /// Notes a command given at `time`, and the end that it ran into, if any.
     mutating func touch(at time: Timestamp, limit: Bound?, rising: Bool) {
         lastCommand = time
         guard limit != nil else { return }
@@ -81,14 +82,14 @@ package struct HudState: Hashable, Sendable {
         return from + (to - from) * Easing.out(max(0, elapsed) / slideDuration)
     }
 
-    /// How it looks at `time`; `nil` where nothing of it is seen. Does not allocate.
+    /// Returns the look at `time`, or `nil` while nothing is visible. Does not allocate.
     package func pose(at time: Timestamp) -> Pose? {
         let opacity = shown.value(at: time, duration: Self.coming)
         guard opacity > 0, content != nil else { return nil }
         let alone = (time - lastCommand).seconds - Self.timeout
         let sleep = Easing.inOut(max(0, min(1, alone / Self.fading)))
         let bumped = (time - bumpTime).seconds
-        // Out fast and back slowly, as something that gives way.
+        // Fast out and slowly back, as if the end gave way.
         let phase = max(0, min(1, bumped / Self.bumping))
         let push = phase < 0.3 ? Easing.out(phase / 0.3) : 1 - Easing.inOut((phase - 0.3) / 0.7)
         let cooled = max(0, min(1, (bumped - Self.bumping) / Self.cooling))

@@ -1,34 +1,34 @@
-/// On which line each key of a TOML document stands, which TOMLKit does not tell.
+/// The lines on which the keys of a TOML document stand, which TOMLKit does not report.
 ///
-/// Knows where keys, strings, arrays and inline tables begin and end, and no more: what is wrong in
-/// the text is for the parser to find.
+/// Only finds where keys, strings, arrays and inline tables begin and end. Finding errors is
+/// left to the parser.
 struct KeyLines {
-    /// The first line with a table header that has no name, with a "}" where an array's element
-    /// should be, or with values nested so deep that reading them would exhaust the stack. The
-    /// parser must not see these: toml++ 3.4.0, which TOMLKit 0.6.0 carries, asserts that there
-    /// are none of the first two.
+    /// The first construct that must not reach the parser: a table header without a name, a "}" in
+    /// place of an array's element, or values nested so deep that reading them would exhaust the
+    /// stack. toml++ 3.4.0, which TOMLKit 0.6.0 contains, asserts that the first two do not occur.
+    /// Those checks can go when it reports them as errors.
     private(set) var trap: (line: Int, problem: String)?
-    /// By path; an element of an array is "[0]", "[1]", ….
+    /// The lines by path; an element of an array is "[0]", "[1]", ….
     private var lines: [[String]: Int] = [:]
-    /// How many tables each array of tables has so far.
+    /// The number of tables so far in each array of tables.
     private var counts: [[String]: Int] = [:]
     private let text: [UInt8]
     private var position = 0
     private var line = 1
-    /// How many arrays and inline tables are open.
+    /// The number of open arrays and inline tables.
     private var nesting = 0
 
-    /// Paths are followed this deep; none of our keys is deeper.
+    /// The depth to which paths are followed; none of our keys is deeper.
     private static let depth = 6
 
-    /// The keys of `text`, a TOML document.
+    /// The lines of the keys in the TOML document `text`.
     init(of text: String) {
         self.text = Array(text.utf8)
         if self.text.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
         scanDocument()
     }
 
-    /// The line of the key at `path`, or of the nearest table around it; from 1.
+    /// Returns the line of the key at `path`, or of the nearest table around it; from 1.
     func line(of path: [String]) -> Int {
         var path = path
         while !path.isEmpty {
@@ -65,7 +65,8 @@ struct KeyLines {
         }
     }
 
-    /// Where the header `key` leads: arrays of tables on the way mean their last element.
+    /// Returns the path of the header `key`. An array of tables on the way stands for its last
+    /// element.
     private mutating func resolved(_ key: [String], isElement: Bool) -> [String] {
         var path: [String] = []
         for (index, part) in key.prefix(Self.depth).enumerated() {
@@ -79,7 +80,7 @@ struct KeyLines {
         return path
     }
 
-    /// `table` and `key`, each dotted part of which is noted.
+    /// Returns the path of `key` in `table`, and notes the line of each dotted part.
     private mutating func joined(_ table: [String], _ key: [String], line: Int) -> [String] {
         var path = table
         for part in key where path.count < Self.depth {
@@ -123,7 +124,8 @@ struct KeyLines {
                 let start = position
                 scanValue(of: element)
                 _ = skipToContent()
-                // A comma, or the end; anything else would keep us here for ever.
+                // Stop if there is neither a comma nor the end: without progress the loop would
+                // never end.
                 if !accept(","), peek != UInt8(ascii: "]"), position == start { return }
                 index += 1
             }
@@ -144,8 +146,8 @@ struct KeyLines {
         }
     }
 
-    /// Passes over a string of any of the four kinds; what stands in it, escapes undone where they
-    /// are one character long.
+    /// Skips a string of any of the four kinds, and returns its content. In basic strings, an
+    /// escape is replaced by the character after the backslash.
     private mutating func scanString() -> String {
         guard let quote = peek else { return "" }
         let isLong = text[position...].starts(with: [quote, quote, quote])
@@ -171,7 +173,7 @@ struct KeyLines {
         return String(decoding: content, as: UTF8.self)
     }
 
-    /// True where a key begins, after blanks.
+    /// `true` if a key begins here, after blanks.
     private var isAtName: Bool {
         guard let byte = text[position...].first(where: { !" \t".utf8.contains($0) }) else {
             return false
@@ -198,7 +200,7 @@ struct KeyLines {
         while let byte = peek, byte != UInt8(ascii: "\n") { position += 1 }
     }
 
-    /// Passes over blanks, line ends and comments; false at the end of the text.
+    /// Skips blanks, line ends and comments; returns `false` at the end of the text.
     private mutating func skipToContent() -> Bool {
         while let byte = peek {
             switch byte {

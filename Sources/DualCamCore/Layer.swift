@@ -7,31 +7,31 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
     /// The camera that looks at the user.
     case front
 
-    /// The other one.
+    /// The other role.
     package var other: Role { self == .back ? .front : .back }
 }
 
-/// What fills the frame around a picture of another shape.
+/// The background around a picture whose shape differs from its frame's.
 package enum Background: String, CaseIterable, Hashable, Sendable {
-    /// The picture's own copy, scaled to cover, blurred and darkened.
+    /// A copy of the picture, scaled to cover, blurred and darkened.
     case blur
     /// Black.
     case black
-    /// Nothing: the picture is cropped to the frame's shape.
+    /// None: the picture is cropped to the frame's shape.
     case crop
 }
 
-/// What is written over a picture that is not live.
+/// The notice over a picture that is not live.
 package enum Notice: String, CaseIterable, Hashable, Sendable {
     /// The camera is being opened.
     case waiting
-    // The others are the interruptions.
+    // The rest are the interruptions.
     case unplugged, busy, denied, bandwidth, stalled, asleep, locked, privacy
 
-    /// The notice of an interruption; `nil` for none.
+    /// The notice of an interruption; `nil` for `.none`.
     package init?(_ interruption: Interruption) { self.init(rawValue: interruption.rawValue) }
 
-    /// What a person would say.
+    /// Returns the notice as people would say it.
     package func text(for role: Role) -> String {
         let camera = role == .back ? "Back camera" : "Front camera"
         return switch self {
@@ -48,50 +48,51 @@ package enum Notice: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// The picture of a lens that is to be seen, or is on its way to be.
+/// The picture of a lens that is shown or is crossing in.
 package struct LayerSource: Hashable, Sendable {
-    /// In which of its role's pipelines the lens is.
+    /// The pipeline of the lens, within its role.
     package var pipeline = CapturePipeline.a
-    /// The part of its upright picture that is shown, in fractions of its extent.
+    /// The visible part of its upright picture, in fractions of its size.
     package var part = Rect.unit
-    /// What is changed of its colours.
+    /// The correction of its colours.
     package var grade = Grade.none
 
-    /// The whole picture of pipeline A, as it is.
+    /// The whole picture of pipeline A, uncorrected.
     package init() {}
 }
 
-/// One picture on the canvas: what the scene asks the compositor to draw, bottom layer first.
+/// One picture on the canvas, as the scene has the compositor draw it.
 package struct Layer: Hashable, Sendable {
-    /// Whose picture.
+    /// The role whose picture it is.
     package var role: Role
-    /// Where it lies on the canvas, in canvas pixels. Content is clipped to it.
+    /// The area on the canvas, in canvas pixels. The picture is clipped to it.
     package var rect: Rect
-    /// 0 unseen … 1 opaque; applies to picture, border, shadow and icon together.
+    /// The opacity, 0 … 1, of picture, border, shadow and icon together.
     package var opacity: Double = 1
-    /// Radius of its rounded corners, in canvas pixels.
+    /// The radius of the rounded corners, in canvas pixels.
     package var cornerRadius: Double = 0
-    /// Width of the border inside its edge, in canvas pixels.
+    /// The width of the border inside the edge, in canvas pixels.
     package var borderWidth: Double = 0
-    /// Opacity of the white border, 0 … 1.
+    /// The opacity of the white border, 0 … 1.
     package var borderOpacity: Double = 0
-    /// Opacity of the black shadow around it, 0 … 1.
+    /// The opacity of the black shadow around it, 0 … 1.
     package var shadowOpacity: Double = 0
-    /// Opacity of the swap icon in its top right corner, 0 … 1.
+    /// The opacity of the swap icon in the top right corner, 0 … 1.
     package var iconOpacity: Double = 0
-    /// What fills `rect` around a picture of another shape.
+    /// The background in `rect` around a picture of another shape.
     package var background: Background = .blur
-    /// How the camera's picture is turned and mirrored before it is fitted into `rect`.
+    /// The transform of the camera's picture before it is fitted into `rect`.
     package var transform: Transform = .identity
-    /// Which lens's picture, and what of it.
+    /// The lens whose picture is shown, and the visible part.
     package var source = LayerSource()
-    /// The picture of another lens that takes its place.
+    /// The picture of the lens that is crossing in, if any.
     package var next: LayerSource?
-    /// How much of `next` is seen, 0 … 1.
+    /// The opacity of `next`, 0 … 1.
     package var nextShare = 0.0
-    /// How far the picture is blurred and darkened because the camera does not deliver, 0 … 1.
+    /// The strength of blur and darkening while the camera does not deliver, 0 … 1.
     package var veil: Double = 0
-    /// Why it does not, to be written over it as clearly as the veil is thick.
+    /// The reason that the camera does not deliver, written over the picture with the opacity of
+    /// the veil.
     package var notice: Notice?
 
     /// An opaque layer without decoration.
@@ -100,7 +101,8 @@ package struct Layer: Hashable, Sendable {
         self.rect = rect
     }
 
-    /// How large the picture of `source` is shown here, of which no more than its part is seen.
+    /// Returns the extent at which the picture of `source` is shown here, scaled up from its
+    /// visible part to the whole picture.
     package func extent(of source: LayerSource) -> ShownExtent {
         let size = PixelRect(covering: rect).size
         let whole = Size(
@@ -111,17 +113,17 @@ package struct Layer: Hashable, Sendable {
     }
 }
 
-/// What is drawn for one output frame: the backdrop and at most six layers, bottom first: each of three pictures may be
-/// turning, and be there twice.
+/// The drawing of one output frame: a backdrop and at most six layers, bottom first. Each of three
+/// pictures may be turning, which takes two layers.
 ///
-/// Fixed in size, so that the composite thread makes one without allocating.
+/// The size is fixed, so that the composite thread makes one without allocating.
 package struct Scene: Hashable, Sendable {
-    /// Whose blurred and darkened copy covers the whole canvas beneath the layers; `nil` where
-    /// the bottom layer covers it all.
+    /// The role whose blurred and darkened copy covers the canvas beneath the layers; `nil` if the
+    /// bottom layer covers all of it.
     package var backdrop: Role?
-    /// How much of the backdrop is the other role's copy, 0 … 1, while the two change places.
+    /// The share of the other role's copy in the backdrop, 0 … 1, during a swap.
     package var backdropMix = 0.0
-    /// How many of the layers count.
+    /// The number of layers.
     package private(set) var count = 0
     private var first: Layer?
     private var second: Layer?
@@ -130,10 +132,10 @@ package struct Scene: Hashable, Sendable {
     private var fifth: Layer?
     private var sixth: Layer?
 
-    /// A scene with nothing in it.
+    /// An empty scene.
     package init() {}
 
-    /// Puts `layer` on top. At most six.
+    /// Adds `layer` on top; at most six.
     package mutating func append(_ layer: Layer) {
         switch count {
         case 0: first = layer
@@ -147,7 +149,7 @@ package struct Scene: Hashable, Sendable {
         count += 1
     }
 
-    /// Layer `index`, 0 the bottom, index < `count`.
+    /// The layer at `index`, from 0 (bottom) up to `count` - 1.
     package subscript(index: Int) -> Layer {
         let layer =
             switch index {

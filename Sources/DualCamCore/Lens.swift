@@ -1,16 +1,16 @@
 import Frames
 
-/// One of a camera's lenses: a device, or a step of zoom of one.
+/// A lens of a camera: a device, or a zoom step of one.
 package struct Lens: Hashable, Sendable {
-    /// "ultra-wide", "wide", "telephoto" or the user's word.
+    /// The name: "ultra-wide", "wide", "telephoto" or the user's word.
     package var name: String
-    /// How much it magnifies; "wide" does 1.
+    /// The magnification; that of "wide" is 1.
     package var factor: Double
-    /// What the device behind it is known by.
+    /// The identity of the device behind it.
     package var device: String
-    /// How much that device magnifies, of which the lens may be a step of zoom.
+    /// The magnification of that device; the lens may be a zoom step of it.
     package var deviceFactor: Double
-    /// Whether the device is there.
+    /// `true` while the device is there.
     package var isThere: Bool
 
     /// A lens of `device`.
@@ -29,86 +29,93 @@ package struct Lens: Hashable, Sendable {
     }
 }
 
-/// A device that gets ready to take the place of the one whose picture is shown.
+/// A device that gets ready to replace the one whose picture is shown.
 package struct IncomingLens: Hashable, Sendable {
-    /// What it is known by.
+    /// The identity of the device.
     package var device: String
-    /// How much it magnifies.
+    /// The magnification of the device.
     package var factor: Double
-    /// How it delivers, once it does, and in place of which mode the bus has no room for.
+    /// The mode that it delivers, once it does. `unreducedMode` is the mode that the bus has no
+    /// room for, if any.
     package internal(set) var mode: CaptureMode?
     var unreducedMode: CaptureMode?
-    /// Its controls, as they were told of last.
+    /// Its controls as last reported.
     package internal(set) var controls: CameraControls
-    /// The one that is shown was closed for it, since the bus has no room for both: its last picture holds.
+    /// `true` if the device shown was closed for this one, since the bus has no room for both. Its
+    /// last picture stays.
     package internal(set) var holds = false
-    /// The pictures are crossing over.
+    /// `true` while the pictures are crossing over.
     package internal(set) var isCrossing = false
-    /// Since when they could but for the zoom of one of the devices, which shows less than is wanted.
+    /// The time since which the pictures could cross over, if one of the devices did not zoom in
+    /// farther than is wanted.
     var waitsSince: Timestamp?
-    /// It failed while they did.
+    /// The reason that it failed during the crossing, if it did.
     var failure: Interruption?
 }
 
-/// What is known of a camera's lenses, and which of their devices' pictures is shown.
+/// The state of a camera's lenses, and of the devices behind them.
 package struct LensState: Hashable, Sendable {
-    /// All that it has by its configuration, by how much they magnify.
+    /// All configured lenses, by magnification.
     package internal(set) var all: [Lens] = []
-    /// How much it is to magnify; the lens "wide" does 1.
+    /// The magnification wanted; that of the lens "wide" is 1.
     package internal(set) var zoom = 1.0
-    /// What is wanted in the middle of the picture, relative to that of the lens "wide".
+    /// The point wanted in the middle, relative to the picture of the lens "wide".
     var middle = NormalizedPoint.middle
-    /// The device whose picture is shown; the camera itself where it has but one.
+    /// The device whose picture is shown; the camera itself if it has no other.
     package internal(set) var device = ""
-    /// How much that device magnifies.
+    /// The magnification of that device.
     package internal(set) var factor = 1.0
-    /// In which pipeline it is.
+    /// The pipeline of that device.
     package internal(set) var pipeline = CapturePipeline.a
-    /// What gets ready in the other pipeline.
+    /// The device that gets ready in the other pipeline, if any.
     package internal(set) var incoming: IncomingLens?
-    /// Whether the other pipeline has a device open, or may have.
+    /// `true` while the other pipeline has a device open, or may have.
     var isOtherOpen = false
-    /// Devices that failed, and are not to be tried for a while.
+    /// The devices that failed, and are not tried for a while.
     var failed: Set<String> = []
-    /// The device whose picture is too dark to be used.
+    /// The device whose picture is too dark to use, if any.
     var dark: String?
-    /// Since when it is too dark, or light enough for `dark`; and for how many seconds it has to be that.
+    /// The time since which the picture is too dark, or bright enough to try `dark` again; and the
+    /// seconds that it has to stay bright.
     var lightSince: Timestamp?
     var brightDuration = Self.leastBright
-    /// Whether anybody asked for a zoom; else that of the device is as it was found.
+    /// `true` if a zoom was requested. Otherwise the device's own zoom stays as it was found.
     var isZoomAsked = false
     /// The number of the latest `ZoomRequest`.
     package internal(set) var zoomNumber = 0
-    /// How much devices magnify by a zoom of their own, at most, as far as that is known.
+    /// The highest magnifications of the devices' own zooms, by device, as far as known.
     var reaches: [String: Double] = [:]
-    /// What the picture was last asked to move to.
+    /// The arguments of the latest move.
     var aim = Aim(zoom: 1, middle: .middle, inside: 1)
 
-    /// What `Framing.move` is told.
+    /// The arguments of `Framing.move`.
     struct Aim: Hashable, Sendable {
         var zoom: Double
         var middle: NormalizedPoint
         var inside: Double
     }
 
-    /// What is left of a picture that is cropped further is too little to be looked at.
+    /// The limit of digital zoom. Cropped further, too little of a picture is left to look at.
     private static let mostDigitalZoom = 8.0
-    /// Seconds after which a device that failed is tried again.
+    /// The seconds after which a device that failed is tried again.
     package static let retryDelay = 5.0
-    /// The mean luma under which a picture is too dark, and over which the next wider lens's is light enough
-    /// again; and seconds that it has to be so. Those of light double each time that it was in vain.
+    /// The mean luma below which a picture is too dark, and above which the next wider lens's
+    /// picture is bright enough again; and the seconds that this has to last. The seconds for
+    /// bright double each time, up to a limit.
     private static let (darkest, lightest) = (30.0, 60.0)
     private static let (darkDuration, leastBright, mostBright) = (2.0, 3.0, 60.0)
 
-    /// Whether a look at the light now and then tells something: a narrower lens is seen, or would be but for the dark.
+    /// `true` while the light decides between lenses: a narrower lens is shown, or would be if it
+    /// were not too dark.
     package var isLightWatched: Bool {
         dark != nil || present.contains { $0.deviceFactor < factor && !failed.contains($0.device) }
     }
 
-    /// Whether a picture of this mean luma may be too dark.
+    /// Returns `true` if a picture of this mean luma may be too dark.
     package static func mayBeDark(_ luma: Double) -> Bool { luma < darkest }
 
-    /// Takes note of the light in the picture that is shown; `isAtEnd`: the camera can get no more of it.
+    /// Notes the mean luma of the picture shown. `isAtEnd` is `true` if the camera can gather no
+    /// more light.
     mutating func see(_ luma: Double, isAtEnd: Bool, at time: Timestamp) {
         func isSo(for duration: Double, _ condition: Bool) -> Bool {
             lightSince = condition ? lightSince ?? time : nil
@@ -126,29 +133,30 @@ package struct LensState: Hashable, Sendable {
         lightSince = nil
     }
 
-    /// The user wants another view: what was too dark is tried.
+    /// Forgets which device was too dark, so that a new view tries it again.
     mutating func forgetDark() {
         dark = nil
         lightSince = nil
         brightDuration = Self.leastBright
     }
 
-    /// Seconds that lenses wait for a zoom before they cross over.
+    /// The seconds that a crossing waits for a device's own zoom.
     static let zoomTimeout = 3.0
-    /// Seconds in which the picture moves, where nobody said how many.
+    /// The usual duration of a zoom, in seconds.
     package static let usualDuration = 0.3
 
-    /// The lenses that are there.
+    /// The lenses whose devices are there.
     package var present: [Lens] { all.filter(\.isThere) }
 
-    /// How much the camera can magnify, digitally beyond what its lenses and their own zooms do.
+    /// The range of the camera's magnification. Digital zoom extends that of the lenses and their
+    /// own zooms.
     package var zoomRange: ClosedRange<Double> {
         let least = present.map(\.factor).min() ?? 1
         let most = present.map { max($0.factor, $0.deviceFactor * (reaches[$0.device] ?? 1)) }.max()
         return min(1, least)...Self.mostDigitalZoom * max(1, most ?? 1)
     }
 
-    /// The lens that is selected, by the zoom.
+    /// The lens that the magnification selects.
     package var selected: Lens? {
         all.last { $0.factor <= zoom * (1 + 1e-6) } ?? all.first
     }
@@ -159,13 +167,13 @@ package struct LensState: Hashable, Sendable {
             .sorted { $0.deviceFactor < $1.deviceFactor }
         let fitting = usable.filter { $0.deviceFactor <= zoom * (1 + 1e-6) }
         guard let best = fitting.last ?? usable.first else { return (device, factor) }
-        // Of two that are as good the one that is shown.
+        // Of two equally good devices, keep the one shown.
         let same = usable.filter { $0.deviceFactor == best.deviceFactor }
         let lens = same.first { $0.device == device } ?? best
         return (lens.device, lens.deviceFactor)
     }
 
-    /// Whether another device's picture, cropped, stands for that of the selected lens.
+    /// `true` while another device's picture, cropped, replaces that of the selected lens.
     package var isFallback: Bool {
         guard let selected else { return false }
         return selected.device != wanted.device
@@ -181,7 +189,7 @@ package struct LensState: Hashable, Sendable {
 // MARK: What happens
 
 extension State {
-    /// Takes over which lenses a camera has.
+    /// Takes the lenses of a camera.
     mutating func findLenses(_ role: Role, _ lenses: [Lens]) {
         let before = cameras[role].lens.present.map(\.device)
         cameras[role].lens.all = lenses.sorted { $0.factor < $1.factor }
@@ -193,7 +201,8 @@ extension State {
         }
     }
 
-    /// The device that is shown does not deliver. What another one can do for it, it does.
+    /// Handles a failure of the device shown: another device takes over if there is one and it can
+    /// help.
     mutating func lensFailed(_ role: Role, _ why: Interruption) -> [Effect] {
         let lens = cameras[role].lens
         guard [.unplugged, .busy, .denied].contains(why),
@@ -205,7 +214,7 @@ extension State {
         return [.startLensRetry(role)]
     }
 
-    /// The device that gets ready does not deliver.
+    /// Handles a failure of the incoming device.
     mutating func incomingFailed(_ role: Role, _ why: Interruption) -> [Effect] {
         guard var incoming = cameras[role].lens.incoming else { return [] }
         defer { cameras[role].lens.incoming = incoming }
@@ -222,7 +231,8 @@ extension State {
         return [.startLensRetry(role)]
     }
 
-    /// The device that gets ready delivers, in `mode`. It is set as the one that is shown is by now.
+    /// Records that the incoming device delivers `mode`. The first time, it gets the manual values
+    /// of the device shown, as they are by now.
     mutating func incomingStreams(
         _ role: Role,
         _ mode: CaptureMode,
@@ -237,7 +247,7 @@ extension State {
         cameras[role].lens.incoming?.unreducedMode = unreduced
     }
 
-    /// The device that gets ready delivers pictures that can be shown.
+    /// Begins the crossing to the incoming device, whose pictures are ready to be shown.
     mutating func incomingReady(_ role: Role, at time: Timestamp) -> [Effect] {
         guard let incoming = cameras[role].lens.incoming, incoming.mode != nil,
             !incoming.isCrossing, !scene.framings[role].isMoving(at: time)
@@ -245,7 +255,7 @@ extension State {
         let camera = cameras[role]
         let next = incoming.factor * incoming.controls.magnification
         let shown = camera.lens.factor * camera.controls.magnification
-        // A zoom that is still on its way back does not show as much as is wanted. If it ever will.
+        // A zoom still on its way back shows less than is wanted, so wait for it, but not for ever.
         let most = max(next, camera.mode == nil ? 0 : shown)
         let since = incoming.waitsSince ?? time
         cameras[role].lens.incoming?.waitsSince = since
@@ -258,7 +268,7 @@ extension State {
         return [.startCrossing(role, seconds: (over - time).seconds)]
     }
 
-    /// The pictures have crossed over.
+    /// Ends the crossing: the incoming device is the one shown.
     mutating func crossed(_ role: Role) -> [Effect] {
         guard let incoming = cameras[role].lens.incoming, incoming.isCrossing else { return [] }
         cameras[role].lens.pipeline = cameras[role].lens.pipeline.other
@@ -272,7 +282,7 @@ extension State {
             let why = incoming.failure ?? .stalled
             cameras[role].delivery = .failed(why, reason: "the lens was lost as it came")
         }
-        // It was opened in its usual mode.
+        // The device was opened in its usual mode.
         switch cameras[role].full {
         case .off: break
         case .left: cameras[role].full = .off
@@ -283,15 +293,15 @@ extension State {
         return [.closeLens(role)]
     }
 
-    /// What the own zoom of the device that is shown is to follow; `nil`: nobody asked for any zoom, and it stays where it
-    /// was found.
+    /// Returns the request for the own zoom of the device shown; `nil` if no zoom was ever
+    /// requested, and it stays as it was found.
     package func zoomRequest(_ role: Role) -> ZoomRequest? {
         let (camera, lens) = (cameras[role], cameras[role].lens)
         guard lens.isZoomAsked || lens.device != camera.identity else { return nil }
         return zoomRequest(role, factor: lens.factor)
     }
 
-    /// What that of the device is to follow that gets ready.
+    /// Returns the request for the own zoom of the incoming device; `nil` if there is none.
     package func incomingZoomRequest(_ role: Role) -> ZoomRequest? {
         cameras[role].lens.incoming.flatMap { zoomRequest(role, factor: $0.factor) }
     }
@@ -304,11 +314,11 @@ extension State {
         )
     }
 
-    /// The controls of the device that is shown were just read. Where another program, or a hand, has turned its zoom,
-    /// that is what the user wants; whether it is something else than before.
+    /// Takes over a zoom that another program, or a hand, has set on the device shown, after its
+    /// controls were read. Returns `true` if that changes the magnification.
     mutating func readZoom(_ role: Role) -> Bool {
         let (lens, controls) = (cameras[role].lens, cameras[role].controls)
-        // What was asked of it meanwhile counts.
+        // Later requests take precedence.
         guard cameras[role].isAsked, controls.isZoomOthers,
             controls.zoomNumber == zoomRequest(role)?.number ?? 0
         else { return false }
@@ -320,8 +330,8 @@ extension State {
         return true
     }
 
-    /// Has each camera show, or get ready, the device that can best show what is wanted, and the part of its
-    /// picture that is; within `duration` seconds.
+    /// Has each camera show, or get ready, the device that can best show what is wanted, and move
+    /// to the wanted part of its picture within `duration` seconds.
     mutating func followLenses(at time: Timestamp, duration: Double) -> [Effect] {
         Role.allCases.flatMap { followLens($0, at: time, duration: duration) }
     }
@@ -344,7 +354,7 @@ extension State {
                 lens.incoming = nil
                 effects.append(.closeLens(role))
             }
-            // There is no picture that it would have to cross over from.
+            // While the camera is closed, there is no picture to cross over from.
             if wanted.device != lens.device {
                 lens.show(wanted.device, factor: wanted.factor)
                 cameras[role].controls = carried(camera.controls)
@@ -382,7 +392,7 @@ extension State {
         } else {
             scene.framings[role].magnify(lens.pipeline, shown, at: cameras[role].controls.zoomTime)
         }
-        // What is to be seen when the next lens is ready has to be in its picture, too.
+        // What is visible when the next lens is ready has to lie within its picture, too.
         let zoom = max(lens.zoom, lens.factor)
         let next = lens.incoming?.factor ?? 0
         let aim = LensState.Aim(
@@ -403,7 +413,7 @@ extension State {
         return effects
     }
 
-    /// What is wanted of another lens: the same, but that it focuses by itself.
+    /// Returns the controls for another lens: the same manual values, but with automatic focus.
     private func carried(_ controls: CameraControls) -> CameraControls {
         var manual = controls.manual
         manual.focus = nil

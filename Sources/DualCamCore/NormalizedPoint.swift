@@ -1,8 +1,8 @@
-/// A point in a picture, as a fraction of its extent: x to the right, y down, both 0 … 1.
+/// A point in a picture, as a fraction of its size: x to the right, y down, both 0 … 1.
 package struct NormalizedPoint: Hashable, Sendable {
-    /// Across.
+    /// The position across, 0 (left) … 1 (right).
     package var x: Double
-    /// Down.
+    /// The position down, 0 (top) … 1 (bottom).
     package var y: Double
 
     /// The point `x` across and `y` down, both 0 … 1.
@@ -14,7 +14,7 @@ package struct NormalizedPoint: Hashable, Sendable {
     /// The middle of the picture.
     package static let middle = NormalizedPoint(x: 0.5, y: 0.5)
 
-    /// The point at `fraction` of the way to `other`.
+    /// Returns the point at `fraction` of the way to `other`.
     func interpolated(to other: NormalizedPoint, fraction: Double) -> NormalizedPoint {
         NormalizedPoint(x: x + (other.x - x) * fraction, y: y + (other.y - y) * fraction)
     }

@@ -1,31 +1,31 @@
 package import Frames
 
-/// When output frames are made, and what time they carry.
+/// The schedule of output frames, and their timestamps.
 ///
-/// At the exact rate; in step with the main camera as long as that keeps the rate (or a multiple
-/// of it), so that a picture is shown as it arrives and not up to an interval later. When the
-/// camera is late, a timer takes over, and nobody waits.
+/// Frames come at the exact rate. They follow the main camera while it keeps that rate or a
+/// multiple of it, so that a picture is shown as it arrives and not up to an interval later. When
+/// the camera is late, a timer takes over.
 ///
-/// A value without a clock of its own: it is told the time. Does not allocate.
+/// A value without a clock of its own: callers pass the time. Does not allocate.
 package struct OutputClock: Sendable {
-    /// Nanoseconds from one output frame to the next.
+    /// The nanoseconds from one output frame to the next.
     package let interval: Int64
-    /// When the next frame is due if the camera does not bring it forward.
+    /// The time at which the next frame is due unless the camera brings it forward.
     package private(set) var due: Timestamp
     private var lastTick: Timestamp
     private var lastStamp = Timestamp.zero
     private var lastArrival: Timestamp?
-    /// The main camera's interval, smoothed; 0 until two of its frames came.
+    /// The main camera's interval in nanoseconds, smoothed; 0 until two of its frames have arrived.
     private var cameraInterval: Double = 0
 
-    /// How far a camera's rate may be off for the output to follow it.
+    /// The relative error of a camera's rate up to which the output follows it.
     private static let lockRange = 0.015
-    /// How early, in intervals, an arrival may bring a frame forward.
+    /// The earliest that an arrival may bring a frame forward, in intervals after the last one.
     private static let earliest = 0.6
-    /// How long past its time, in intervals, a frame waits for an expected arrival.
+    /// The time that a frame waits past its due time for an expected arrival, in intervals.
     private static let slack = 0.25
 
-    /// A clock of `rate` frames a second, whose first frame is due at `now`.
+    /// A clock of `rate` frames per second, whose first frame is due at `now`.
     package init(rate: Int, now: Timestamp) {
         precondition(rate > 0)
         interval = 1_000_000_000 / Int64(rate)
@@ -33,7 +33,7 @@ package struct OutputClock: Sendable {
         lastTick = Timestamp(nanoseconds: now.nanoseconds - interval)
     }
 
-    /// Whether the output follows the main camera's frames.
+    /// `true` while the output follows the main camera's frames.
     package var isLocked: Bool {
         guard cameraInterval > 0 else { return false }
         let ratio = Double(interval) / cameraInterval
@@ -41,11 +41,12 @@ package struct OutputClock: Sendable {
         return multiple >= 1 && abs(ratio / multiple - 1) < Self.lockRange
     }
 
-    /// A frame of the main camera came. True when the output frame is to be made now.
+    /// Notes that a frame of the main camera arrived. Returns `true` if the output frame is to be
+    /// made now.
     package mutating func frameArrived(at now: Timestamp) -> Bool {
         if let last = lastArrival {
             let span = Double((now - last).nanoseconds)
-            // A pause is no rate.
+            // A pause says nothing about the rate.
             if span > 4 * Double(interval) || cameraInterval == 0 {
                 cameraInterval = span > 4 * Double(interval) ? 0 : span
             } else {
@@ -57,18 +58,18 @@ package struct OutputClock: Sendable {
             && Double((now - lastTick).nanoseconds) >= Self.earliest * Double(interval)
     }
 
-    /// Another camera is the main one now.
+    /// Forgets the camera's rate, because another camera became the main one.
     package mutating func mainChanged() {
         lastArrival = nil
         cameraInterval = 0
     }
 
-    /// An output frame is made `now`; sets when the next one is due.
+    /// Notes that an output frame is made `now`, and schedules the next one.
     package mutating func tick(at now: Timestamp) {
         let broughtForward = now < due
         let expected = isLocked && (lastArrival.map { (now - $0).nanoseconds < interval } ?? false)
-        // Without a camera to follow, the schedule is kept, not the moment we woke up; a lapse
-        // of more than two intervals is not made up for.
+        // Without a camera to follow, go by the schedule and not by the time of waking up, so that
+        // the rate is exact. A lapse of more than two intervals is not made up for.
         let base =
             broughtForward || expected || (now - due).nanoseconds > 2 * interval ? now : due
         let wait = expected ? Int64(Double(interval) * (1 + Self.slack)) : interval
@@ -76,13 +77,13 @@ package struct OutputClock: Sendable {
         due = Timestamp(nanoseconds: base.nanoseconds + wait)
     }
 
-    /// The time that the frame made `now` carries: when its main picture was taken, if that is
-    /// plausible; always later than the one before.
+    /// Returns the timestamp of the frame made `now`: the time at which its main picture was taken,
+    /// if plausible, and always later than the one before.
     package mutating func stamp(taken: Timestamp?, now: Timestamp) -> Timestamp {
         var stamp = Timestamp(nanoseconds: lastStamp.nanoseconds + interval)
         if let taken, taken <= now, (now - taken).nanoseconds < 500_000_000 { stamp = taken }
         if stamp > now || (now - stamp).nanoseconds > 500_000_000 { stamp = now }
-        // Half an interval apart at least: consumers compute rates from these.
+        // Keep half an interval between timestamps: consumers compute rates from them.
         stamp = max(stamp, Timestamp(nanoseconds: lastStamp.nanoseconds + interval / 2))
         lastStamp = stamp
         return stamp

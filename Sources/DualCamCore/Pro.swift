@@ -1,26 +1,25 @@
 import Frames
 
-/// Pro mode: whether it is on, which dial is in use, and what the HUD says of it.
+/// The state of Pro mode.
 package struct Pro: Hashable, Sendable {
-    /// Whether it is on.
+    /// `true` while Pro mode is on.
     package var isEnabled = false
     /// The dial in use.
     package var dial = Dial.iso
-    /// When the HUD is shown.
+    /// The setting for when the HUD is shown.
     package var hud = HudMode.pro
-    /// The end that the last command ran into.
+    /// The end of the dial that the last command ran into.
     var limit: Bound?
 
-    /// Off.
+    /// Pro mode, turned off.
     package init() {}
 }
 
 extension State {
-    /// Whether the values of the cameras are on show, so that they are to be looked after.
+    /// `true` while the values of the cameras are visible, and so have to be kept current.
     package var showsControls: Bool { pro.isEnabled || pro.hud == .always }
 
-    /// What the care for a role's controls goes by: which camera it is, whether it delivers, and at what
-    /// rate; whether the values are on show.
+    /// Returns the circumstances that decide how a role's controls are polled and set.
     package func controlUse(_ role: Role) -> ControlUse {
         let camera = cameras[role]
         return ControlUse(
@@ -33,17 +32,17 @@ extension State {
         )
     }
 
-    /// A command of the photographer's was done.
+    /// Notes that a command of the photographer's was carried out.
     mutating func commanded(_ role: Role, _ dial: Dial?, _ limit: Bound?, at time: Timestamp) {
         guard let dial, role == scene.main else { return }
         pro.dial = dial
         pro.limit = limit
-        // Shutter times lie from long to short, so that faster is to the right.
+        // The scale runs from long to short times, so that faster is to the right.
         let isRising = (limit == .maximum) != (dial == .shutter)
         scene.touchHud(at: time, limit: limit, rising: isRising)
     }
 
-    /// Has the scene show the values of the main camera, and each camera's picture graded.
+    /// Shows the values of the main camera in the scene, and corrects each camera's picture.
     mutating func showControls(at time: Timestamp) {
         for role in Role.allCases {
             let lens = cameras[role].lens
@@ -66,12 +65,12 @@ extension State {
     }
 }
 
-/// What the care for a camera's controls goes by.
+/// The circumstances that decide how a camera's controls are polled and set.
 package struct ControlUse: Hashable, Sendable {
     var device: String
     var pipeline: CapturePipeline
     var settings: ControlSettings
-    /// Frames per second, while it delivers.
+    /// The rate in frames per second, while the camera delivers.
     var rate: Double?
     var isShown: Bool
     var zoomNumber: Int?

@@ -1,48 +1,48 @@
 package import Frames
 
-/// What can be recorded. The words are those of D-Bus and of the command line.
+/// A picture that can be recorded. The words are those of D-Bus and of the command line.
 package enum RecordedPicture: String, CaseIterable, Hashable, Sendable {
     /// The back camera's own picture.
     case back
     /// The front camera's own picture.
     case front
-    /// What the stream shows.
+    /// The picture of the stream.
     case stream
 
-    /// The camera whose picture it is; `nil` for the stream.
+    /// The role of the camera whose picture it is; `nil` for the stream.
     package var role: Role? { Role(rawValue: rawValue) }
 }
 
-/// What is known of the recording that is made now.
+/// The state of the present recording.
 package struct RecordingState: Hashable, Sendable {
-    /// How far it is.
+    /// The phase of a recording.
     package enum Phase: Hashable, Sendable {
-        /// There is none.
+        /// No recording.
         case off
         /// Cameras and microphone are being opened.
         case starting
-        /// It is being recorded.
+        /// Recording.
         case running
-        /// Its files are being ended.
+        /// The files are being completed.
         case ending
     }
-    /// How far it is.
+    /// The phase of the recording.
     package var phase = Phase.off
-    /// What is recorded.
+    /// The pictures being recorded.
     package var pictures: Set<RecordedPicture> = []
-    /// Whether there is sound; `nil` while that is not known.
+    /// `true` if there is sound; `nil` while that is unknown.
     package var hasSound: Bool?
-    /// Since when it runs.
+    /// The time at which recording began.
     package var since = Timestamp.zero
-    /// Whether it begins with what there is, cameras or not.
+    /// `true` if it begins with what is there, even if a camera is missing.
     var hasStartTimedOut = false
 
-    /// For how many whole seconds it runs; `nil` where it does not.
+    /// Returns the length in whole seconds; `nil` while nothing is recorded.
     package func seconds(at time: Timestamp) -> Int? {
         phase == .running ? max(0, Int((time - since).seconds)) : nil
     }
 
-    /// Whether `role`'s camera has to be open for it.
+    /// Returns `true` if `role`'s camera has to be open for the recording.
     package func needs(_ role: Role) -> Bool {
         guard phase == .starting || phase == .running else { return false }
         return pictures.contains { $0.role == role || $0 == .stream }
@@ -50,13 +50,14 @@ package struct RecordingState: Hashable, Sendable {
 }
 
 extension State {
-    /// Whether somebody looks, did until a moment ago, or records.
+    /// `true` while a consumer takes frames, for the grace period after that, and during a
+    /// recording.
     package var isInUse: Bool {
         needsCameras || recording.phase == .starting || recording.phase == .running
             || cameras.back.node.needsCamera || cameras.front.node.needsCamera
     }
 
-    /// Whether all is known that a recording waits for before it begins.
+    /// `true` once everything is known that a recording waits for.
     var canRecord: Bool {
         recording.hasStartTimedOut
             || recording.hasSound != nil

@@ -1,29 +1,29 @@
 import Frames
 import TOMLKit
 
-/// What survives a restart, where the user wants it to: the scene as it was chosen, Pro mode, and
-/// what was wanted of each camera, by its identity.
+/// The state kept over a restart, if the user wants that: the chosen scene, Pro mode, and the
+/// manual values and zoom of each camera, by identity.
 package struct SavedState: Hashable, Sendable {
-    /// Front is main.
+    /// `true` if front is the main picture.
     package var isSwapped = false
-    /// How the pictures share the canvas.
+    /// The layout of the pictures.
     package var layout = Layout.pip
-    /// Whether the inset is shown.
+    /// `true` if the inset is shown.
     package var insetVisible = true
-    /// Where the inset stands.
+    /// The corner of the inset.
     package var insetCorner = Corner.topRight
-    /// The inset's width, of the canvas's.
+    /// The inset's width, as a fraction of the canvas's.
     package var insetSize = 0.25
-    /// Pro mode is on.
+    /// `true` if Pro mode is on.
     package var isPro = false
     /// The dial in use.
     package var dial = Dial.iso
-    /// What was wanted of cameras, by their identity; of those that are not all automatic.
+    /// The manual values by the cameras' identity, unless all are automatic.
     package var manualControls: [String: ManualControls] = [:]
-    /// How much cameras magnify, by their identity; of those that do.
+    /// The magnifications by the cameras' identity, unless 1.
     package var zooms: [String: Double] = [:]
 
-    /// What there is to remember of `state`.
+    /// The part of `state` to keep.
     package init(_ state: State) {
         let style = state.scene.style
         isSwapped = state.scene.isSwapped
@@ -46,7 +46,7 @@ package struct SavedState: Hashable, Sendable {
         zooms = zooms.filter { $0.value != 1 }
     }
 
-    /// Makes `state`, before anything started, what it was.
+    /// Restores `state`, before anything has started.
     package func restore(_ state: inout State) {
         var style = state.scene.style
         style.layout = layout
@@ -63,7 +63,7 @@ package struct SavedState: Hashable, Sendable {
 
     // MARK: As a file
 
-    /// As `init(parsing:)` reads it: TOML.
+    /// The text form that `init(parsing:)` reads: TOML.
     package var text: String {
         var lines = [
             "# What DualCam remembers; it writes this file itself.", "swapped = \(isSwapped)",
@@ -103,7 +103,8 @@ package struct SavedState: Hashable, Sendable {
         return result + "\""
     }
 
-    /// What `text` says; what is missing or makes no sense in it is as at first. `nil` where it is no TOML.
+    /// Parses `text`; missing or invalid values keep their defaults. `nil` if `text` is not TOML,
+    /// or is 1 MiB or longer.
     package init?(parsing text: String) {
         guard text.utf8.count < 1 << 20, let root = try? TOMLTable(string: text) else { return nil }
         func word<Choice: RawRepresentable<String>>(_ key: String) -> Choice? {

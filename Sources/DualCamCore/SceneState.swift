@@ -1,18 +1,18 @@
 package import Frames
 
-/// How the two pictures share the canvas.
+/// The layout of the two pictures on the canvas.
 package enum Layout: String, CaseIterable, Hashable, Sendable {
-    /// One fills the canvas, the other is inset in a corner.
+    /// The main picture fills the canvas; the other one is an inset in a corner.
     case pip
-    /// Next to each other, the main one left.
+    /// Side by side, with the main picture on the left.
     case sideBySide = "side-by-side"
-    /// One above the other, the main one on top.
+    /// One above the other, with the main picture on top.
     case stacked
-    /// The main one alone.
+    /// The main picture alone.
     case single
 }
 
-/// Where the inset stands.
+/// The corner of the inset.
 package enum Corner: String, CaseIterable, Hashable, Sendable {
     case topLeft = "top-left"
     case topRight = "top-right"
@@ -20,30 +20,30 @@ package enum Corner: String, CaseIterable, Hashable, Sendable {
     case bottomRight = "bottom-right"
 }
 
-/// What the user chose of the scene's look.
+/// The user's choices for the look of the scene.
 package struct SceneStyle: Hashable, Sendable {
-    /// How the pictures share the canvas.
+    /// The layout of the pictures.
     package var layout = Layout.pip
-    /// Whether layout `pip` shows its inset.
+    /// `true` if layout `pip` shows its inset.
     package var insetVisible = true
-    /// Where the inset stands.
+    /// The corner of the inset.
     package var insetCorner = Corner.topRight
     /// The inset's width, as a fraction of the canvas's.
     package var insetSize = 0.25
     /// The inset's distance from the edges, as a fraction of the canvas's width.
     package var insetMargin = 0.02
-    /// Width of the border, in pixels of a canvas 720 high.
+    /// The width of the border, in pixels of a canvas 720 high.
     package var insetBorder = 2.0
-    /// Radius of the corners, in pixels of a canvas 720 high.
+    /// The radius of the corners, in pixels of a canvas 720 high.
     package var insetRadius = 12.0
-    /// What fills a frame around a picture of another shape.
+    /// The background in a frame around a picture of another shape.
     package var background = Background.blur
-    /// Whether the inset carries the swap icon.
+    /// `true` if the inset carries the swap icon.
     package var swapIcon = true
-    /// How long a swap or another change takes, in seconds.
+    /// The duration of a swap or another change, in seconds.
     package var swapDuration = 0.3
 
-    /// How large an inset may be: `insetSize`.
+    /// The range of `insetSize`.
     package static let insetSizes = 0.1...0.5
 
     /// The default look.
@@ -52,16 +52,16 @@ package struct SceneStyle: Hashable, Sendable {
 
 /// Time curves over 0 … 1.
 package enum Easing {
-    /// Slow, fast, slow: cubic.
+    /// Returns the cubic curve that is slow, fast and slow again.
     package static func inOut(_ t: Double) -> Double {
         t < 0.5 ? 4 * t * t * t : 1 - 4 * (1 - t) * (1 - t) * (1 - t)
     }
 
-    /// Fast, then slow: cubic.
+    /// Returns the cubic curve that is fast, then slow.
     package static func out(_ t: Double) -> Double { 1 - (1 - t) * (1 - t) * (1 - t) }
 }
 
-/// One picture's place and dress at one moment.
+/// The place and look of one picture at one moment.
 struct Placement: Hashable, Sendable {
     var rect: Rect
     var opacity = 1.0
@@ -83,24 +83,24 @@ struct Placement: Hashable, Sendable {
     }
 }
 
-/// The places of a scene at one moment: the main picture, the other one over it, and under both
-/// what is left of a main picture that is being replaced.
+/// The placements of a scene at one moment: the main picture, the other one over it, and beneath
+/// both the rest of a main picture that is being replaced.
 struct Arrangement: Hashable, Sendable {
-    /// Whose picture is the main one.
+    /// The role of the main picture.
     var main: Role
     var mainPlace: Placement
     var otherPlace: Placement
-    /// The other role's picture as it was the main one, whole beneath the rest until covered.
+    /// The other role's picture as the former main one, whole beneath the rest until covered.
     var beneath: Placement?
-    /// How much of the backdrop is the other role's, 0 … 1.
+    /// The share of the other role's picture in the backdrop, 0 … 1.
     var backdropMix = 0.0
 
-    /// Where the pictures rest on `canvas`. Without `showsOther` the main picture is alone.
+    /// The arrangement at rest on `canvas`. Without `showsOther` the main picture is alone.
     init(resting main: Role, style: SceneStyle, showsOther: Bool, canvas: Size) {
         let unit = Double(canvas.height) / 720
         let whole = Rect(canvas)
-        // Edges at rest lie on whole pixels, and on pairs of them across, which share their
-        // chroma: so they are crisp, and the picture within is not scaled by a hair.
+        // At rest, edges lie on whole pixels, and horizontally on pairs, which share their chroma.
+        // So edges are crisp, and the picture within is not scaled by a tiny amount.
         func even(_ value: Double) -> Double { (value / 2).rounded() * 2 }
         self.main = main
         mainPlace = Placement(rect: whole)
@@ -155,7 +155,8 @@ struct Arrangement: Hashable, Sendable {
         }
     }
 
-    /// How a picture looks at `place` that is not there yet, or no longer: smaller and clear.
+    /// Returns the look of a picture that is about to appear at `place`, or has disappeared from
+    /// it: smaller and transparent.
     static func gone(_ place: Placement) -> Placement {
         var place = place
         place.rect = place.rect.scaled(by: 0.86)
@@ -166,27 +167,28 @@ struct Arrangement: Hashable, Sendable {
 
 /// A change of arrangement under way.
 struct Transition: Hashable, Sendable {
-    /// The way the pictures go.
+    /// The way in which the pictures move.
     enum Path: Hashable, Sendable {
-        /// Each straight to its new place.
+        /// Each picture moves straight to its new place.
         case straight
-        /// The new main picture grows out of its inset over the old one, which comes back as the inset.
+        /// The new main picture grows out of its inset over the old one, which returns as the
+        /// inset.
         case exchange
-        /// The new main picture appears over the old one.
+        /// The new main picture fades in over the old one.
         case dissolve
     }
-    /// Where it began.
+    /// The arrangement at the beginning.
     var start: Arrangement
-    /// How.
+    /// The way in which the pictures move.
     var path: Path
-    /// Its state, 0 … 1, at `anchor`, and whether it runs forwards from there.
+    /// The progress at `anchor`, 0 … 1, and whether it runs forwards from there.
     var phaseAtAnchor: Double
     var anchor: Timestamp
     var isForward = true
-    /// In seconds.
+    /// The duration of the whole change, in seconds.
     var duration: Double
 
-    /// How far it is at `time`, unclamped at the end it runs towards.
+    /// Returns the progress at `time`, not clamped at the end that it runs towards.
     func phase(at time: Timestamp) -> Double {
         let elapsed = max(0, (time - anchor).seconds) / max(duration, 1e-6)
         return isForward ? phaseAtAnchor + elapsed : phaseAtAnchor - elapsed
@@ -198,13 +200,13 @@ struct Transition: Hashable, Sendable {
     }
 }
 
-/// A quantity that goes from 0 to 1 or back within a time, eased, and can turn on the way.
+/// A value that eases from 0 to 1 or back, and can reverse on the way.
 struct Fade: Hashable, Sendable {
     private var from = 0.0
     private var isRising = false
     private var anchor = Timestamp.zero
 
-    /// Where it is on its way at `time`, linear; `duration` in seconds.
+    /// Returns the linear progress at `time`; `duration` is in seconds.
     private func phase(at time: Timestamp, duration: Double) -> Double {
         let step = max(0, (time - anchor).seconds) / max(duration, 1e-6)
         return isRising ? min(1, from + step) : max(0, from - step)
@@ -214,8 +216,8 @@ struct Fade: Hashable, Sendable {
         Easing.inOut(phase(at: time, duration: duration))
     }
 
-    /// Goes up or down within `duration` seconds (0: at once) when `delay` seconds have passed after
-    /// `time`; until then it stays where it is.
+    /// Turns up or down within `duration` seconds (0: at once), after `delay` seconds from `time`.
+    /// Until then the value stays.
     mutating func turn(up: Bool, at time: Timestamp, after delay: Double = 0, duration: Double) {
         guard up != isRising else { return }
         from = duration > 0 ? phase(at: time, duration: duration) : up ? 1 : 0
@@ -224,38 +226,39 @@ struct Fade: Hashable, Sendable {
     }
 }
 
-/// The scene over time: what was chosen, and the change under way.
+/// The scene over time: the user's choices, and the change under way.
 ///
-/// A value: it is copied to the composite thread, which asks it for the layers of each output frame.
-/// All that happens on the way is a function of this and the time.
+/// A value: it is copied to the composite thread, which asks it for the layers of each output
+/// frame. Everything that moves is a function of it and the time.
 package struct SceneState: Hashable, Sendable {
-    /// The canvas, in pixels.
+    /// The size of the canvas, in pixels.
     package private(set) var canvas: Size
-    /// What was chosen last.
+    /// The look chosen last.
     package private(set) var style: SceneStyle
-    /// Front is main. What was asked last, whether or not the change is over.
+    /// `true` if front is to be the main picture: the latest request, even while the change is
+    /// under way.
     package private(set) var isSwapped = false
-    /// Which roles have a camera.
+    /// The roles that have a camera.
     package private(set) var present: PerRole<Bool>
-    /// How each role's picture is turned and mirrored.
+    /// The transform of each role's picture.
     package var transforms = PerRole(back: Transform.identity, front: Transform.identity)
     private var turnings = PerRole<Turning?>(back: nil, front: nil)
-    /// What part of each role's picture is seen.
+    /// The visible part of each role's picture.
     package var framings = PerRole(back: Framing(), front: Framing())
-    /// What is changed of each role's colours in software.
+    /// The colour correction done in software, by role and pipeline.
     package var grades = PerRole(
         back: PerPipeline(a: Grade.none, b: Grade.none),
         front: PerPipeline(a: Grade.none, b: Grade.none)
     )
-    /// The values on show, and their dial.
+    /// The HUD: the values and their dial.
     package private(set) var hud = HudState()
-    /// Whose picture is shown alone as well.
+    /// The roles whose picture is also shown alone.
     package var isAlone = PerRole(back: false, front: false)
     private var transition: Transition?
-    /// Why a role's camera does not deliver, or why it did not last.
+    /// The reason that a role's camera does not deliver, or the last one if it delivers again.
     package private(set) var notices = PerRole<Notice?>(back: nil, front: nil)
     private var veils = PerRole(back: Fade(), front: Fade())
-    /// How long a picture takes to blur when its camera stops delivering, and back, in seconds.
+    /// The seconds that a picture takes to blur when its camera stops delivering, and to clear.
     private static let veilDuration = 0.3
 
     /// A scene at rest on `canvas`.
@@ -265,13 +268,13 @@ package struct SceneState: Hashable, Sendable {
         self.present = present
     }
 
-    /// Whose picture is the main one: a camera alone always is.
+    /// The role of the main picture; a camera alone always has it.
     package var main: Role {
         let asked: Role = isSwapped ? .front : .back
         return !present[asked] && present[asked.other] ? asked.other : asked
     }
 
-    /// Whether there are two pictures to show.
+    /// `true` if there are two pictures to show.
     package var hasBoth: Bool { present.back && present.front }
 
     private var rest: Arrangement { resting(main) }
@@ -280,19 +283,20 @@ package struct SceneState: Hashable, Sendable {
         Arrangement(resting: main, style: style, showsOther: hasBoth, canvas: canvas)
     }
 
-    /// Where an inset at the foot of the canvas is, or is going to be; `nil` where there is none.
+    /// The rectangle of an inset at the bottom of the canvas, in canvas pixels, at the end of a
+    /// change under way; `nil` if there is none.
     package var lowInset: Rect? {
         let isLow = style.insetCorner == .bottomLeft || style.insetCorner == .bottomRight
         guard style.layout == .pip, style.insetVisible, hasBoth, isLow else { return nil }
         return rest.otherPlace.rect
     }
 
-    /// True until the change under way is over.
+    /// Returns `true` until the change under way is over.
     package func isMoving(at time: Timestamp) -> Bool {
         transition.map { !$0.isOver(at: time) } ?? false
     }
 
-    /// Front is main, or no longer, from `time` on; at once when `instantly`.
+    /// Makes front the main picture, or back, from `time` on; without a transition if `instantly`.
     package mutating func setSwapped(_ swapped: Bool, at time: Timestamp, instantly: Bool = false) {
         guard swapped != isSwapped else { return }
         settle(at: time)
@@ -307,8 +311,9 @@ package struct SceneState: Hashable, Sendable {
         if var running = transition,
             running.start.main == (running.isForward ? mainBefore.other : mainBefore)
         {
-            // A swap asked again on the way: back from where it is, at the same speed; in the time of a whole
-            // one where it has to come to rest, too.
+            // Reversing a swap under way goes back from where it is, at the same speed. It takes
+            // the time of a whole swap if the arrangement that it returns to was moving and has to
+            // come to rest.
             running.start = start(of: running, at: time)
             running.phaseAtAnchor = min(1, max(0, running.phase(at: time)))
             running.anchor = time
@@ -329,13 +334,14 @@ package struct SceneState: Hashable, Sendable {
         begin(path, from: before, at: time)
     }
 
-    /// Lies on another canvas from now on, at rest.
+    /// Changes the canvas, and ends any transition.
     package mutating func setCanvas(_ canvas: Size) {
         self.canvas = canvas
         transition = nil
     }
 
-    /// Changes the look; what moves by it moves eased from `time` on.
+    /// Changes the look. What moves because of it moves eased from `time` on; at once if
+    /// `instantly`.
     package mutating func setStyle(
         _ style: SceneStyle,
         at time: Timestamp,
@@ -353,7 +359,7 @@ package struct SceneState: Hashable, Sendable {
         }
     }
 
-    /// A role's camera came, or went for good.
+    /// Adds a role's camera that has come, or removes one that has gone for good.
     package mutating func setPresent(_ role: Role, _ isPresent: Bool, at time: Timestamp) {
         guard present[role] != isPresent else { return }
         settle(at: time)
@@ -363,8 +369,8 @@ package struct SceneState: Hashable, Sendable {
         begin(main == mainBefore ? .straight : .dissolve, from: before, at: time)
     }
 
-    /// A role's camera does not deliver, for the reason of `notice`, or does again (`nil`): its last
-    /// picture blurs, or clears; at once when `instantly`, and not before `delay` seconds have passed.
+    /// Sets the reason that a role's camera does not deliver; `nil`: it does. Its last picture
+    /// blurs, or clears, after `delay` seconds; at once if `instantly`.
     package mutating func setNotice(
         _ notice: Notice?,
         of role: Role,
@@ -372,7 +378,7 @@ package struct SceneState: Hashable, Sendable {
         after delay: Double = 0,
         instantly: Bool = false
     ) {
-        // A reason stays while its veil lifts.
+        // Keep the reason while the veil lifts.
         if let notice { notices[role] = notice }
         veils[role].turn(
             up: notice != nil,
@@ -382,7 +388,7 @@ package struct SceneState: Hashable, Sendable {
         )
     }
 
-    /// A role's picture is turned and mirrored like that from `time` on, or fades to it when `eased`.
+    /// Sets the transform of a role's picture from `time` on; it fades in if `eased`.
     mutating func setTransform(
         _ transform: Transform,
         of role: Role,
@@ -397,12 +403,12 @@ package struct SceneState: Hashable, Sendable {
         transforms[role] = transform
     }
 
-    /// Has the HUD say `content`, or leave.
+    /// Shows `content` in the HUD; `nil` hides it.
     mutating func setHud(_ content: HudContent?, at time: Timestamp) {
         hud.show(content, at: time)
     }
 
-    /// A command was given, which ran into an end of its dial or not.
+    /// Notes a command given, and the end of the dial that it ran into, if any.
     mutating func touchHud(at time: Timestamp, limit: Bound?, rising: Bool) {
         hud.touch(at: time, limit: limit, rising: rising)
     }
@@ -425,21 +431,22 @@ package struct SceneState: Hashable, Sendable {
         )
     }
 
-    /// The places of everything at `time`.
+    /// Returns the arrangement at `time`.
     func arrangement(at time: Timestamp) -> Arrangement {
         guard var running = transition, !running.isOver(at: time) else { return rest }
         var phase = min(1, max(0, running.phase(at: time)))
         var goal = rest
         if !running.isForward {
             running.start = start(of: running, at: time)
-            // On the way back the goal is what the way out began with, and the way is the same.
+            // Running back, the goal is the start of the way out, and the path is the same.
             goal = resting(main.other)
             phase = min(phase, 1)
         }
         return Self.blend(running, to: goal, phase: phase)
     }
 
-    /// Where `running` began. One that runs back there finds it at rest, even if it was on its own way then.
+    /// Returns the arrangement in which `running` began. If it runs back, that comes to rest in the
+    /// meantime, even if it was moving then.
     private func start(of running: Transition, at time: Timestamp) -> Arrangement {
         guard !running.isForward else { return running.start }
         let rest = resting(running.start.main)
@@ -451,7 +458,7 @@ package struct SceneState: Hashable, Sendable {
         return start
     }
 
-    /// The arrangement at `phase` of the way from the transition's start to `goal`.
+    /// Returns the arrangement at `phase` of the way from the transition's start to `goal`.
     private static func blend(
         _ transition: Transition,
         to goal: Arrangement,
@@ -461,7 +468,7 @@ package struct SceneState: Hashable, Sendable {
         let start = transition.start
         var now = goal
         guard goal.main != start.main else {
-            // The same main picture: everything goes straight to its place.
+            // With the same main picture, everything moves straight to its place.
             now.mainPlace = start.mainPlace.interpolated(to: goal.mainPlace, fraction: eased)
             now.otherPlace = start.otherPlace.interpolated(to: goal.otherPlace, fraction: eased)
             if var rest = start.beneath {
@@ -484,7 +491,7 @@ package struct SceneState: Hashable, Sendable {
             now.beneath = start.mainPlace
             now.mainPlace = start.otherPlace.interpolated(to: goal.mainPlace, fraction: eased)
             now.mainPlace.iconOpacity = start.otherPlace.iconOpacity * max(0, 1 - phase / 0.3)
-            // From 45 % of the time the outgoing picture comes back as the inset.
+            // After 45 % of the time the outgoing picture returns as the inset.
             let back = max(0, (phase - 0.45) / 0.55)
             let returning = Easing.out(back)
             now.otherPlace.rect = goal.otherPlace.rect.scaled(by: 0.86 + 0.14 * returning)
@@ -494,10 +501,13 @@ package struct SceneState: Hashable, Sendable {
         return now
     }
 
-    /// How large the pictures of each role's pipelines are shown at `time` and for as long as the change
-    /// then under way takes, lying as the cameras give them. Does not allocate; from any thread.
+    /// Returns the extents at which the pictures of each role's pipelines are shown, at `time` and
+    /// until the end of the change then under way, oriented as the cameras deliver them. Does not
+    /// allocate.
+    ///
+    /// - Context: Any thread.
     package func extents(at time: Timestamp) -> PerRole<PerPipeline<ShownExtent>> {
-        // A lens that gets ready in the other pipeline is looked at for its light.
+        // A lens that gets ready in the other pipeline needs a small picture, to judge its light.
         let none = PerPipeline(a: ShownExtent.glance, b: ShownExtent.glance)
         var extents = PerRole(back: none, front: none)
         let end = Timestamp(nanoseconds: .max)
@@ -511,13 +521,13 @@ package struct SceneState: Hashable, Sendable {
             layer.background = style.background
             layer.transform = transforms[role]
             func add(_ pipeline: CapturePipeline) {
-                // While a zoom moves, it is on its way between what is seen now and what will be.
+                // While a zoom moves, the extent is between the present one and the final one.
                 let now = layer.extent(of: source(pipeline, of: role, at: time))
                 let later = layer.extent(of: source(pipeline, of: role, at: end))
                 extents[role][pipeline] = extents[role][pipeline].union(now).union(later)
             }
             add(framings[role].pipeline(at: time))
-            // The lens that is to be crossed over to.
+            // The lens of a crossing to come.
             add(framings[role].pipeline(at: end))
         }
         func add(_ arrangement: Arrangement) {
@@ -528,7 +538,7 @@ package struct SceneState: Hashable, Sendable {
         add(rest)
         for role in Role.allCases where isAlone[role] { add(Placement(rect: Rect(canvas)), role) }
         guard let running = transition, !running.isOver(at: time) else { return extents }
-        // No picture is larger on its way than at both ends of it.
+        // No picture is larger on its way than at one of the two ends.
         add(running.start)
         if !running.isForward {
             add(resting(main.other))
@@ -536,8 +546,10 @@ package struct SceneState: Hashable, Sendable {
         return extents
     }
 
-    /// What to draw at `time`, bottom first, of pictures that were `taken` then, or just now. Does not allocate; from any
-    /// thread.
+    /// Returns the layers to draw at `time`, bottom first, for pictures that were `taken` at these
+    /// times, or just now if `nil`. Does not allocate.
+    ///
+    /// - Context: Any thread.
     package func scene(
         at time: Timestamp,
         taken: PerRole<PerPipeline<Timestamp>>? = nil
@@ -560,8 +572,10 @@ package struct SceneState: Hashable, Sendable {
         return scene
     }
 
-    /// What to draw at `time` where a camera is shown alone, as layout `single` shows it; the scene for
-    /// `nil`. Does not allocate; from any thread.
+    /// Returns the layers to draw at `time` for a camera that is shown alone, as in layout
+    /// `single`; for `nil`, those of the scene. Does not allocate.
+    ///
+    /// - Context: Any thread.
     package func scene(
         of camera: Role?,
         at time: Timestamp,
@@ -603,7 +617,7 @@ package struct SceneState: Hashable, Sendable {
         layer.shadowOpacity = place.shadowOpacity
         layer.veil = veils[role].value(at: time, duration: Self.veilDuration)
         layer.notice = layer.veil > 0 ? notices[role] : nil
-        // The icon is for a picture; what is veiled carries its reason instead.
+        // The icon belongs to a live picture; a veiled one shows its reason instead.
         layer.iconOpacity = place.iconOpacity * (1 - layer.veil)
         layer.background = style.background
         layer.transform = transforms[role]
@@ -621,7 +635,7 @@ package struct SceneState: Hashable, Sendable {
                 var before = layer
                 before.transform = turning.before
                 scene.append(before)
-                // What is around the picture is there already.
+                // The layer below already draws what is around the picture.
                 layer.shadowOpacity = 0
                 layer.opacity *= share
             }
@@ -632,12 +646,12 @@ package struct SceneState: Hashable, Sendable {
 
 /// One value for each role.
 package struct PerRole<Value> {
-    /// The back camera's.
+    /// The value of the back camera.
     package var back: Value
-    /// The front camera's.
+    /// The value of the front camera.
     package var front: Value
 
-    /// One value for each.
+    /// One value for each role.
     package init(back: Value, front: Value) {
         self.back = back
         self.front = front

@@ -1,34 +1,36 @@
-/// A word that does not read as what it should: what it was, and what was expected instead.
+/// An error in a word that cannot be parsed, with the expected form.
 package struct UnreadableValue: Error, Hashable, CustomStringConvertible {
-    /// The word as it was given.
+    /// The word as given.
     package let value: String
-    /// What would have been right, for a person to read.
+    /// The expected form, for people.
     package let expected: String
 
-    /// `value` was given where `expected` was wanted.
+    /// The error of `value` where `expected` was wanted.
     package init(_ value: String, expected: String) {
         self.value = value
         self.expected = expected
     }
 
-    /// `"vl42:x": expected auto, v4l2:DEVICE, …`.
+    /// The message: `"vl42:x": expected auto, v4l2:DEVICE, …`.
     package var description: String { "\"\(value)\": expected \(expected)" }
 }
 
-/// Where a camera's pictures come from, as the configuration says it.
+/// The source of a camera's pictures, as configured.
 package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
-    /// Whichever camera suits the role.
+    /// The camera that best suits the role.
     case auto
     /// A V4L2 device, by its by-id name, its bus path or its path in /dev.
     case v4l2(String)
-    /// A moving test picture; `nil`: the one that suits the role.
+    /// A moving test picture, by name; `nil`: the one for the role.
     case test(String?)
     /// A picture or a movie, by path.
     case file(String)
     /// A PipeWire node, by name.
     case pipewire(String)
 
-    /// Reads "auto", "v4l2:NAME", "test", "test:NAME", "file:PATH" or "pipewire:NODE".
+    /// Parses "auto", "v4l2:NAME", "test", "test:NAME", "file:PATH" or "pipewire:NODE".
+    ///
+    /// - Throws: `UnreadableValue` if `text` is none of these.
     package init(parsing text: String) throws(UnreadableValue) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let argument = parts.count == 2 && !parts[1].isEmpty ? String(parts[1]) : nil
@@ -47,7 +49,7 @@ package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As `init(parsing:)` reads it.
+    /// The text form that `init(parsing:)` reads.
     package var description: String {
         switch self {
         case .auto: "auto"

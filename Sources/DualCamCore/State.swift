@@ -1,67 +1,68 @@
 package import Frames
 
-/// What the stream is doing. The words are those of the D-Bus interface.
+/// The phase of the stream. The words are those of the D-Bus interface.
 package enum StreamPhase: String, Hashable, Sendable {
-    /// Asked to stop; there is no node.
+    /// Not started, or asked to stop.
     case stopped
-    /// The node is there and nobody looks.
+    /// The node exists, and no consumer takes frames.
     case idle
-    /// The node is being published, or somebody looks and the cameras are being opened.
+    /// The node is being published, or a consumer takes frames and the cameras are being opened.
     case starting
-    /// Live pictures.
+    /// The pictures are live.
     case streaming
-    /// Somebody looks, but the main camera or PipeWire itself does not deliver.
+    /// A consumer takes frames but the main camera does not deliver, or PipeWire itself is missing.
     case interrupted
 }
 
-/// All that the daemon knows of itself. Changed by `reduce` alone.
+/// The whole state of the daemon. Only `reduce` changes it.
 package struct State: Hashable, Sendable {
     /// The scene over time.
     package var scene: SceneState
-    /// The cameras by role.
+    /// The cameras, by role.
     package var cameras: PerRole<CameraState>
     /// Pro mode.
     package var pro = Pro()
-    /// What is wanted of the controls of cameras that have no role now, by their identity.
+    /// The manual values of cameras without a role at present, by identity.
     package var manualControls: [String: ManualControls] = [:]
-    /// How much cameras magnified that have no role now, by their identity.
+    /// The magnifications of cameras without a role at present, by identity.
     package var zooms: [String: Double] = [:]
-    /// Whether the stream is to exist.
+    /// `true` while the stream is to exist.
     package var isStarted = false
-    /// Whether a stream that was asked to stop still has its node.
+    /// `true` while a stopped stream still has its node.
     package var isWithdrawing = false
-    /// Whether it has yet to tell that it has stopped: no node, and cameras closed.
+    /// `true` until a stop is complete and announced: no node, and all cameras closed that no
+    /// recording needs.
     package var isStopping = false
-    /// Whether it was asked to start again meanwhile.
+    /// `true` if a start was requested during a stop.
     package var startsAgain = false
-    /// Whether DidStart was told since the stream was asked to start.
+    /// `true` if DidStart was announced since the stream was asked to start.
     package var isAnnounced = false
-    /// The PipeWire node's id while there is one.
+    /// The PipeWire node's id while it exists.
     package var nodeID: UInt32?
-    /// Why there is no node though there should be one; empty otherwise.
+    /// The reason that the node is missing although it should exist; empty otherwise.
     package var nodeProblem = ""
-    /// Whether a consumer takes frames.
+    /// `true` while a consumer takes frames.
     package var isConsumed = false
-    /// How many consumers are linked.
+    /// The number of linked consumers.
     package var consumers = 0
-    /// Whether cameras are needed: somebody looks, or did until a moment ago.
+    /// `true` while a consumer takes frames, and for the grace period after that.
     package var needsCameras = false
-    /// When cameras began to be needed.
+    /// The time at which cameras began to be needed.
     package var neededSince = Timestamp.zero
-    /// Whose photographs are being taken.
+    /// The roles being photographed.
     package var photographed: Set<Role> = []
-    /// Whose photographs are being taken in their largest mode.
+    /// The roles being photographed in their largest mode.
     package var photographedFull: Set<Role> = []
-    /// Whether photographs have a short movie beside them.
+    /// `true` if photographs come with a short movie.
     package var takesLivePhotos = false
-    /// How the device is held.
+    /// The orientation of the device.
     package var orientation = OrientationState()
-    /// What is being recorded.
+    /// The recording.
     package var recording = RecordingState()
-    /// Why cameras are kept closed even when they are needed.
+    /// The reasons that cameras are kept closed even when they are needed.
     package var suspensions: Set<Suspension> = []
 
-    /// Nothing started; cameras as configured, none found yet.
+    /// The state before the start: cameras as configured, none found yet.
     package init(canvas: Size, style: SceneStyle, cameras: PerRole<CameraState>) {
         scene = SceneState(
             canvas: canvas,
@@ -72,7 +73,7 @@ package struct State: Hashable, Sendable {
         for role in Role.allCases { scene.transforms[role] = cameras[role].transform }
     }
 
-    /// What the stream is doing.
+    /// The phase of the stream.
     package var streamPhase: StreamPhase {
         guard isStarted else { return .stopped }
         guard nodeID != nil else { return nodeProblem.isEmpty ? .starting : .interrupted }
@@ -84,25 +85,25 @@ package struct State: Hashable, Sendable {
         }
     }
 
-    /// Whether the stream exists: the node can be picked.
+    /// `true` while the stream exists, so that its node can be selected.
     package var isActive: Bool { isStarted && nodeID != nil }
 
-    /// Whether it could carry pictures: PipeWire answers and there is a camera.
+    /// `true` while the stream could carry pictures: PipeWire answers, and there is a camera.
     package var isPossible: Bool {
         nodeProblem.isEmpty && Role.allCases.contains { cameras[$0].phase != .unavailable }
     }
 }
 
-/// Why no camera may be open, whoever looks; the first of them is what is shown.
+/// A reason that no camera may be open, even for consumers. Of several, the first one is shown.
 package enum Suspension: Int, CaseIterable, Hashable, Sendable {
-    /// The user asked for it.
+    /// The user asked for privacy.
     case privacy
-    /// The session is locked, or another one is in front.
+    /// The session is locked, or another one is active.
     case locked
     /// The machine is going to sleep.
     case asleep
 
-    /// What the cameras' state calls it.
+    /// The interruption that the cameras' state shows for it.
     var interruption: Interruption {
         switch self {
         case .privacy: .privacy
@@ -112,7 +113,7 @@ package enum Suspension: Int, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// The state after `event` at `time`, and what has to be done. Pure.
+/// Updates the state for `event` at `time`, and returns the resulting actions. Pure.
 package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) -> [Effect] {
     let before = state
     var effects: [Effect] = []
@@ -159,7 +160,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
 
     case .setPro(let isOn):
         state.pro.isEnabled = isOn
-        // Cameras that are not there now are to come back automatic.
+        // Cameras that are absent now return automatic.
         if !isOn { state.manualControls = [:] }
         state.pro.limit = nil
         state.scene.touchHud(at: time, limit: nil, rising: false)
@@ -187,7 +188,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
 
     case .suspend(let why, let isOn):
         if isOn { state.suspensions.insert(why) } else { state.suspensions.remove(why) }
-        // Cameras that were kept open for somebody who left are not opened again for nobody.
+        // Do not reopen cameras that were only kept open for a consumer that has left.
         if isOn, !state.isConsumed { state.needsCameras = false }
         for role in Role.allCases where isOn && !state.cameras[role].node.isConsumed {
             state.cameras[role].node.needsCamera = false
@@ -222,7 +223,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
             state.recording.hasStartTimedOut = true
             state.recording.hasSound = state.recording.hasSound ?? false
         }
-    case .recordingTick: break  // What is shown follows below.
+    case .recordingTick: break  // The HUD is updated below.
     case .recordingEnded:
         state.recording = RecordingState()
 
@@ -238,9 +239,9 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         if identity == state.cameras[role].lens.incoming?.device {
             state.cameras[role].lens.incoming?.controls = controls
         }
-        // Of the camera that had the role before?
+        // The report may be about the camera that had the role before.
         guard identity == state.cameras[role].lens.device else { break }
-        // What the user has set is not the thread's to tell; its word may be older.
+        // The settings are the user's; the thread's copy may be older.
         let settings = state.cameras[role].controls.settings
         state.cameras[role].controls = controls
         state.cameras[role].controls.settings = settings
@@ -270,9 +271,10 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.cameras[role].lens.failed = []
     case .cameraProblem(let role, let problem):
         state.cameras[role].problem = problem
-    // What a thread told before it heard of the latest request says nothing any more.
+    // Reports sent before a thread saw the latest request no longer apply.
     case .cameraOpening(let role):
-        // Opened anew, it does not deliver; one that failed is only tried again.
+        // A delivering camera that is opened anew does not deliver; one that failed is only
+        // retried.
         if case .streaming = state.cameras[role].delivery, state.cameras[role].isAsked {
             state.cameras[role].delivery = .none
         }
@@ -287,14 +289,14 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         state.cameras[role].lens.failed.remove(state.cameras[role].lens.device)
         effects += tryRoom(&state, madeBy: role)
         if state.cameras[role].isReducedInVain {
-            // It works again: as well as it can.
+            // It delivers again, so it may use its best mode again.
             state.cameras[role].isReducedInVain = false
             state.cameras[role].reduction = 0
             effects.append(.adaptCamera(role))
         }
     case .cameraAdapted(let role, let isFull):
         let full = state.cameras[role].full
-        // What it tells of an earlier request is not meant.
+        // A report about an earlier request does not count.
         if full == .asked, isFull { state.cameras[role].full = .on }
         if full == .left, !isFull { state.cameras[role].full = .off }
     case .cameraInterrupted(let role, let why, let reason):
@@ -307,7 +309,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
         if why == .bandwidth {
             effects += makeRoom(&state)
         } else if isAfterStep, state.cameras[role.other].reduction > 0 {
-            // It was not for want of bandwidth: what the other one gave up was of no use.
+            // Bandwidth was not the reason, so what the other camera gave up was of no use.
             state.cameras[role.other].reduction = 0
             state.cameras[role.other].isReducedInVain = false
             if state.cameras[role.other].isAsked { effects.append(.openCamera(role.other)) }
@@ -377,7 +379,8 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     return effects
 }
 
-/// Another camera has the role: what was wanted of the one before is kept until it comes back.
+/// Records that another camera has the role. The manual values and zoom of the one before are kept
+/// for its return.
 private func identify(_ state: inout State, _ role: Role, _ identity: String) {
     let camera = state.cameras[role]
     guard identity != camera.identity else { return }
@@ -393,7 +396,7 @@ private func identify(_ state: inout State, _ role: Role, _ identity: String) {
     state.cameras[role].lens.show(identity, factor: 1)
     state.cameras[role].lens.zoom = state.zooms.removeValue(forKey: identity) ?? 1
     state.cameras[role].lens.middle = .middle
-    // A camera that changes its role may still be the other's.
+    // A camera that changes its role may still be listed in the other one.
     let other = state.cameras[role.other]
     let isOther = !identity.isEmpty && other.identity == identity
     let manual =
@@ -408,7 +411,7 @@ private func identify(_ state: inout State, _ role: Role, _ identity: String) {
 
 private func start(_ state: inout State) -> [Effect] {
     guard !state.isStarted else { return [] }
-    // A stop under way is waited for, so that the signals come in their order.
+    // Wait for a stop under way, so that the signals keep their order.
     state.startsAgain = state.isStopping
     guard !state.isStopping else { return [] }
     state.isStarted = true
@@ -431,7 +434,7 @@ private func stop(_ state: inout State) -> [Effect] {
     return [.announce(.willStop), .endGrace, .withdrawNode]
 }
 
-/// Asks for what is needed and may be open, and for no more.
+/// Opens the cameras that are needed and allowed, and closes the others.
 private func keepCameras(_ state: inout State) -> [Effect] {
     let suspension = state.suspensions.min { $0.rawValue < $1.rawValue }?.interruption
     var effects: [Effect] = []
@@ -449,20 +452,20 @@ private func keepCameras(_ state: inout State) -> [Effect] {
             state.cameras[role].delivery = .none
             effects.append(.openCamera(role))
         } else if !isWanted, camera.isAsked || (camera.suspension != nil && !isNeeded) {
-            // Closed already, it may have a picture that was kept while it was needed.
+            // A camera that is already closed may still show the picture kept while it was needed.
             effects.append(.closeCamera(role, keepsPicture: isNeeded))
         }
     }
     return effects
 }
 
-/// Has cameras deliver all their pixels for photographs that want it, and as before after that.
+/// Switches cameras to their largest mode for photographs that want it, and back afterwards.
 private func adaptToPhotographs(_ state: inout State) -> [Effect] {
     var effects: [Effect] = []
     for role in Role.allCases {
         let camera = state.cameras[role]
         guard camera.isAsked else {
-            // It is opened as ever when it is opened again.
+            // The next time it opens in its usual mode.
             state.cameras[role].full = .off
             continue
         }
@@ -475,16 +478,17 @@ private func adaptToPhotographs(_ state: inout State) -> [Effect] {
     return effects
 }
 
-/// A compressed format, three slower rates and four smaller sizes are all that cameras have.
+/// The steps that a camera has at most: a compressed format, three slower rates and four smaller
+/// sizes.
 private let mostReduction = 8
 
-/// Has one camera use less of the bus, the inset's before the main one's.
+/// Makes one camera use less of the bus, the inset's before the main one.
 private func makeRoom(_ state: inout State) -> [Effect] {
-    // What is being given up already may be enough.
+    // A step under way may be enough.
     guard !Role.allCases.contains(where: { state.cameras[$0].step != nil }) else { return [] }
     let role = [state.scene.main.other, state.scene.main].first {
         let camera = state.cameras[$0]
-        // One that is unplugged or held by another program has nothing to give.
+        // A camera that is unplugged or busy has nothing to give.
         let isOnBus = camera.interruption == .none || camera.interruption == .bandwidth
         return camera.isAsked && isOnBus && camera.reduction < mostReduction
     }
@@ -495,13 +499,12 @@ private func makeRoom(_ state: inout State) -> [Effect] {
     return [.openCamera(role)]
 }
 
-/// When one camera has given up something, the other one is tried at once.
+/// Retries the other camera as soon as one has reduced its use of the bus.
 private func tryRoom(_ state: inout State, madeBy role: Role) -> [Effect] {
     guard state.cameras[role].step == .opening else { return [] }
     let camera = state.cameras[role]
     state.cameras[role].step = nil
-    // Its mode is configured, it is on no bus, or it has none that is lighter: it is not to be asked
-    // again.
+    // Its mode is configured, or it is on no bus, or it has no lighter one: do not ask it again.
     if camera.unreducedMode == nil || camera.mode == camera.modeBeforeStep {
         state.cameras[role].reduction = mostReduction
     }
@@ -509,7 +512,7 @@ private func tryRoom(_ state: inout State, madeBy role: Role) -> [Effect] {
     return other.isAsked && other.interruption == .bandwidth ? [.openCamera(role.other)] : []
 }
 
-/// When a camera leaves the bus, the other one may use all of it again.
+/// Lets a camera use the whole bus again when the other one has left it.
 private func useRoom(_ state: inout State, _ before: State) -> [Effect] {
     func isOnBus(_ role: Role, _ state: State) -> Bool {
         state.cameras[role].isAssigned && state.cameras[role].interruption != .unplugged
@@ -524,11 +527,12 @@ private func useRoom(_ state: inout State, _ before: State) -> [Effect] {
     return effects
 }
 
-/// Tells the scene which cameras there are and which of them deliver.
+/// Updates the scene with the cameras that are there, and those that deliver.
 private func showCameras(_ state: inout State, _ before: State, at time: Timestamp) {
-    /// How soon a camera has to deliver for its start not to be shown, in seconds; and another lens in its place.
+    /// The seconds within which a camera's start is not shown, and those for another lens in its
+    /// place.
     let (swift, lensTimeout) = (0.5, 2.0)
-    /// For how long it may change to its largest mode, or back, with the last picture in sight.
+    /// The seconds for which the last picture stays during a change to the largest mode, or back.
     let fullTimeout = 3.0
     for role in Role.allCases {
         state.cameras[role].orientationTurns = state.orientation.current.quarterTurns(of: role)
@@ -543,7 +547,7 @@ private func showCameras(_ state: inout State, _ before: State, at time: Timesta
         case .closed, .unavailable: state.scene.setNotice(nil, of: role, at: time, instantly: true)
         case .streaming: state.scene.setNotice(nil, of: role, at: time, instantly: isStart)
         case .opening where before.cameras[role].phase == .streaming:
-            // It is opened in another mode, and may be back before anybody sees it.
+            // It reopens in another mode, and may be back before anybody notices.
             state.scene.setNotice(
                 .waiting,
                 of: role,
@@ -552,7 +556,7 @@ private func showCameras(_ state: inout State, _ before: State, at time: Timesta
             )
         case .opening: state.scene.setNotice(.waiting, of: role, at: time)
         case .interrupted:
-            // Another lens may be there before anybody sees that this one is not.
+            // Another lens may take over before anybody notices that this one has stopped.
             state.scene.setNotice(
                 Notice(camera.interruption),
                 of: role,

@@ -1,34 +1,34 @@
 import Glibc
 
-/// A dial of Pro mode, and what it sets. The words are those of the D-Bus interface.
+/// A dial of Pro mode, by what it sets. The words are those of the D-Bus interface.
 package enum Dial: String, CaseIterable, Hashable, Sendable {
     /// Sensitivity.
     case iso
-    /// How long a frame is exposed.
+    /// Exposure time.
     case shutter
-    /// How far away what is sharp lies.
+    /// Focus distance.
     case focus
     /// White balance.
     case whiteBalance = "wb"
 }
 
-/// The end of a dial. The words are those of the D-Bus interface.
+/// An end of a dial. The words are those of the D-Bus interface.
 package enum Bound: String, Hashable, Sendable {
-    /// Nothing lower, shorter, nearer or warmer-lit.
+    /// The lowest, shortest, nearest or warmest value.
     case minimum = "min"
-    /// Nothing higher, longer, farther or cooler-lit.
+    /// The highest, longest, farthest or coolest value.
     case maximum = "max"
 }
 
-/// The third stops of a photographer's dials, and how one moves along them.
+/// The third stops of a photographer's dials, and the steps between them.
 package enum Stops {
-    /// ISO, in third stops to 3200 and full ones from there.
+    /// The stops of ISO: third stops up to 3200, full stops above.
     package static let iso = [
         100, 125, 160, 200, 250, 320, 400, 500, 640, 800, 1000, 1250, 1600, 2000, 2500, 3200, 6400,
         12800,
     ]
 
-    /// Exposure times in microseconds, shortest first: 1/8000 to 1".
+    /// The exposure times in microseconds, shortest first: 1/8000 s to 1 s.
     package static let shutter =
         shutterFractions.map { Int((1e6 / Double($0)).rounded()) } + [
             300_000, 400_000, 500_000, 600_000, 800_000, 1_000_000,
@@ -39,24 +39,24 @@ package enum Stops {
         200, 160, 125, 100, 80, 60, 50, 40, 30, 25, 20, 15, 13, 10, 8, 6, 5, 4,
     ]
 
-    /// How often a dial of focus clicks from near to infinity, where the device is that fine.
+    /// The clicks of the focus dial from near to infinity, if the device is that fine.
     package static let focusClicks = 20
 
-    /// Kelvin of the white balance dial, in steps of `kelvinStep`.
+    /// The range of the white balance dial, in Kelvin.
     package static let kelvin = 2000...10000
     /// One click of the white balance dial, in Kelvin.
     package static let kelvinStep = 100
 
-    /// What a person cannot tell from a stop: a sixth of a stop, half the way to the next one.
+    /// The factor that people cannot tell from 1: a sixth of a stop, half the way to the next stop.
     static let tolerance = pow(2, 1.0 / 6)
 
-    /// Whether `value` is as good as `stop`.
+    /// Returns `true` if `value` is within `tolerance` of `stop`.
     package static func match(_ value: Double, _ stop: Double) -> Bool {
         guard value > 0, stop > 0 else { return value == stop }
         return max(value / stop, stop / value) < tolerance
     }
 
-    /// The stop that `value` is as good as; `nil` between stops, and beyond them.
+    /// Returns the stop that `value` matches; `nil` between stops and beyond them.
     package static func nearest(_ value: Int, in stops: [Int]) -> Int? {
         let near = stops.min {
             abs(log(Double($0) / Double(max(1, value))))
@@ -65,18 +65,19 @@ package enum Stops {
         return near.flatMap { match(Double(value), Double($0)) ? $0 : nil }
     }
 
-    /// What came of turning a dial.
+    /// The result of turning a dial.
     package struct Step<Value: Hashable & Sendable>: Hashable, Sendable {
-        /// Where it stands now.
+        /// The new value.
         package var value: Value
-        /// Which end kept it from going as far as asked.
+        /// The end that kept the dial from turning as far as asked.
         package var limit: Bound?
     }
 
-    /// `clicks` clicks from `value` along `stops`, which rise; `nil` where there are none.
+    /// Returns the value `clicks` clicks from `value` along `stops`, which rise; `nil` without
+    /// stops.
     ///
     /// A value between stops goes to the next one in that direction; at an end it stays. A value
-    /// beyond the end that it is turned towards stays, too. No click changes nothing.
+    /// already beyond that end stays, too. Zero clicks change nothing.
     package static func step<Value: Comparable & Hashable & Sendable>(
         _ value: Value,
         by clicks: Int,
@@ -101,9 +102,9 @@ package enum Stops {
         return Step(value: value, limit: nil)
     }
 
-    /// An exposure time as photographers write it: "1/250", "0.5\"", "1\"".
+    /// Returns an exposure time as photographers write it: "1/250", "0.5\"", "1\"".
     ///
-    /// That of the stop that it is as good as; else its own: "1/10000", "1.3\"".
+    /// A time that matches a stop is written as that stop, any other as itself: "1/10000", "1.3\"".
     package static func shutterText(microseconds: Int) -> String {
         let time = max(1, nearest(microseconds, in: shutter) ?? microseconds)
         if let index = shutter.firstIndex(of: time), index < shutterFractions.count {
@@ -114,8 +115,8 @@ package enum Stops {
         return tenths % 10 == 0 ? "\(tenths / 10)\"" : "\(tenths / 10).\(tenths % 10)\""
     }
 
-    /// About how far away what is sharp lies when a lens stands at `position`, 0 near … 1 infinity:
-    /// "0.3 m", "∞". As if it were focused from 0.1 m on and moved as the eye's do, in dioptres.
+    /// Returns the approximate focus distance at `position`, from 0 (near) to 1 (infinity): "0.3
+    /// m", "∞". It assumes a nearest focus of 0.1 m, and positions proportional to dioptres.
     package static func focusText(_ position: Double) -> String {
         let dioptres = 10 * (1 - position)
         guard dioptres > 0.05 else { return "∞" }
@@ -133,7 +134,7 @@ package enum Stops {
 }
 
 extension Comparable {
-    /// The nearest of `limits`.
+    /// Returns the nearest value within `limits`.
     func clamped(to limits: ClosedRange<Self>) -> Self {
         min(max(self, limits.lowerBound), limits.upperBound)
     }

@@ -1,15 +1,17 @@
 import TOMLKit
 
-/// How a value of a configuration file is read, with what is accepted, and how it is written.
+/// The form of a configuration value: how it is read and checked, and how it is written.
 struct ValueForm<Value>: Sendable {
-    /// Throws what was given and what was expected instead.
+    /// Reads a value.
+    ///
+    /// - Throws: `UnreadableValue` with the value given and the expected form.
     let read: @Sendable (any TOMLValueConvertible) throws(UnreadableValue) -> Value
-    /// As TOML; empty where there is nothing to write.
+    /// The value as TOML; empty if there is nothing to write.
     let text: @Sendable (Value) -> String
 }
 
 extension ValueForm {
-    /// What `convert` makes of a value, `expected` being the rule in words.
+    /// A form that reads a value with `convert`; `expected` is the rule in words.
     init(
         expected: String,
         text: @escaping @Sendable (Value) -> String,
@@ -56,7 +58,7 @@ extension ValueForm where Value == Int {
 }
 
 extension ValueForm where Value == Double {
-    /// Whole numbers are numbers too. NaN is in no range.
+    /// A number. Whole numbers are accepted, NaN is not.
     static func number(_ range: ClosedRange<Double>) -> ValueForm {
         ValueForm(
             expected: "a number from \(decimal(range.lowerBound)) to \(decimal(range.upperBound))",
@@ -69,7 +71,7 @@ extension ValueForm where Value == Double {
         )
     }
 
-    /// Whole milliseconds, kept as seconds.
+    /// Whole milliseconds in the file, seconds in memory.
     static func milliseconds(_ range: ClosedRange<Int>) -> ValueForm {
         let form = ValueForm<Int>.integer(range)
         return ValueForm(
@@ -108,7 +110,7 @@ where Value: RawRepresentable & CaseIterable & Sendable, Value.RawValue == Strin
 }
 
 extension ValueForm where Value: CustomStringConvertible & Sendable {
-    /// A string that `parse` reads and whose `description` it reads back.
+    /// A string that `parse` reads; `description` is its inverse.
     static func words(
         _ parse: @escaping @Sendable (String) throws(UnreadableValue) -> Value
     ) -> ValueForm {
@@ -130,7 +132,7 @@ extension ValueForm where Value: CustomStringConvertible & Sendable {
 }
 
 extension ValueForm where Value == String {
-    /// What serves as a name for programs.
+    /// A name for programs.
     static let identifier = ValueForm(
         expected: "1 to 64 letters, digits, dots, dashes or underscores",
         text: quoted,
@@ -147,7 +149,7 @@ extension ValueForm where Value == String {
         }
     )
 
-    /// What serves as a name for people.
+    /// A name for people.
     static let title = ValueForm(
         expected: "1 to 64 printing characters",
         text: quoted,
@@ -172,7 +174,7 @@ extension ValueForm where Value == String? {
 }
 
 extension ValueForm where Value == String? {
-    /// A name in /sys/class/leds, as "white:flash".
+    /// A name in /sys/class/leds, such as "white:flash".
     static let led = ValueForm(
         expected: "a name from /sys/class/leds, or nothing",
         text: { quoted($0 ?? "") },
@@ -224,7 +226,7 @@ extension ValueForm where Value == Configuration.LoopbackDevice {
     )
 }
 
-/// Short enough for a message: scalars as written, anything else by its kind.
+/// Returns the value short enough for a message: scalars as written, anything else by its type.
 func excerpt(of node: any TOMLValueConvertible) -> String {
     switch node.type {
     case .string:
@@ -243,7 +245,7 @@ func excerpt(of node: any TOMLValueConvertible) -> String {
     }
 }
 
-/// `text` as a TOML basic string.
+/// Returns `text` as a TOML basic string.
 func quoted(_ text: some StringProtocol) -> String {
     let escaped = text.unicodeScalars.map { scalar in
         switch scalar {
@@ -268,13 +270,13 @@ private func isPrintable(_ text: String) -> Bool {
     }
 }
 
-/// "0, 90 or 180".
+/// Returns the words as a choice: "0, 90 or 180".
 private func alternatives(_ words: [String]) -> String {
     guard let last = words.last, words.count > 1 else { return words.first ?? "" }
     return words.dropLast().joined(separator: ", ") + " or " + last
 }
 
-/// "0.5", "64".
+/// Returns a number as text: "0.5", "64".
 private func decimal(_ value: Double) -> String {
     Int(exactly: value).map { "\($0)" } ?? "\(value)"
 }

@@ -1,19 +1,19 @@
 import Glibc
 
-/// The light that a picture is to look right in.
+/// The light in which a picture looks neutral.
 package enum WhiteBalance: Hashable, Sendable {
-    /// Whatever the camera finds.
+    /// The light that the camera detects.
     case auto
-    /// A usual light.
+    /// A common light.
     case preset(Preset)
-    /// A light of so many Kelvin.
+    /// A light of this colour temperature, in Kelvin.
     case kelvin(Int)
 
-    /// A usual light, by name. The words are those of the D-Bus interface.
+    /// A common light, by name. The words are those of the D-Bus interface.
     package enum Preset: String, CaseIterable, Hashable, Sendable {
         case sunny, cloudy, shade, tungsten, fluorescent
 
-        /// Its colour temperature, about.
+        /// The approximate colour temperature, in Kelvin.
         package var kelvin: Int {
             switch self {
             case .sunny: 5500
@@ -24,11 +24,11 @@ package enum WhiteBalance: Hashable, Sendable {
             }
         }
 
-        /// "Sunny".
+        /// The name for people: "Sunny".
         package var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
     }
 
-    /// The words of `word`, but for "custom", which says no Kelvin.
+    /// The values of `word`, except "custom", which does not tell the Kelvin.
     package static let words = ["auto"] + Preset.allCases.map(\.rawValue)
 
     /// The white balance called `word`, one of `words`.
@@ -42,7 +42,7 @@ package enum WhiteBalance: Hashable, Sendable {
         }
     }
 
-    /// "auto", a preset's name, or "custom".
+    /// The word for D-Bus: "auto", a preset's name, or "custom".
     package var word: String {
         switch self {
         case .auto: "auto"
@@ -51,7 +51,7 @@ package enum WhiteBalance: Hashable, Sendable {
         }
     }
 
-    /// Its Kelvin, where it says any.
+    /// The colour temperature, in Kelvin; `nil` for automatic.
     package var kelvin: Int? {
         switch self {
         case .auto: nil
@@ -61,29 +61,30 @@ package enum WhiteBalance: Hashable, Sendable {
     }
 }
 
-/// What is changed of a picture's colours and light in software, because the camera cannot.
+/// The correction of a picture's colours and light in software, for what the camera cannot do.
 package struct Grade: Hashable, Sendable {
-    /// Gains of red and blue beside a green whose gain keeps greys as light as they are; of the
-    /// values as they are coded.
+    /// The gain of red. Like the other gains it applies to coded values; the three colours together
+    /// keep the brightness of greys.
     package var red = 1.0
     /// The gain of green.
     package var green = 1.0
     /// The gain of blue.
     package var blue = 1.0
-    /// Gain of the light, of the values as they are coded.
+    /// The gain of the light; applies to coded values.
     package var light = 1.0
 
-    /// Nothing is changed.
+    /// No correction.
     package static let none = Grade()
 
-    /// Nothing is changed yet.
+    /// No correction.
     package init() {}
 
-    /// What makes a picture that is balanced for `from` Kelvin look as if it were for `to`.
+    /// The correction that makes a picture balanced for `from` Kelvin look as if balanced for `to`.
     package init(from: Int, to: Int) {
         guard from != to else { return }
         let (was, will) = (Self.light(kelvin: from), Self.light(kelvin: to))
-        // Balance divides by the light's colour. Values are coded by about the root of 2.2.
+        // White balance divides by the colour of the light. The gains apply to coded values, which
+        // are about the 2.2th root of the light.
         func gain(_ was: Double, _ will: Double) -> Double { pow(was / will, 1 / 2.2) }
         let gains = (
             gain(was.red, will.red), gain(was.green, will.green), gain(was.blue, will.blue)
@@ -92,9 +93,10 @@ package struct Grade: Hashable, Sendable {
         (red, green, blue) = (gains.0 / grey, gains.1 / grey, gains.2 / grey)
     }
 
-    /// The colour of a black body at `kelvin`, 1700 to 25000, as linear sRGB; only its ratios count.
+    /// Returns the colour of a black body at `kelvin`, 1700 to 25000, as linear sRGB; only the
+    /// ratios count.
     ///
-    /// By the cubic fit of the Planckian locus of Kim et al. (US patent 7024034).
+    /// Uses the cubic fit of the Planckian locus of Kim et al. (US patent 7024034).
     static func light(kelvin: Int) -> (red: Double, green: Double, blue: Double) {
         let t = 1000 / Double(kelvin.clamped(to: 1700...25000))
         let x =
@@ -108,11 +110,11 @@ package struct Grade: Hashable, Sendable {
                 ? ((-0.9549476 * x - 1.37418593) * x + 2.09137015) * x - 0.16748867
                 : ((3.0817580 * x - 5.87338670) * x + 3.75112997) * x - 0.37001483
         let (bigX, bigZ) = (x / y, (1 - x - y) / y)
-        // sRGB's primaries.
+        // Convert to the primaries of sRGB.
         let red = 3.2406 * bigX - 1.5372 - 0.4986 * bigZ
         let green = -0.9689 * bigX + 1.8758 + 0.0415 * bigZ
         let blue = 0.0557 * bigX - 0.2040 + 1.0570 * bigZ
-        // Deep orange has no blue at all in sRGB; some is left, so that there is a gain for it.
+        // Deep orange has no blue at all in sRGB; keep some, so that there is a gain for it.
         return (max(red, 0.02), max(green, 0.02), max(blue, 0.02))
     }
 }

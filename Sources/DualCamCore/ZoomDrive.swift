@@ -1,15 +1,15 @@
 package import Frames
 
-/// What the zoom of a camera's own is to follow.
+/// A request for a camera's own zoom.
 package struct ZoomRequest: Hashable, Sendable {
-    /// What is to be seen, over time.
+    /// The framing to follow, over time.
     package var framing: Framing
-    /// How much the camera magnifies without its zoom.
+    /// The magnification of the camera without its zoom.
     package var factor: Double
-    /// Which request for its role it is: what is told of an earlier one is out of date.
+    /// The number of the request within its role. Reports about earlier requests are out of date.
     package var number: Int
 
-    /// Has a camera that magnifies `factor` times without its zoom follow `framing`.
+    /// A request that a camera, which magnifies `factor` times without its zoom, follows `framing`.
     package init(framing: Framing, factor: Double, number: Int) {
         self.framing = framing
         self.factor = factor
@@ -18,67 +18,70 @@ package struct ZoomRequest: Hashable, Sendable {
 }
 
 extension DeviceControl {
-    /// What it magnifies, at most, relative to the least. V4L2_CID_ZOOM_ABSOLUTE counts as UVC does, in units of
-    /// focal length; what begins at 0, or reaches farther than lenses do, counts something else.
+    /// The highest magnification relative to the lowest; `nil` if the values do not tell.
+    /// V4L2_CID_ZOOM_ABSOLUTE counts in units of focal length, as in UVC. A range that begins at 0,
+    /// or reaches farther than lenses do, counts something else.
     fileprivate var mostMagnification: Double? {
         guard range.lowerBound > 0 else { return nil }
         let most = Double(range.upperBound) / Double(range.lowerBound)
         return most <= 40 ? most : nil
     }
 
-    /// The highest of its values up to `wanted`, or the least.
+    /// Returns the highest possible value up to `wanted`, or the lowest one.
     fileprivate func value(upTo wanted: Double) -> Int {
         let wanted = min(max(wanted, Double(range.lowerBound)), Double(range.upperBound))
         let steps = (wanted - Double(range.lowerBound)) / Double(step)
-        // 2.9999999 is 3.
+        // Rounding errors may turn 3 into 2.9999999.
         return range.lowerBound + Int(steps + 1e-6) * step
     }
 }
 
 extension CameraControls {
-    /// The zoom of the camera's own, where its values say what it magnifies.
+    /// The camera's own zoom, if its values tell the magnification.
     package var zoomControl: DeviceControl? {
         control(for: .zoom).flatMap { $0.mostMagnification == nil ? nil : $0 }
     }
 
-    /// How much it magnifies now; 1 where it has no zoom.
+    /// The present magnification of the zoom; 1 without a zoom.
     package var magnification: Double {
         zoomControl.map { max(1, Double($0.value) / Double($0.range.lowerBound)) } ?? 1
     }
 
-    /// How much it can.
+    /// The highest magnification of the zoom; 1 without a zoom.
     package var mostMagnification: Double { zoomControl?.mostMagnification ?? 1 }
 }
 
-/// Has a camera's own zoom follow what is seen, in small steps: what one of them does to the picture is cropped anew only when
-/// it was read back. Pure; the times are those of `Framing`.
+/// The driver of a camera's own zoom, which follows the framing in small steps. They are small
+/// because the picture is cropped to match a step only after it was read back. Pure; the times are
+/// those of `Framing`.
 package struct ZoomDrive: Hashable, Sendable {
-    /// What it follows; `nil`: nothing, the zoom stays where it was found.
+    /// The request to follow; `nil`: none, and the zoom stays as it was found.
     package private(set) var request: ZoomRequest?
-    /// Where others left it.
+    /// The value at which others left the zoom.
     package private(set) var home: Int?
-    /// What was written last; `nil` where others had the last word.
+    /// The value written last; `nil` if others set the zoom after that.
     private var asked: Int?
     private var seen: Int?
-    /// How often in a row it was read as it was before.
+    /// The number of reads in a row that gave the same value.
     private var stillness = 0
-    /// It takes nothing.
+    /// `true` while the device accepts no values.
     private var isStuck = false
 
-    /// Seconds from step to step.
+    /// The seconds from step to step.
     package static let pace = 0.04
-    /// How much a step magnifies, at most.
+    /// The factor of magnification in one step, at most.
     private static let stride = 1.05
-    /// Reads of one value after which it does not follow what was written, for now; and after which it never will.
+    /// The number of equal reads after which the device is taken not to follow what was written for
+    /// now, and the number after which it never will.
     private static let (stallLimit, rest) = (3, 10)
 
-    /// Follows nothing.
+    /// A drive that follows nothing.
     package init() {}
 
-    /// Whether the zoom stands where others left it.
+    /// `true` while the zoom stands where others left it.
     package var isOthers: Bool { asked == nil }
 
-    /// The camera was opened, its zoom being `control`.
+    /// Begins with the zoom of a camera just opened, `control`.
     package mutating func begin(_ control: DeviceControl) {
         home = control.value
         seen = control.value
@@ -87,14 +90,14 @@ package struct ZoomDrive: Hashable, Sendable {
         isStuck = false
     }
 
-    /// The zoom is nobody's from now on.
+    /// Forgets the zoom, because its camera is no longer open.
     package mutating func end() {
         asked = nil
         home = nil
         seen = nil
     }
 
-    /// Follows `request` from now on.
+    /// Follows `request` from now on; `nil`: nothing.
     package mutating func follow(_ request: ZoomRequest?) {
         self.request = request
         asked = request == nil ? nil : seen
@@ -102,8 +105,8 @@ package struct ZoomDrive: Hashable, Sendable {
         isStuck = false
     }
 
-    /// It was read to be `value`. Devices round, and motors take their time; what moves once all is still, and not to
-    /// what was written, was moved by another.
+    /// Takes the value read. Devices round, and motors take their time. A movement that begins
+    /// after all was still, and does not go to the value written, was made by others.
     package mutating func see(_ value: Int) {
         guard let seen else { return }
         self.seen = value
@@ -118,43 +121,44 @@ package struct ZoomDrive: Hashable, Sendable {
         home = value
     }
 
-    /// It was told to be `value`.
+    /// Notes that `value` was written.
     package mutating func write(_ value: Int) {
         asked = value
         stillness = 0
     }
 
-    /// It takes nothing: it stays where it stands, until another request, and what is seen is cropped.
+    /// Notes that the device accepts no values. The zoom stays where it is until the next request,
+    /// and the picture is cropped instead.
     package mutating func giveUp() {
         isStuck = true
         stillness = Self.stallLimit
     }
 
-    /// What `control` is to be at `time`, in the end; `nil` where that is others' to say.
+    /// Returns the value that `control` is to reach at `time`; `nil` while others decide it.
     package func goal(_ control: DeviceControl, at time: Timestamp) -> Int? {
         guard let request, asked != nil else { return nil }
         let most = request.framing.magnification(at: time, factor: request.factor)
         return control.value(upTo: most * Double(control.range.lowerBound))
     }
 
-    /// What is to be written at `time` to get there, if anything.
+    /// Returns the value to write at `time` on the way to the goal, if any.
     package func next(_ control: DeviceControl, at time: Timestamp) -> Int? {
         guard !isStuck, let asked, let goal = goal(control, at: time), goal != asked else {
             return nil
         }
         let isOnWay = (min(control.value, goal)...max(control.value, goal)).contains(asked)
-        // A device that rounds, or tells of nothing, does not get any nearer.
+        // A device that rounds, or reports nothing, gets no nearer: go on from the value written.
         let from = isOnWay && stillness >= Self.stallLimit ? asked : control.value
         let next =
             goal > from
             ? min(goal, max(from + control.step, control.value(upTo: Double(from) * Self.stride)))
             : max(goal, min(from - control.step, control.value(upTo: Double(from) / Self.stride)))
-        // What was written last and goes farther is waited for.
+        // Wait for the last value written if it goes farther than this step.
         return isOnWay && (min(control.value, asked)...max(control.value, asked)).contains(next)
             ? nil : next
     }
 
-    /// Whether nothing is left to be done or to be seen at `time` and after it.
+    /// Returns `true` if nothing is left to write or to read, at `time` and after.
     package func isOver(_ control: DeviceControl, at time: Timestamp) -> Bool {
         guard !isStuck, let request, let asked, let goal = goal(control, at: time) else {
             return true
