@@ -1,6 +1,6 @@
 import CPipeWire
 
-/// What PipeWire calls for a connection.
+/// The PipeWire callbacks of one connection.
 final class Listeners {
     private let memory = UnsafeMutablePointer<cpw_listeners>.allocate(capacity: 1)
 
@@ -14,7 +14,7 @@ final class Listeners {
         stream: OpaquePointer,
         for connection: PipeWireConnection
     ) {
-        // Not retained: the connection removes the hooks before it goes.
+        // Not retained: the connection removes the hooks before it is released.
         let context = Unmanaged.passUnretained(connection).toOpaque()
 
         memory.pointee.core.error = { context, id, _, result, message in
@@ -51,7 +51,7 @@ final class Listeners {
         cpw_listen_stream(memory, stream, context)
     }
 
-    /// No more calls. Harmless where nothing was hung.
+    /// Stops all calls. Harmless if nothing was added.
     func remove() { cpw_unlisten(memory) }
 }
 

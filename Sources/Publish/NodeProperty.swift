@@ -1,19 +1,19 @@
 import CPipeWire
 
-/// A value of the camera's that applications may show and set: a PropInfo of the node, and its Props.
+/// A camera value that applications may show and set: a PropInfo of the node, and its Props.
 package struct NodeProperty: Hashable, Sendable {
-    /// Which it is.
+    /// The name of a property.
     package enum Name: CaseIterable, Hashable, Sendable {
         /// The exposure time, in microseconds.
         case exposure
-        /// The ISO.
+        /// The sensitivity, as ISO.
         case gain
-        /// In Kelvin.
+        /// The white balance, in kelvins.
         case whiteBalance
-        /// 0 near … 1 infinity.
+        /// The focus distance, 0 (near) … 1 (infinity).
         case focus
 
-        /// What PipeWire calls it. It has no names for white balance and focus.
+        /// PipeWire's key. PipeWire defines none for white balance and focus.
         var id: UInt32 {
             switch self {
             case .exposure: SPA_PROP_exposure.rawValue
@@ -23,7 +23,7 @@ package struct NodeProperty: Hashable, Sendable {
             }
         }
 
-        /// What people read.
+        /// The text that people read.
         var title: String {
             switch self {
             case .exposure: "Shutter (µs)"
@@ -33,18 +33,19 @@ package struct NodeProperty: Hashable, Sendable {
             }
         }
 
-        /// Whether it is a whole number.
+        /// `true` for whole numbers.
         var isWhole: Bool { self != .focus }
     }
 
-    /// Which it is.
+    /// The name of the property.
     package var name: Name
-    /// What it is now.
+    /// The current value.
     package var value: Double
-    /// What it may be set to.
+    /// The values that may be set.
     package var range: ClosedRange<Double>
 
-    /// `name`, which is `value` now and may be set to any of `range`.
+    /// Creates the property `name` with its current `value`; applications may set any value in
+    /// `range`.
     package init(_ name: Name, _ value: Double, in range: ClosedRange<Double>) {
         self.name = name
         self.value = value
@@ -52,7 +53,7 @@ package struct NodeProperty: Hashable, Sendable {
     }
 }
 
-/// Properties in PipeWire's own form: a PropInfo each, and Props with all their values.
+/// Properties as PipeWire pods: one PropInfo each, then Props with all their values.
 final class PropertyParameters {
     let pods: [UnsafePointer<spa_pod>?]
     private let bytes: UnsafeMutableRawBufferPointer
@@ -96,7 +97,7 @@ final class PropertyParameters {
 
     deinit { bytes.deallocate() }
 
-    /// What an application has set: those of our properties that `props` has.
+    /// Returns the values of our properties that an application has set in `props`.
     static func read(_ props: UnsafePointer<spa_pod>?) -> [(NodeProperty.Name, Double)] {
         NodeProperty.Name.allCases.compactMap { name in
             guard let found = spa_pod_find_prop(props, nil, name.id) else { return nil }

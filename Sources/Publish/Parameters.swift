@@ -1,19 +1,19 @@
 import CPipeWire
 import Frames
 
-/// What the node offers and asks for, in PipeWire's own form (spa_pod), built once.
+/// The node's parameters as PipeWire pods (spa_pod), built once.
 ///
-/// Every choice is plain, one format at one size and one rate: that is what browsers, OBS,
-/// GStreamer and SDL can all read, and a stream that never changes is one that never breaks.
+/// They offer exactly one format, size and rate: all that browsers, OBS, GStreamer and SDL have in
+/// common, and a format that never changes cannot break a stream.
 final class Parameters {
     /// The one format: packed 4:2:2 of a fixed size and rate, in the stream's colours.
     let format: UnsafePointer<spa_pod>
-    /// How the memory of a frame looks, and what goes with it.
+    /// The layout of a frame's memory, and its metadata.
     let memory: [UnsafePointer<spa_pod>?]
 
     private let bytes: UnsafeMutableRawBufferPointer
 
-    /// The parameters for pictures of `size`, `rate` times a second.
+    /// Creates the parameters for pictures of `size` at `rate` frames per second.
     init(size: Size, rate: Int) {
         bytes = .allocate(byteCount: 4096, alignment: 8)
         var builder = PodBuilder(bytes)
@@ -27,8 +27,9 @@ final class Parameters {
             $0.id(SPA_FORMAT_VIDEO_colorMatrix, SPA_VIDEO_COLOR_MATRIX_BT601.rawValue)
         }
         let stride = CInt(size.width * 2)
-        // Both ends pick the count: consumers ask for four or more, and with four a slow one among
-        // several can hold them all. Rows are unpadded, as browsers compute them.
+        // Both ends agree on the count. Consumers ask for four or more, but with four, a single
+        // slow consumer among several can hold them all. Rows are unpadded, as browsers compute
+        // them.
         let buffers = builder.object(SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers) {
             $0.range(SPA_PARAM_BUFFERS_buffers, 8, within: 6...16)
             $0.integer(SPA_PARAM_BUFFERS_blocks, 1)
@@ -39,7 +40,7 @@ final class Parameters {
                 1 << CInt(SPA_DATA_MemPtr.rawValue) | 1 << CInt(SPA_DATA_MemFd.rawValue)
             )
         }
-        // Only what both ends list is there. Browsers read the header without looking for it.
+        // Only metadata that both ends list is present. Browsers read the header without a check.
         let header = builder.object(SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta) {
             $0.id(SPA_PARAM_META_type, SPA_META_Header.rawValue)
             $0.integer(SPA_PARAM_META_size, CInt(MemoryLayout<spa_meta_header>.size))
@@ -54,7 +55,7 @@ final class Parameters {
     deinit { bytes.deallocate() }
 }
 
-/// Writes objects one behind the other into memory that stays where it is.
+/// Writes objects one after another into memory that does not move.
 struct PodBuilder {
     private var builder = spa_pod_builder()
     private let bytes: UnsafeMutableRawBufferPointer
@@ -62,7 +63,7 @@ struct PodBuilder {
 
     init(_ bytes: UnsafeMutableRawBufferPointer) { self.bytes = bytes }
 
-    /// An object of `type` for the parameter `id`, with the properties that `body` adds.
+    /// Writes an object of `type` for the parameter `id`, with the properties that `body` adds.
     mutating func object(
         _ type: some BinaryInteger,
         _ id: spa_param_type,
@@ -70,7 +71,7 @@ struct PodBuilder {
     ) -> UnsafePointer<spa_pod> {
         let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[used...])
         spa_pod_builder_init(&builder, rest.baseAddress, UInt32(rest.count))
-        // The builder points at the frame until it is popped.
+        // The builder points at `frame` until it is popped.
         let pod = withUnsafeTemporaryAllocation(of: spa_pod_frame.self, capacity: 1) { frame in
             spa_pod_builder_push_object(&builder, frame.baseAddress, UInt32(type), id.rawValue)
             body(&self)

@@ -3,30 +3,32 @@ import Frames
 import Glibc
 import Platform
 
-/// One connection to PipeWire with the stream on it; made anew after each loss.
+/// One connection to PipeWire and its stream; replaced after each loss.
 ///
-/// It owns every C object of that connection, so that nothing of a lost one is left behind. What
-/// PipeWire tells is written down here, in its callbacks, and read by `PipeWireNode` when they are over:
-/// no callback calls anyone else, and none destroys what is calling it.
+/// It owns every C object of the connection, so that nothing of a lost one remains. PipeWire's
+/// callbacks only store what they report, and `PipeWireNode` reads it after they return: no
+/// callback calls other code, and none destroys its caller.
 ///
 /// - Context: bound to the thread of the event loop. PipeWire's own thread, which wakes the
-///   consumers, never calls here.
+///   consumers, never calls in here.
 final class PipeWireConnection {
-    /// The loop's descriptor: readable when there is something to do.
+    /// The loop's descriptor; readable when `iterate()` has work.
     let descriptor: CInt
-    /// Why the connection is of no more use; `nil` while it is.
+    /// The reason why the connection is unusable, or `nil` while it works.
     private(set) var failure: String?
 
-    /// Links by their id, with the node at their source: everybody's, since a link may be told of
-    /// before our own id is.
+    /// The source node of each link, by the link's id. Holds the links of all nodes, since a link
+    /// may be reported before our own node's id.
     private var links: [UInt32: UInt32] = [:]
-    /// The stream's buffers, each with the count of those who read it.
+    /// The stream's buffers, each with the count of its readers.
     private var buffers: [Buffer] = []
-    /// Whether others have come or gone since the buffers were made for the first consumer. One
-    /// that goes, as one that crashes, leaves what it was reading marked as read for ever.
+    /// `true` if a consumer has come or gone since the buffers were made for the first one. A
+    /// consumer that leaves, for example by crashing, leaves the buffers it was reading marked as
+    /// in use for ever.
     private var areShared = false
-    /// Where in `buffers` the newest frame is, which counts us among its readers: a consumer may
-    /// have handed it back, but would miss another frame in the same buffer so soon.
+    /// The index in `buffers` of the newest frame. We count as one of its readers, so that it is
+    /// not reused yet: a consumer that has already returned it would miss another frame in the same
+    /// buffer.
     private var newest: Int?
     /// The clock of the graph that we drive, in memory shared with PipeWire.
     private var clock: UnsafeMutablePointer<spa_io_clock>?
@@ -37,14 +39,14 @@ final class PipeWireConnection {
         var readers: UInt32 = 0
     }
 
-    /// What applications have set and nobody has taken yet.
+    /// The values that applications have set, until `takeWritten()`.
     private var written: [(NodeProperty.Name, Double)] = []
 
     private let size: Size
     private let rate: Int
     private let parameters: Parameters
 
-    // In the order in which they are made; undone in reverse.
+    // In the order of creation; released in reverse.
     private let loop: UnsafeMutablePointer<pw_loop>
     private let context: OpaquePointer
     private let core: OpaquePointer
@@ -52,12 +54,13 @@ final class PipeWireConnection {
     private let stream: OpaquePointer
     private let listeners = Listeners()
 
-    /// PipeWire's library, made ready once and for as long as we run.
+    /// PipeWire's library, initialized once and never released.
     private static let library: Void = pw_init(nil, nil)
 
-    /// Connects and asks for the node; it is published once `nodeID` is known.
+    /// Connects and requests the node, which is published once `nodeID` is known. Does not block.
     ///
-    /// Throws ENOENT, ECONNREFUSED or EHOSTDOWN when there is no PipeWire. Does not wait for it.
+    /// - Throws: ENOENT, ECONNREFUSED or EHOSTDOWN if PipeWire does not run; otherwise the errno of
+    ///   the call that failed.
     init(_ settings: PipeWireNode.Settings) throws(SystemError) {
         _ = Self.library
         size = settings.size
@@ -99,7 +102,7 @@ final class PipeWireConnection {
         self.registry = registry
         self.stream = stream
         descriptor = cpw_loop_get_fd(loop)
-        undo = []  // From here on `deinit` sees to it.
+        undo = []  // From here on `deinit` releases it all.
 
         listeners.listen(core: core, registry: registry, stream: stream, for: self)
         var formats: [UnsafePointer<spa_pod>?] = [parameters.format]
@@ -125,12 +128,12 @@ final class PipeWireConnection {
         pw_loop_destroy(loop)
     }
 
-    /// Sees to what PipeWire has to say. Does not wait.
+    /// Handles PipeWire's pending events. Does not block.
     func iterate() {
         let result = cpw_loop_iterate(loop, 0)
         if result < 0, result != -EINTR { failure = failure ?? String(cString: strerror(-result)) }
-        // Not by the stream's own callback: that also tells of a consumer that could not be linked
-        // as of an error, while the stream goes on.
+        // Not from the stream's own callback: it also reports an error when a consumer could not be
+        // linked, although the stream goes on.
         var reason: UnsafePointer<CChar>?
         let state = pw_stream_get_state(stream, &reason)
         if state == PW_STREAM_STATE_ERROR || state == PW_STREAM_STATE_UNCONNECTED {
@@ -138,7 +141,7 @@ final class PipeWireConnection {
         }
     }
 
-    /// The node's id, once PipeWire has given it one.
+    /// The node's id, or `nil` before PipeWire has assigned one.
     var nodeID: UInt32? {
         guard state == PW_STREAM_STATE_PAUSED || state == PW_STREAM_STATE_STREAMING else {
             return nil
@@ -147,23 +150,23 @@ final class PipeWireConnection {
         return id == SPA_ID_INVALID ? nil : id
     }
 
-    /// Shows `properties` to applications, in the place of those before.
+    /// Replaces the properties that applications see.
     func show(_ properties: [NodeProperty]) {
         let parameters = PropertyParameters(properties)
         var pods = parameters.pods
         pw_stream_update_params(stream, &pods, UInt32(pods.count))
     }
 
-    /// What applications have set since the last time, in order.
+    /// Returns the values that applications have set since the last call, in order.
     func takeWritten() -> [(NodeProperty.Name, Double)] {
         defer { written = [] }
         return written
     }
 
-    /// Whether somebody takes frames.
+    /// `true` while a consumer takes frames.
     var isStreaming: Bool { failure == nil && state == PW_STREAM_STATE_STREAMING }
 
-    /// How many links lead away from the node.
+    /// The number of links from the node.
     var consumers: Int {
         guard let nodeID else { return 0 }
         return links.values.count { $0 == nodeID }
@@ -172,13 +175,13 @@ final class PipeWireConnection {
     private var state: pw_stream_state { pw_stream_get_state(stream, nil) }
 }
 
-// MARK: - What PipeWire tells
+// MARK: - PipeWire's events
 
 // Called by `Listeners`.
 
 extension PipeWireConnection {
     func coreFailed(_ object: UInt32, _ result: CInt, _ message: String) {
-        // Of the core alone (0), and this alone ends the connection.
+        // Only this error, of the core itself (object 0), ends the connection.
         if object == 0, result == -EPIPE { failure = failure ?? message }
     }
 
@@ -193,8 +196,8 @@ extension PipeWireConnection {
     }
 
     func formatChanged(_ format: UnsafePointer<spa_pod>?) {
-        // Nothing to take back when there is none: buffers go by themselves. Consumers clear it
-        // more than once.
+        // Consumers clear the format more than once. There is nothing to undo then: PipeWire
+        // removes the buffers itself.
         guard format != nil else { return }
         var memory = parameters.memory
         pw_stream_update_params(stream, &memory, UInt32(memory.count))
@@ -208,7 +211,7 @@ extension PipeWireConnection {
         guard id == SPA_IO_Clock.rawValue else { return }
         let fits = size >= MemoryLayout<spa_io_clock>.size
         clock = fits ? area?.assumingMemoryBound(to: spa_io_clock.self) : nil
-        // A consumer reads it when it starts, before the first frame.
+        // A consumer reads the clock when it starts, before the first frame.
         setClock(to: MonotonicClock.now)
     }
 
@@ -220,7 +223,7 @@ extension PipeWireConnection {
     }
 
     func bufferWent(_ buffer: UnsafeMutablePointer<pw_buffer>) {
-        // They go and come all together.
+        // PipeWire removes and adds buffers all at once.
         newest = nil
         areShared = false
         buffers.removeAll { $0.id == buffer }
@@ -230,7 +233,7 @@ extension PipeWireConnection {
 // MARK: - Frames
 
 extension PipeWireConnection {
-    /// See `PipeWireNode.publish`.
+    /// Publishes one frame; see `PipeWireNode.publish`.
     func publish(
         pts: Timestamp,
         sequence: UInt64,
@@ -242,7 +245,7 @@ extension PipeWireConnection {
         }
         let stride = size.width * 2
         let byteCount = stride * size.height
-        // A buffer of another shape than was agreed on is not given back, and so not used again.
+        // A buffer that does not match the format is not returned, so it is not used again.
         guard content.pointee.n_datas > 0, let plane = content.pointee.datas,
             let base = plane.pointee.data, let chunk = plane.pointee.chunk,
             Int(plane.pointee.maxsize) >= byteCount
@@ -265,11 +268,12 @@ extension PipeWireConnection {
         {
             transform.pointee.transform = SPA_META_TRANSFORMATION_None.rawValue
         }
-        // Another node drives when a consumer is part of its graph too; it then takes the frame in
-        // its own time. Before the stream runs, asking crashes PipeWire 1.4: see `isStreaming`.
+        // Another node drives if a consumer also belongs to that node's graph; the consumer then
+        // takes the frame in its own time. Calling this before the stream runs crashes PipeWire
+        // 1.4, hence the check of `isStreaming`.
         let drives = pw_stream_is_driving(stream)
-        // Before the frame is queued: until a connection has been triggered once, queueing starts
-        // a cycle by itself.
+        // Before the frame is queued: until the first trigger of a connection, queueing itself
+        // starts a cycle.
         if drives { setClock(to: pts) }
         guard pw_stream_queue_buffer(stream, buffer) >= 0 else { return false }
         hold(buffer)
@@ -277,13 +281,14 @@ extension PipeWireConnection {
         return true
     }
 
-    /// A free buffer; `nil` where there is none. One consumer alone that holds them all may do so.
+    /// Returns a free buffer, or `nil` if there is none. A single consumer that has had the buffers
+    /// to itself may hold them all; otherwise one is taken back.
     private func dequeue() -> UnsafeMutablePointer<pw_buffer>? {
         dequeueAny() ?? (areShared || consumers > 1 ? takeBack() : nil)
     }
 
     private func dequeueAny() -> UnsafeMutablePointer<pw_buffer>? {
-        // The buffer whose turn it is may still be read (EBUSY): it goes to the end of the queue.
+        // The next buffer may still have readers (EBUSY); it then moves to the end of the queue.
         for _ in 0..<buffers.count {
             if let buffer = pw_stream_dequeue_buffer(stream) { return buffer }
             guard errno == EBUSY else { return nil }
@@ -291,13 +296,13 @@ extension PipeWireConnection {
         return nil
     }
 
-    /// The buffer that was published longest ago, whoever still reads it.
+    /// Returns the buffer that was published longest ago, even if it still has readers.
     ///
-    /// All consumers share the buffers. One that hangs takes every frame and gives none back, and
-    /// after eight of them nobody would get another; it rather finds its own overwritten, as with
-    /// any camera (PipeWire's own V4L2 node never asks who reads). PipeWire refuses a buffer that
-    /// has readers, so that all are without any while it is asked; who gives a frame back in that
-    /// moment is counted right, since counts are added and not set.
+    /// All consumers share the buffers. One that hangs takes every frame and returns none, and
+    /// after eight frames no other consumer would get one. Its frames are overwritten instead, as
+    /// with any camera: PipeWire's own V4L2 node never checks for readers. PipeWire refuses a
+    /// buffer that has readers, so the counts are set to zero during the call. A frame returned
+    /// meanwhile is still counted correctly, since the counts are then added back, not set.
     private func takeBack() -> UnsafeMutablePointer<pw_buffer>? {
         for i in buffers.indices where i != newest {
             buffers[i].readers = buffers[i].busy.map(cpw_busy_take) ?? 0
@@ -310,7 +315,7 @@ extension PipeWireConnection {
         return dequeueAny()
     }
 
-    /// Makes `buffer` the one with the newest frame.
+    /// Makes `buffer` the newest frame, and counts us as one of its readers.
     private func hold(_ buffer: UnsafeMutablePointer<pw_buffer>) {
         if let newest { buffers[newest].busy.map { cpw_busy_add($0, -1) } }
         newest = buffers.firstIndex { $0.id == buffer }
@@ -325,11 +330,11 @@ extension PipeWireConnection {
             .assumingMemoryBound(to: Value.self)
     }
 
-    /// Sets the graph's clock to `time`, on CLOCK_MONOTONIC. A stream that drives is left to do so
-    /// itself; without it the clock shows an audio period and stands still.
+    /// Sets the graph's clock to `time`, on CLOCK_MONOTONIC. The driving stream has to do this
+    /// itself; otherwise the clock shows an audio period and stands still.
     ///
-    /// Since PipeWire 1.4 GStreamer's pipelines take their time from it: `position` must go on
-    /// while nobody looks, and agree with `nsec`. See docs/pipewire.md.
+    /// Since PipeWire 1.4, GStreamer's pipelines take their time from it: `position` must advance
+    /// even without viewers, and agree with `nsec`. See docs/pipewire.md.
     private func setClock(to time: Timestamp) {
         guard let clock else { return }
         let now = UInt64(max(0, time.nanoseconds))
@@ -348,7 +353,7 @@ extension PipeWireConnection {
 
 // MARK: - Properties
 
-/// What the node says of itself. `media.role` is what browsers and the camera portal look for.
+/// Returns the node's properties. Browsers and the camera portal look for `media.role`.
 private func makeProperties(
     for settings: PipeWireNode.Settings
 ) -> UnsafeMutablePointer<pw_properties>? {
@@ -362,7 +367,7 @@ private func makeProperties(
     ])
 }
 
-/// Properties in PipeWire's form; who is given them owns them. `nil` when there is no memory.
+/// Returns `values` as PipeWire properties, owned by the caller; `nil` if out of memory.
 private func makeProperties(_ values: [String: String]) -> UnsafeMutablePointer<pw_properties>? {
     var empty = spa_dict()
     let properties = pw_properties_new_dict(&empty)

@@ -3,30 +3,31 @@ package import Platform
 
 /// The camera that applications see: one node in PipeWire, with one fixed mode.
 ///
-/// The node is there whenever PipeWire is. When PipeWire goes, or was never there, it is tried
-/// again, soon at first and then every two seconds, and at once when PipeWire's socket appears.
+/// The node exists whenever PipeWire runs. When PipeWire stops or was never there, the node
+/// reconnects: after 0.1 s at first, up to every two seconds later, and at once when PipeWire's
+/// socket appears.
 ///
-/// - Context: bound to the thread of its event loop, `init` and release included. Events are given
-///   from the loop, never from within a call on the node, so that any of them may be answered with
-///   any call, `close()` too.
+/// - Context: bound to the thread of its event loop, including `init` and release. Events come from
+///   the loop, never from within a call on the node, so any of them may be answered with any call,
+///   even `close()`.
 package final class PipeWireNode {
-    /// What is published.
+    /// The settings of a node.
     package struct Settings: Hashable, Sendable {
-        /// `node.name`: stable, since applications remember a camera by it.
+        /// The `node.name`. Stable, since applications remember a camera by it.
         package var name: String
-        /// `node.description`: what people see.
+        /// The `node.description`, which people see.
         package var description: String
-        /// Width a multiple of 4, height even.
+        /// The size of the picture, in pixels. The width is a multiple of 4, the height is even.
         package var size: Size
-        /// Frames per second.
+        /// The frame rate, in frames per second.
         package var rate: Int
-        /// Which camera an application takes that has no choice of its own: the one with the highest.
-        /// Cameras themselves have up to 1000.
+        /// The `priority.session`. Applications without a choice of their own take the camera with
+        /// the highest; hardware cameras have up to 1000.
         package var priority: Int
-        /// The socket of the PipeWire to be found in, by its name or its path; `nil`: the user's.
+        /// The name or path of the PipeWire socket to connect to, or `nil` for the user's.
         package var remote: String?
 
-        /// The settings of a node called `name`, which people see as `description`.
+        /// Creates the settings of a node called `name`, which people see as `description`.
         package init(
             name: String,
             description: String,
@@ -44,17 +45,17 @@ package final class PipeWireNode {
         }
     }
 
-    /// What became of the node.
+    /// An event of the node.
     package enum Event: Hashable, Sendable {
-        /// It is there, with this id: at first, and with another id after each loss.
+        /// The node exists, with this id: once at first, and with another id after each loss.
         case published(id: UInt32)
-        /// PipeWire went or could not be reached. Once a loss, however long it lasts.
+        /// PipeWire stopped or could not be reached. Reported once per loss, however long it lasts.
         case lost(reason: String)
-        /// Somebody begins to take frames, or the last one stopped.
+        /// The first consumer starts taking frames (`true`), or the last one stopped.
         case streaming(Bool)
-        /// How many consumers are linked.
+        /// The number of linked consumers has changed.
         case consumers(Int)
-        /// An application has set a property: it is to be what it says, or to be shown as it is.
+        /// An application has set a property. Either apply the value, or show the real one again.
         case written(NodeProperty.Name, Double)
     }
 
@@ -80,9 +81,10 @@ package final class PipeWireNode {
     private static let shortestDelay = 0.1
     private static let longestDelay = 2.0
 
-    /// A node that connects as soon as the loop runs, and reconnects by itself until `close()`.
+    /// Creates a node that connects as soon as the loop runs, and reconnects until `close()`.
     ///
-    /// Throws when the process is out of descriptors; that there is no PipeWire is an event.
+    /// - Throws: `SystemError` if the process is out of descriptors. A missing PipeWire is an
+    ///   event, not an error.
     package init(
         loop: EventLoop,
         settings: Settings,
@@ -99,23 +101,24 @@ package final class PipeWireNode {
 
     deinit { close() }
 
-    /// Whether somebody takes frames now.
+    /// `true` while a consumer takes frames.
     package var isStreaming: Bool { connection?.isStreaming ?? false }
 
-    /// Publishes one frame: has `draw` fill it, stamps it, and wakes the consumers.
+    /// Publishes one frame: lets `draw` fill it, stamps it, and wakes the consumers.
     ///
-    /// `draw` is given the first byte and the stride, which is width × 2: YUY2, `height` rows, in
-    /// `ColorSpace.video`. What is there before is an older frame, not necessarily the last one.
+    /// `draw` receives the first byte and the stride, which is width × 2. The format is YUY2,
+    /// `height` rows, in `ColorSpace.video`. The memory holds an older frame, not necessarily the
+    /// last one.
     ///
-    /// Does not block, and allocates nothing.
+    /// Does not block or allocate.
     ///
     /// - Parameters:
-    ///   - pts: when the picture was taken, on CLOCK_MONOTONIC; rising.
-    ///   - sequence: rises by one each frame.
-    ///   - discontinuity: marks the frame as not following the one before it.
-    ///   - draw: fills the picture, before this returns.
-    /// - Returns: False, without a call of `draw`, when nobody takes frames or when every buffer is
-    ///   still held by a consumer: the frame is dropped then.
+    ///   - pts: the time when the picture was taken, on CLOCK_MONOTONIC; rising.
+    ///   - sequence: the number of the frame; rises by one each frame.
+    ///   - discontinuity: `true` if the frame does not follow the one before it.
+    ///   - draw: a closure that fills the picture before it returns.
+    /// - Returns: `false`, without a call of `draw`, if no consumer takes frames or if consumers
+    ///   still hold every buffer. The frame is then dropped.
     package func publish(
         pts: Timestamp,
         sequence: UInt64,
@@ -130,14 +133,14 @@ package final class PipeWireNode {
         ) ?? false
     }
 
-    /// What applications are shown of the camera's values, and may set, from now on.
+    /// Replaces the camera values that applications see and may set.
     package func show(_ properties: [NodeProperty]) {
         guard properties != self.properties else { return }
         self.properties = properties
         if reported.id != nil { connection?.show(properties) }
     }
 
-    /// Takes the node away, without a further event. Harmless when done twice.
+    /// Removes the node, without a further event. Harmless if called twice.
     package func close() {
         onEvent = nil
         retry = nil
@@ -163,7 +166,7 @@ package final class PipeWireNode {
     }
 
     private func disconnect() {
-        // First: the descriptor belongs to the connection.
+        // First, since the descriptor belongs to the connection.
         watch?.cancel()
         watch = nil
         connection = nil
@@ -189,7 +192,7 @@ package final class PipeWireNode {
     private func lose(_ reason: String) {
         disconnect()
         socket = SocketWatch(loop: loop, remote: settings.remote) { [weak self] in
-            // A moment between its appearance and its being listened at.
+            // PipeWire creates the socket shortly before it listens on it.
             self?.delay = PipeWireNode.shortestDelay
             self?.retry?.arm(after: 0.02)
         }

@@ -1,16 +1,16 @@
 import Glibc
 import Platform
 
-/// Calls when PipeWire's socket appears: inotify(7) on its directory.
+/// Reports when PipeWire's socket appears, with inotify(7) on its directory.
 ///
 /// - Context: bound to the thread of its event loop.
 final class SocketWatch {
     private let inotify: Descriptor
     private var watch: EventLoop.Watch?
 
-    /// Watches for the socket called `remote`, a name or a path; `nil`: where the user's is.
+    /// Watches for the socket called `remote`, a name or a path, or for the user's if it is `nil`.
     ///
-    /// `nil` when there is no such directory, or nothing to watch it with.
+    /// Returns `nil` if the directory does not exist or cannot be watched.
     init?(loop: EventLoop, remote: String?, onAppearance: @escaping () -> Void) {
         guard let path = Self.path(remote), let slash = path.lastIndex(of: "/") else { return nil }
         let directory = String(path[...slash])
@@ -39,7 +39,7 @@ final class SocketWatch {
         getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    /// Whether `name` is among the files that `inotify` tells of.
+    /// Reads all pending events of `inotify`. Returns `true` if one is about the file `name`.
     private static func reads(_ name: String, from inotify: CInt) -> Bool {
         withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
             var isThere = false
