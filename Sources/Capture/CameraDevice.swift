@@ -1,34 +1,36 @@
 package import DualCamCore
 
-/// A camera that is attached to this machine.
+/// A camera attached to this machine.
 package struct CameraDevice: Hashable, Sendable {
-    /// Which way a camera looks, where its driver tells.
+    /// The direction that a camera faces, as reported by its driver.
     package enum Orientation: Hashable, Sendable {
-        /// At the user.
+        /// Towards the user.
         case front
         /// Away from the user.
         case back
-        /// Wherever it was put.
+        /// Any direction; the camera is not fixed to the machine.
         case external
     }
-    /// Its node now: "/dev/video0". Another one after the next start, maybe.
+    /// The path of its node, such as "/dev/video0". May change after a restart.
     package var path: String
-    /// What people call it.
+    /// The name that people read.
     package var name: String
-    /// What it is known by, the same after a restart: "v4l2:usb-…-video-index0", "v4l2:usb-0000:00:14.0-1".
+    /// The stable identity, kept over restarts: "v4l2:usb-…-video-index0",
+    /// "v4l2:usb-0000:00:14.0-1".
     package var identity: String
-    /// What else it may be called in a configuration: by-id and by-path names, bus path, device paths.
+    /// Other names that a configuration may use: by-id and by-path names, the bus path, device
+    /// paths.
     package var aliases: Set<String>
-    /// Where it is plugged in, as its driver says it: "usb-0000:00:14.0-1"; empty where unknown.
+    /// The place on the bus, as reported by the driver: "usb-0000:00:14.0-1"; empty if unknown.
     package var bus: String
-    /// Which way it looks, where that is known.
+    /// The direction that it faces, or `nil` if unknown.
     package var orientation: Orientation?
-    /// Built into the machine, as the firmware tells.
+    /// `true` if it is built into the machine, according to the firmware.
     package var isFixed: Bool
-    /// It gives pictures without colours only, as infrared cameras do.
+    /// `true` if it gives pictures without colour only, as infrared cameras do.
     package var isMonochrome: Bool
 
-    /// A camera, as the directory found it.
+    /// Creates a camera with what the directory found.
     package init(
         path: String,
         name: String,
@@ -49,19 +51,20 @@ package struct CameraDevice: Hashable, Sendable {
         self.isMonochrome = isMonochrome
     }
 
-    /// Whether a configuration that says "v4l2:`name`" means this one.
+    /// Returns `true` if "v4l2:`name`" in a configuration means this camera.
     package func isCalled(_ name: String) -> Bool {
         identity == "v4l2:\(name)" || path == name || aliases.contains(name)
     }
 }
 
-/// Which of `devices` is for which role, where the roles' sources ask for a device at all.
+/// Assigns `devices` to the roles whose sources ask for a device.
 ///
-/// Those that are asked for by name come first. Then, for `auto`: the one whose identity the role
-/// has been `holding`, so that none changes its role because another one comes or goes; one that
-/// looks that way; for the front one that is fixed to the machine, for the back one that is not;
-/// else the first free one by identity, for the back before the front. Infrared cameras are taken
-/// last. No device is given twice, and a role for which none is left gets none.
+/// Devices requested by name are assigned first. For `auto`, the order is: the device whose
+/// identity the role has been `holding`, so that another device's arrival or removal changes no
+/// role; a device that faces the role's direction; for the front, a device built into the machine;
+/// for the back, a device that is not built in and does not face the front; the first free device
+/// by identity, for the back before the front. Infrared cameras come last. Each device is assigned
+/// once; a role without a device gets `nil`.
 package func assign(
     _ devices: [CameraDevice],
     back: SourceSpecification,
@@ -93,11 +96,13 @@ package func assign(
     return (assigned[.back], assigned[.front])
 }
 
-/// The source that `specification` asks for, to be opened for `role`; `nil` when `auto` has no device.
+/// Returns the source that `specification` asks for, to be opened for `role`; `nil` if `auto` has
+/// no device.
 ///
-/// `device` is what `assign` gave the role. A V4L2 device that is not there makes a source all the
-/// same, which says so when it is opened, as does a node of PipeWire. Throws `unsupported` for a test
-/// picture that there is not.
+/// `device` is the one that `assign` gave the role. A V4L2 device or PipeWire node that does not
+/// exist still makes a source, which throws when it is opened.
+///
+/// - Throws: `unsupported` for an unknown test picture.
 package func cameraSource(
     _ specification: SourceSpecification,
     role: Role,

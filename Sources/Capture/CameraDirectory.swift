@@ -3,12 +3,12 @@ import Frames
 import Glibc
 import Platform
 
-/// The cameras that are attached to this machine now: from sysfs, from udev where it runs, and from
-/// the devices themselves, each of which is asked once.
+/// The cameras now attached to this machine, from sysfs, from udev where it runs, and from the
+/// devices themselves, each of which is queried once.
 ///
 /// - Context: bound to one thread at a time.
 package final class CameraDirectory {
-    /// What asking a node for itself brought.
+    /// A node's answer about itself.
     struct Answer {
         var capability: VideoCapability
         var orientation: CameraDevice.Orientation?
@@ -20,8 +20,8 @@ package final class CameraDirectory {
     private let record: (String) -> DeviceRecord?
     private let probe: DeviceProbe
 
-    /// This machine's. `onAnswer` is called, on a thread of its own, when a node answers after a
-    /// list was made without its answer.
+    /// Creates the directory of this machine. `onAnswer` is called on a thread of its own when a
+    /// node answers after a list was made without it.
     package convenience init(onAnswer: @escaping @Sendable () -> Void = {}) {
         self.init(
             sysfs: "/sys/class/video4linux",
@@ -31,8 +31,8 @@ package final class CameraDirectory {
         )
     }
 
-    /// The nodes named in `sysfs`, of which udev knows what `record` says, and whose files are in
-    /// `dev`.
+    /// Creates a directory of the nodes named in `sysfs`, whose files are in `dev`. `record`
+    /// returns what udev knows of a node.
     init(
         sysfs: String,
         dev: String,
@@ -62,25 +62,25 @@ package final class CameraDirectory {
         )
     }
 
-    /// A node, before it has a name that lasts.
+    /// A node, before it has a stable name.
     private struct Candidate {
         let path: String
         let name: String
         let bus: String
         let answer: Answer?
-        /// Its interface in sysfs, and with it the USB device.
+        /// The path of its interface in sysfs, which leads to the USB device.
         let parent: String?
-        /// By-id and by-path names.
+        /// By-id names; `places` has the by-path names.
         var ids: [String] = []
         var places: [String] = []
     }
 
-    /// Lists the cameras, in the order of their identities.
+    /// Lists the cameras in the order of their identities.
     ///
-    /// A node that is new is opened for a moment, which turns no camera on. One that may not be
-    /// opened, or does not answer within a second, is listed under what sysfs knows, so that opening
-    /// it can tell why. One that udev has yet to look at is left out: its links and permissions are
-    /// not what they are going to be. Takes some milliseconds, or that second.
+    /// A new node is opened briefly, which does not turn the camera on. A node that may not be
+    /// opened, or does not answer within a second, is listed with what sysfs knows, so that opening
+    /// it reports the reason. A node that udev has not processed yet is left out, since its links
+    /// and permissions are not final. Takes some milliseconds, or that second.
     package func cameras() -> [CameraDevice] {
         let records = entries(of: sysfs).filter { $0.hasPrefix("video") }.sorted()
             .map { (entry: $0, record: record($0)) }
@@ -100,7 +100,8 @@ package final class CameraDirectory {
         return nodes.map { camera($0, among: nodes) }.sorted { $0.identity < $1.identity }
     }
 
-    /// What there is under the sysfs name `entry`; `nil` when it is no camera, or our own output.
+    /// Returns the node with the sysfs name `entry`; `nil` if it is not a camera, or our own
+    /// output.
     private func node(
         _ entry: String,
         _ record: DeviceRecord?,
@@ -122,8 +123,9 @@ package final class CameraDirectory {
             )
         case .failure(let error) where error.code != .denied: return nil
         case .failure, nil:
-            // One without a device is no camera that could be plugged in. The first node of a device
-            // is its camera, where udev does not know; later ones are for metadata and the like.
+            // A node without a device cannot be a camera that was plugged in. If udev does not
+            // know, the first node of a device is taken to be its camera; later ones are for
+            // metadata and the like.
             guard let parent,
                 record?.capabilities != nil || content("\(sysfs)/\(entry)/index") == "0"
             else { return nil }
@@ -137,9 +139,8 @@ package final class CameraDirectory {
         }
     }
 
-    /// Where a device of USB is plugged in, as usb_make_path() of the kernel has it: what a driver
-    /// that cannot be asked would say. `interface` is its path in sysfs,
-    /// "…/0000:00:14.0/usb1/1-2/1-2:1.0".
+    /// Returns the place of a USB device, as the kernel's usb_make_path() makes it, for a driver
+    /// that cannot be queried. `interface` is its path in sysfs, "…/0000:00:14.0/usb1/1-2/1-2:1.0".
     private func busOfUSB(_ interface: String) -> String? {
         let parts = interface.split(separator: "/")
         guard let hub = parts.lastIndex(where: { $0.hasPrefix("usb") }), hub > 0,
@@ -148,8 +149,8 @@ package final class CameraDirectory {
         return "usb-\(parts[hub - 1])-\(port)"
     }
 
-    /// `card` without what USB video adds to it: "Desk Cam: Desk C" is "Desk Cam", cut to the
-    /// 31 bytes that the field has.
+    /// Returns `card` without the repetition that USB video adds: "Desk Cam: Desk C", which is cut
+    /// to the field's 31 bytes, becomes "Desk Cam".
     static func plainName(_ card: String) -> String {
         guard let colon = card.firstRange(of: ": ") else { return card }
         let (name, repeated) = (card[..<colon.lowerBound], card[colon.upperBound...])
@@ -173,10 +174,10 @@ package final class CameraDirectory {
         )
     }
 
-    /// What `node` is called after a restart, too: by its maker, model and serial number where these
-    /// are its own, else by where it is plugged in.
+    /// Returns a name of `node` that survives a restart: maker, model and serial number if they are
+    /// unique, else its place on the bus.
     private func lastingName(of node: Candidate, among all: [Candidate]) -> String {
-        // Two cameras without a serial number, or with the same, fight for one by-id link.
+        // Cameras with the same serial number, or with none, compete for one by-id link.
         if let serial = usbValue("serial", of: node), !serial.isEmpty,
             let id = node.ids.first(where: { _ in isAlone(node, serial, among: all) })
         {
@@ -188,7 +189,7 @@ package final class CameraDirectory {
         return "\(interface ?? node.name)#\(order(of: node, among: all))"
     }
 
-    /// Whether no other device than that of `node` has its model and serial number.
+    /// Returns `true` if no other device has the model and serial number of `node`'s device.
     private func isAlone(_ node: Candidate, _ serial: String, among all: [Candidate]) -> Bool {
         !all.contains {
             usb(of: $0) != usb(of: node) && usbValue("serial", of: $0) == serial
@@ -197,12 +198,12 @@ package final class CameraDirectory {
         }
     }
 
-    /// How many nodes of the same interface come before `node`.
+    /// Returns the number of nodes of the same interface before `node`.
     private func order(of node: Candidate, among all: [Candidate]) -> Int {
         all.filter { $0.parent == node.parent }.firstIndex { $0.path == node.path } ?? 0
     }
 
-    /// The USB device whose interface `node` is.
+    /// Returns the path of the USB device that `node`'s interface belongs to.
     private func usb(of node: Candidate) -> String? { node.parent.flatMap { resolve("\($0)/..") } }
 
     private func usbValue(_ name: String, of node: Candidate) -> String? {
@@ -216,7 +217,7 @@ package final class CameraDirectory {
     }
 }
 
-/// `path` without links and dots; `nil` when there is nothing.
+/// Returns `path` without links and dots; `nil` if it does not exist.
 private func resolve(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }

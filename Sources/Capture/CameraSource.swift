@@ -3,21 +3,22 @@ package import Frames
 import Glibc
 package import Platform
 
-/// What a camera is opened for.
+/// A request for pictures from a camera.
 package struct CaptureRequest: Hashable, Sendable {
-    /// What its picture has to fill, in pixels, upright as the camera is mounted.
+    /// The size that the picture has to fill, in pixels, upright as the camera is mounted.
     package var size: Size
-    /// Frames per second that are of use.
+    /// The highest useful rate, in frames per second.
     package var rate: Int
-    /// What the user asks of it beyond that.
+    /// The user's choice of mode.
     package var mode: CaptureModePreference
-    /// How many steps it is to be easier on the bus than it would be: a compressed format first,
-    /// then fewer frames, then a smaller picture. Nothing where the user asked for a mode.
+    /// The number of steps to reduce the load on the bus: a compressed format first, then fewer
+    /// frames, then a smaller picture. No effect if the user chose a mode.
     package var reduction: Int
-    /// Whether it is for a photograph: as many pixels as there are, whatever else was asked for.
+    /// `true` for a photograph: the mode with the most pixels, whatever else was requested.
     package var isFull = false
 
-    /// A picture that fills `size`, `rate` times a second, in the mode that `mode` prefers.
+    /// Creates a request for pictures that fill `size`, `rate` times a second, in the mode that
+    /// `mode` prefers.
     package init(size: Size, rate: Int, mode: CaptureModePreference = .auto, reduction: Int = 0) {
         self.size = size
         self.rate = rate
@@ -28,116 +29,120 @@ package struct CaptureRequest: Hashable, Sendable {
 
 /// A camera that can be opened.
 package protocol CameraSource: Sendable {
-    /// What people call it: "Desk Cam".
+    /// The name that people read: "Desk Cam".
     var name: String { get }
-    /// What it is known by, the same after a reboot: "v4l2:usb-…-video-index0", "test:bars".
+    /// The stable identity, kept over restarts: "v4l2:usb-…-video-index0", "test:bars".
     var identity: String { get }
-    /// Where it is now, such as "/dev/video0"; empty where it is nowhere, or that is no question.
+    /// The current place, such as "/dev/video0"; empty if there is none.
     var place: String { get }
-    /// Opens it and starts the pictures. May take as long as the device wants, 1 s and more.
+    /// Opens the camera and starts the pictures. May take as long as the device needs, 1 s or more.
     ///
-    /// To be called by the thread that the stream is to live on.
+    /// - Throws: a `CaptureError`; its code depends on the source.
+    /// - Context: the thread that the stream is to live on.
     func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream
-    /// The same, but throws `woken` when `bell` rings before it is done; a bell that rang is silenced.
-    /// Only what waits for others, and not for a device, can be woken.
+    /// Opens the camera like `open(_:)`, but throws `woken` if `bell` rings meanwhile; the bell is
+    /// then silenced. Only waits for other programs, not for a device, can be woken.
     func open(_ request: CaptureRequest, bell: Bell) throws(CaptureError) -> any CameraStream
-    /// Opens the way to its controls, which turns no camera on; whether it streams or not.
+    /// Opens a port to the camera's controls, whether it streams or not. Does not turn the camera
+    /// on.
     ///
-    /// To be called by the thread that the port is to be used on.
+    /// - Context: the thread that is to use the port.
     func openControls() throws(CaptureError) -> any ControlPort
 }
 
 extension CameraSource {
-    /// Most have no place.
+    /// An empty string: most sources have no place.
     package var place: String { "" }
-    /// Most take as long as the device wants.
+    /// Opens the camera without watching `bell`: most sources wait for a device only.
     package func open(
         _ request: CaptureRequest,
         bell: Bell
     ) throws(CaptureError) -> any CameraStream { try open(request) }
 }
 
-/// A camera that is open. It closes when it is released.
+/// An open camera. It closes when it is released.
 ///
-/// - Context: bound to the thread that opened it. Frames that it gave may be held and released
-///   by any, also after it has closed.
+/// - Context: bound to the thread that opened it. Its frames may be held and released by any
+///   thread, even after it has closed.
 package protocol CameraStream: AnyObject {
-    /// What it really delivers, which may differ from what was asked for.
+    /// The mode that it really delivers, which may differ from the requested one.
     var mode: CaptureMode { get }
-    /// What it would deliver if the bus had room for it; `nil` where that is `mode`.
+    /// The mode that it would deliver if the bus had room; `nil` if that is `mode`.
     var unreducedMode: CaptureMode? { get }
-    /// Whether `request` would be answered with what this delivers: if not, it has to be opened anew.
+    /// Returns `true` if this stream already delivers what `request` would get; if not, reopen it.
     func suits(_ request: CaptureRequest) -> Bool
-    /// How long the last frame took to become one, after it had been taken: to convert. Of a JPEG,
-    /// nothing is known yet.
+    /// The time it took to convert the last frame after it was received. Does not cover the
+    /// decoding of `jpeg` events.
     var decoding: Timestamp { get }
-    /// Waits for the next picture, until `deadline` or until `bell` rings; a bell that rang is silenced.
+    /// Waits for the next picture, until `deadline` or until `bell` rings; the bell is then
+    /// silenced.
     ///
-    /// Does not allocate once the stream has settled. After an error the stream is of no use any
-    /// more, and is to be released.
+    /// Does not allocate once the stream has settled.
+    ///
+    /// - Throws: a `CaptureError`, after which the stream is unusable and should be released.
     func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent
 }
 
 extension CameraStream {
-    /// Most deliver what they can.
+    /// `nil`: most streams deliver their best mode.
     package var unreducedMode: CaptureMode? { nil }
-    /// Some give pictures that are frames already.
+    /// Zero: some sources deliver finished frames.
     package var decoding: Timestamp { .zero }
 }
 
-/// What came of waiting for a picture.
+/// The result of a wait for a picture.
 package enum CapturedEvent: Sendable {
     /// A picture.
     case frame(Frame)
-    /// A picture that is still compressed, and that nobody has looked at: it may be damaged.
+    /// A picture that is still compressed. It has not been checked and may be damaged.
     case jpeg(JPEGFrame)
-    /// A picture that was no good, or for which no memory was free. The one before it stays. It has
-    /// its place in the sequence of frames.
+    /// A damaged picture, or one without free memory. The previous picture stays. It still counts
+    /// in the sequence of frames.
     case dropped
-    /// None until the deadline.
+    /// No picture came before the deadline.
     case timedOut
     /// The bell rang.
     case woken
 }
 
-/// Why a camera cannot be opened, or cannot go on.
+/// An error that keeps a camera from opening or from going on.
 package struct CaptureError: Error, Hashable, CustomStringConvertible {
-    /// What went wrong, by what can be done about it.
+    /// The kind of error, by what can be done about it.
     package enum Code: String, CaseIterable, Sendable {
-        /// Another program streams from it. It may be free later.
+        /// Another program streams from it. It may become free later.
         case busy
-        /// It was there, and is no more. It may be plugged in again.
+        /// It has been removed. It may be plugged in again.
         case gone
-        /// There is no such device or file.
+        /// The device or file does not exist.
         case notFound
         /// We may not open it.
         case denied
         /// The bus has no room for a stream of this mode. A smaller one may fit.
         case bandwidth
-        /// It has no mode that we can use, or not the one that was asked for.
+        /// It has no mode that we can use, or not the requested one.
         case unsupported
-        /// What it delivers cannot be read as pictures.
+        /// Its data cannot be read as pictures.
         case unreadable
         /// It took too long.
         case timedOut
-        /// A bell rang before it was done.
+        /// The bell rang first.
         case woken
         /// The system refused for a reason of its own, such as lack of memory.
         case system
     }
 
-    /// What went wrong.
+    /// The kind of error.
     package let code: Code
-    /// What was being done, as its manual names it: "VIDIOC_STREAMON", "open".
+    /// The failed operation, as its manual names it: "VIDIOC_STREAMON", "open".
     package let operation: String
-    /// What it was done to: a device's path, a file; empty where there is nothing to name.
+    /// The object of the operation, such as a device's path or a file; empty if there is none.
     package let subject: String
-    /// The errno, 0 where there was none.
+    /// The errno, or 0 if there is none.
     package let errno: CInt
-    /// What else a person should know: the modes that there are, what a decoder said.
+    /// Further facts for people: the modes that exist, a decoder's message.
     package let detail: String
 
-    /// `code`, as it came of `operation` on `subject`.
+    /// Creates an error of `operation` on `subject`.
     package init(
         _ code: Code,
         _ operation: String,
@@ -157,7 +162,7 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         describe(operation, subject, errno: errno, detail: detail, otherwise: code.rawValue)
     }
 
-    /// What the camera's state calls it.
+    /// The interruption that the camera's state shows for this error.
     package var interruption: Interruption {
         switch code {
         case .busy: .busy

@@ -2,9 +2,9 @@ package import Frames
 package import Platform
 import Synchronization
 
-/// Knows at any time which cameras there are, and tells when udev says that this has changed.
+/// A list of the attached cameras, kept up to date by udev, which reports each change.
 ///
-/// On a thread of its own, named `cameras`, since devices take their time to answer.
+/// Works on a thread of its own, named `cameras`, since devices are slow to answer.
 package final class CameraWatch: Sendable {
     private struct Commands {
         var looks = false
@@ -18,42 +18,45 @@ package final class CameraWatch: Sendable {
     private let report: @Sendable ([CameraDevice]) -> Void
     private let thread = Mutex<Thread?>(nil)
 
-    /// Looks for cameras from now on. `report` is told of them, on the thread of this, once they are
-    /// known and after each change. Throws when the system has no thread or descriptor to give.
+    /// Starts looking for cameras. `report` receives them on the watch's thread, once they are
+    /// known and after each change.
+    ///
+    /// - Throws: `SystemError` if the system is out of threads or descriptors.
     package init(
         report: @escaping @Sendable ([CameraDevice]) -> Void
     ) throws(SystemError) {
         bell = try Bell()
         listed = try Bell()
         self.report = report
-        // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
+        // Unsafe: created here so that errors can be thrown, then used by the new thread alone.
         nonisolated(unsafe) let worker = try Worker(of: self)
         let started = try Thread(name: "cameras") { worker.run() }
         thread.withLock { $0 = started }
     }
 
-    /// The cameras that are known; waited for until `deadline` as long as nothing is.
+    /// Returns the known cameras. Waits for the first list until `deadline`.
     package func cameras(until deadline: Timestamp) -> [CameraDevice] {
         if known.withLock({ $0 == nil }) { listed.wait(until: deadline) }
         return known.withLock { $0 ?? [] }
     }
 
-    /// Looks again where udev does not run, and so tells of nothing; reports what has changed.
+    /// Looks again if udev does not run and so reports nothing; reports any change.
     package func look() {
         commands.withLock { $0.looks = true }
         bell.ring()
     }
 
-    /// Has the thread end; does not wait for it.
+    /// Tells the thread to end. Does not wait for it.
     package func end() {
         commands.withLock { $0.isOver = true }
         bell.ring()
     }
 
-    /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end()`.
+    /// Waits for the thread to end, at most until `deadline`. Returns `true` if it has ended. Call
+    /// after `end()`.
     package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
-    /// What the thread holds. Bound to it.
+    /// The state of the thread. Bound to it.
     private final class Worker {
         private let shared: CameraWatch
         private let loop: EventLoop
@@ -65,7 +68,7 @@ package final class CameraWatch: Sendable {
             loop = try EventLoop()
             let late = shared.bell
             directory = CameraDirectory { late.ring() }
-            // Before the first look, so that nothing that comes meanwhile is missed.
+            // Before the first look, so that no change in between is missed.
             monitor = DeviceMonitor(loop: loop) { [unowned self] in list(reportsAll: true) }
             try loop.watch(shared.bell.descriptor, for: .readable) { [unowned self] _ in
                 runCommands()
@@ -86,12 +89,13 @@ package final class CameraWatch: Sendable {
             if commands.isOver {
                 loop.stop()
             } else if !commands.looks || monitor == nil {
-                // Without a command, it was a device that has answered at last.
+                // A ring without a command means that a slow device has answered.
                 list(reportsAll: false)
             }
         }
 
-        /// What udev tells of may be something that no list shows, such as a permission.
+        /// Lists the cameras. A change that udev reports, such as a permission, may show in no
+        /// list, so `reportsAll` reports it anyway.
         private func list(reportsAll: Bool) {
             let cameras = directory.cameras()
             let before = shared.known.withLock { known in

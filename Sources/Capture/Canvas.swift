@@ -2,30 +2,31 @@ import Frames
 
 /// A colour as red, green and blue, 0…1 each.
 typealias Paint = SIMD3<Float>
-/// A place on a canvas.
+/// A point on a canvas.
 typealias Point = SIMD2<Float>
 
-/// A picture being painted with soft-edged shapes, before it becomes a frame.
+/// A picture painted with soft-edged shapes, before it becomes a frame.
 ///
 /// Coordinates: y goes down from 0 to 1, x to the right from 0 to `aspect`, so that shapes keep
-/// theirs at every size. A shape is a function of a point that tells how far outside its edge it
-/// lies, negative inside, in the same unit.
+/// their form at every size. A shape is a function that returns how far a point lies outside its
+/// edge, negative inside, in the same unit.
 struct Canvas {
     let size: Size
     private var pixels: [Paint]
 
-    /// A black picture.
+    /// Creates a black picture.
     init(size: Size) {
         self.size = size
         pixels = Array(repeating: .zero, count: size.area)
     }
 
-    /// Width over height.
+    /// The width over the height.
     var aspect: Float { Float(size.width) / Float(size.height) }
 
-    /// Covers what lies within `shape` with `paint`.
+    /// Covers the inside of `shape` with `paint`.
     ///
-    /// The edge is `softness` wide, but at least a pixel. Only `bounds` is looked at, where given.
+    /// The edge is `softness` wide, but at least one pixel. If `bounds` is given, only that part is
+    /// painted.
     @inline(__always)
     mutating func fill(
         _ paint: (Point) -> Paint,
@@ -56,7 +57,7 @@ struct Canvas {
         }
     }
 
-    /// Covers a rectangle about `centre` with corners of radius `corner` with `paint`.
+    /// Covers a rectangle around `centre`, with corners of radius `corner`, with `paint`.
     @inline(__always)
     mutating func fillBox(
         _ centre: Point,
@@ -71,7 +72,7 @@ struct Canvas {
         }
     }
 
-    /// Draws a line that is 2 × `radius` wide.
+    /// Draws a line of width 2 × `radius`.
     @inline(__always)
     mutating func draw(
         from start: Point,
@@ -87,17 +88,17 @@ struct Canvas {
         }
     }
 
-    /// Adds light of `paint` that falls off around `centre` and is gone `radius` away.
+    /// Adds light of colour `paint` that falls off around `centre` and ends `radius` away.
     mutating func glow(at centre: Point, radius: Float, _ paint: Paint) {
         update(within: Bounds(centre, Point(radius, radius))) { point, old in
             let fall = max(0, 1 - length(point - centre) / radius)
-            // Screened, so that it brightens without burning out.
+            // Screened, so that it brightens without clipping.
             let light = paint * (fall * fall * fall)
             return old + light - old * light
         }
     }
 
-    /// Gives every pixel within `bounds` what `change` makes of its place and what was there.
+    /// Replaces every pixel within `bounds` by the result of `change` for its point and old colour.
     @inline(__always)
     private mutating func update(within bounds: Bounds?, _ change: (Point, Paint) -> Paint) {
         let area = (bounds ?? Bounds(x: 0...aspect, y: 0...1)).pixels(in: size)
@@ -111,7 +112,8 @@ struct Canvas {
         }
     }
 
-    /// The picture as planar YUV 4:2:0, BT.601 in limited range, into `buffer` laid out as `layout`.
+    /// Writes the picture to `buffer` as planar YUV 4:2:0, BT.601 in limited range, laid out as
+    /// `layout`.
     func write(to buffer: FrameBuffer, _ layout: FrameLayout) {
         precondition(layout.format == .i420 && layout.size == size)
         let luma = buffer.plane(0, of: layout)
@@ -147,13 +149,13 @@ struct Bounds {
         self.y = y
     }
 
-    /// The rectangle that reaches `half` from `centre` in each direction.
+    /// Creates the rectangle that extends `half` from `centre` in each direction.
     init(_ centre: Point, _ half: Point) {
         x = centre.x - half.x...centre.x + half.x
         y = centre.y - half.y...centre.y + half.y
     }
 
-    /// The pixels that it touches, grown to even edges so that chroma can follow, within `size`.
+    /// Returns the pixels that it touches, clipped to `size`, with even edges for the chroma.
     func pixels(in size: Size) -> PixelRect {
         func span(_ range: ClosedRange<Float>, _ limit: Int) -> Range<Int> {
             let scale = Float(size.height)
@@ -172,7 +174,7 @@ struct Bounds {
     }
 }
 
-/// Y, U and V of `paint`: BT.601 in limited range, 16…235 and 16…240.
+/// Returns Y, U and V of `paint`: BT.601 in limited range, 16…235 and 16…240.
 @inline(__always)
 func videoColor(_ paint: Paint) -> SIMD3<Float> {
     let luma = 0.299 * paint.x + 0.587 * paint.y + 0.114 * paint.z
@@ -183,11 +185,11 @@ func videoColor(_ paint: Paint) -> SIMD3<Float> {
     )
 }
 
-/// The nearest byte.
+/// Returns the nearest byte.
 @inline(__always)
 func byte(_ value: Float) -> UInt8 { UInt8(min(max(value + 0.5, 0), 255)) }
 
-/// ±½ by place: a little noise instead of visible steps in soft gradients.
+/// Returns ±½ depending on the position: a little noise hides the steps in soft gradients.
 @inline(__always)
 private func noise(_ x: Int, _ y: Int) -> Float {
     var hash =
@@ -196,17 +198,18 @@ private func noise(_ x: Int, _ y: Int) -> Float {
     return Float((hash ^ hash >> 13) & 0xff) / 255 - 0.5
 }
 
-/// The distance of `vector`'s end from its start.
+/// Returns the length of `vector`.
 @inline(__always)
 func length(_ vector: Point) -> Float { (vector * vector).sum().squareRoot() }
 
-/// How far `point` lies outside a disc; with other `radii` an ellipse, roughly.
+/// Returns how far `point` lies outside a disc; for unequal `radii` an ellipse, roughly.
 @inline(__always)
 func ellipse(_ point: Point, _ centre: Point, _ radii: Point) -> Float {
     (length((point - centre) / radii) - 1) * radii.min()
 }
 
-/// How far `point` lies outside a rectangle about `centre` with corners of radius `corner`.
+/// Returns how far `point` lies outside a rectangle around `centre` with corners of radius
+/// `corner`.
 @inline(__always)
 func roundedBox(_ point: Point, _ centre: Point, _ half: Point, corner: Float) -> Float {
     let offset = point - centre
@@ -214,7 +217,7 @@ func roundedBox(_ point: Point, _ centre: Point, _ half: Point, corner: Float) -
     return length(pointwiseMax(beyond, .zero)) + min(beyond.max(), 0) - corner
 }
 
-/// How far `point` lies outside a stroke from `start` to `end` that is 2 × `radius` wide.
+/// Returns how far `point` lies outside a stroke of width 2 × `radius` from `start` to `end`.
 @inline(__always)
 func stroke(_ point: Point, from start: Point, to end: Point, _ radius: Float) -> Float {
     let (along, reach) = (end - start, point - start)
@@ -222,7 +225,7 @@ func stroke(_ point: Point, from start: Point, to end: Point, _ radius: Float) -
     return length(reach - along * fraction) - radius
 }
 
-/// The paint `fraction` of the way from `start` to `end`.
+/// Returns the colour `fraction` of the way from `start` to `end`.
 @inline(__always)
 func mix(_ start: Paint, _ end: Paint, _ fraction: Float) -> Paint {
     start + (end - start) * min(max(fraction, 0), 1)

@@ -1,34 +1,39 @@
 package import DualCamCore
 
-/// The way to a camera's controls, apart from its pictures.
+/// Access to a camera's controls, apart from its pictures.
 ///
-/// Apart, since a control of a USB camera takes some milliseconds, and seconds where its firmware
-/// hangs: neither a frame nor the control side may wait for that. Drivers let a node be open twice, and
-/// only who streams needs to be alone.
+/// It is separate since a control of a USB camera takes some milliseconds, and seconds if its
+/// firmware hangs, and neither frames nor the control side may wait for that. Drivers let a node be
+/// opened twice; only the streaming needs it alone.
 ///
-/// - Context: bound to one thread at a time. What it opened closes when it is released.
+/// - Context: bound to one thread at a time. It closes what it opened when it is released.
 package protocol ControlPort: AnyObject {
-    /// Becomes urgent when `takeEvents` has something to take, and fails when the camera is gone; -1:
-    /// there is nothing to be watched.
+    /// Becomes urgent when `takeEvents` has events, and fails when the camera is gone; -1 if there
+    /// is nothing to watch.
     var descriptor: CInt { get }
-    /// All controls as they are now, in the driver's order. What cannot be read is left out.
+    /// Returns all controls with their current values, in the driver's order. Unreadable ones are
+    /// left out.
+    ///
+    /// - Throws: a `ControlRefusal` if the camera is gone.
     func controls() throws(ControlRefusal) -> [DeviceControl]
-    /// Brings flags and values of those of `controls` up to date that `matter`.
+    /// Updates flags and values of those `controls` for which `matters` returns `true`.
+    ///
+    /// - Throws: a `ControlRefusal` if the camera is gone.
     func update(
         _ controls: inout [DeviceControl],
         where matters: (DeviceControl) -> Bool
     ) throws(ControlRefusal)
-    /// Writes one value, in a call of its own; what came of it is to be read back.
+    /// Writes one value, in a call of its own. Read it back to see the effect.
     ///
-    /// Throws `notSupported` for one that an automatic has, `outOfRange`, and `failed`.
+    /// - Throws: `notSupported` for a control that an automatic holds, `outOfRange`, or `failed`.
     func write(_ write: ControlWrite) throws(ControlRefusal)
-    /// Has another program's changes of `controls` told.
+    /// Subscribes to other programs' changes of `controls`.
     func subscribe(to controls: [DeviceControl])
-    /// Takes what was told since; whether there was anything.
+    /// Takes the events so far. Returns `true` if there were any.
     func takeEvents() -> Bool
 }
 
-/// The controls of a source that has none: all that there is, is done in software.
+/// The port of a source without controls: everything is done in software.
 final class NoControls: ControlPort {
     let descriptor: CInt = -1
     func controls() -> [DeviceControl] { [] }
@@ -41,6 +46,6 @@ final class NoControls: ControlPort {
 }
 
 extension CameraSource {
-    /// Most have no controls.
+    /// Returns a port without controls: most sources have none.
     package func openControls() throws(CaptureError) -> any ControlPort { NoControls() }
 }

@@ -2,20 +2,20 @@ import CUdev
 import Glibc
 import Platform
 
-/// What udev knows of a video node: libudev(3).
+/// A video node's entry in udev: libudev(3).
 struct DeviceRecord {
-    /// Its rules have run: links, permissions and properties are there.
+    /// `true` once udev's rules have run: links, permissions and properties are final.
     var isSettled: Bool
-    /// What its own look at the node found, such as ":capture:"; `nil` where it did not look.
+    /// The capabilities that udev found on the node, such as ":capture:"; `nil` if it did not look.
     var capabilities: String?
 
-    /// That of the node called `entry` in sysfs; `nil` where udev does not run.
+    /// Reads the record of the node called `entry` in sysfs; `nil` if udev does not run.
     init?(of entry: String) {
         guard DeviceMonitor.isPossible, let context = udev_new() else { return nil }
         defer { udev_unref(context) }
         guard let device = udev_device_new_from_subsystem_sysname(context, "video4linux", entry)
         else {
-            // It has gone meanwhile.
+            // It is already gone.
             isSettled = false
             return
         }
@@ -25,16 +25,16 @@ struct DeviceRecord {
             .map { String(cString: $0) }
     }
 
-    /// A record with this in it.
+    /// Creates a record with these values.
     init(isSettled: Bool, capabilities: String? = nil) {
         self.isSettled = isSettled
         self.capabilities = capabilities
     }
 }
 
-/// Tells when V4L2 devices come and go, as udev knows it.
+/// Reports when V4L2 devices appear and disappear.
 ///
-/// After udev's own rules, so that links and permissions are there when it tells.
+/// It reports after udev's own rules, so that links and permissions are final.
 ///
 /// - Context: bound to the thread of its event loop.
 final class DeviceMonitor {
@@ -42,13 +42,13 @@ final class DeviceMonitor {
     private let context: OpaquePointer
     private var watch: EventLoop.Watch?
 
-    /// Whether udev runs; where it does not, listening brings neither an error nor anything else.
+    /// `true` if udev runs. Without udev, a monitor neither fails nor reports anything.
     static var isPossible: Bool { access("/run/udev/control", F_OK) == 0 }
 
     /// Calls `onChange` after each batch of changes.
     ///
-    /// `nil` when udev cannot be listened to, as in a container: cameras are then found only when
-    /// they are looked for.
+    /// Returns `nil` if udev cannot be reached, as in a container: cameras are then found only by
+    /// an explicit look.
     init?(loop: EventLoop, onChange: @escaping () -> Void) {
         guard Self.isPossible, let context = udev_new() else { return nil }
         guard let monitor = udev_monitor_new_from_netlink(context, "udev") else {
@@ -72,13 +72,13 @@ final class DeviceMonitor {
     }
 
     deinit {
-        // First: the descriptor belongs to the monitor.
+        // First, since the descriptor belongs to the monitor.
         watch?.cancel()
         udev_monitor_unref(monitor)
         udev_unref(context)
     }
 
-    /// Takes all messages that wait; whether there were any.
+    /// Takes all pending messages. Returns `true` if there were any.
     private func drain() -> Bool {
         var isChanged = false
         while let device = udev_monitor_receive_device(monitor) {

@@ -3,10 +3,10 @@ import Glibc
 import Platform
 import Synchronization
 
-/// Probes device nodes, each once for as long as it is there.
+/// Probes device nodes, each once while it exists.
 ///
-/// Each on a thread of its own: a device may take seconds to be opened, and one that is broken may
-/// take for ever, which is to keep nobody from the other cameras.
+/// Each probe has a thread of its own: a device may take seconds to open, and a broken one for
+/// ever, which must not delay the other cameras.
 ///
 /// - Context: bound to one thread at a time.
 final class DeviceProbe {
@@ -16,11 +16,11 @@ final class DeviceProbe {
     private let onAnswer: @Sendable () -> Void
     private var probes: [NodeID: NodeProbe] = [:]
 
-    /// Seconds that a list waits for answers.
+    /// The time that a list waits for answers, in seconds.
     private static let timeout = 1.0
 
-    /// Talks to nodes with `ask`; `onAnswer` is called, on a thread of its own, when one answers later
-    /// than it was waited for.
+    /// Queries nodes with `ask`. `onAnswer` is called on a thread of its own when a node answers
+    /// after the wait for it.
     init(
         onAnswer: @escaping @Sendable () -> Void = {},
         ask: @escaping @Sendable (String) throws(CaptureError) -> CameraDirectory.Answer
@@ -29,14 +29,14 @@ final class DeviceProbe {
         self.onAnswer = onAnswer
     }
 
-    /// A file that came to be anew, or has other permissions, is another one.
+    /// The identity of a node. A file that was recreated, or has new permissions, is another node.
     private struct NodeID: Hashable {
         let path: String
         let inode: UInt
         let seconds: Int
         let nanoseconds: Int
 
-        /// `nil` when there is nothing at `path`.
+        /// Returns `nil` if nothing is at `path`.
         init?(_ path: String) {
             var file = stat()
             guard stat(path, &file) == 0 else { return nil }
@@ -47,10 +47,10 @@ final class DeviceProbe {
         }
     }
 
-    /// What the nodes at `paths` said; none of those that do not answer.
+    /// Returns the replies of the nodes at `paths`, without those that do not answer.
     func replies(of paths: [String]) -> [String: Reply] {
         let nodes = paths.compactMap(NodeID.init)
-        // A thread that hangs in a device that is gone is kept until it comes back.
+        // A probe that hangs in a device that is gone is kept until its thread returns.
         probes = probes.filter { nodes.contains($0.key) || !$0.value.isOver }
         for node in nodes where probes[node] == nil {
             probes[node] = try? NodeProbe(node.path, ask, onAnswer)
@@ -59,14 +59,14 @@ final class DeviceProbe {
         var replies: [String: Reply] = [:]
         for node in nodes {
             replies[node.path] = probes[node]?.reply(until: deadline)
-            // What went wrong may go right another time.
+            // A failure may be temporary, so the node is probed again next time.
             if case .failure = replies[node.path] { probes[node] = nil }
         }
         return replies
     }
 }
 
-/// One node that is asked, or has answered.
+/// The probe of one node, with its reply once it has one.
 private final class NodeProbe: Sendable {
     private struct Course {
         var reply: DeviceProbe.Reply?
@@ -91,10 +91,10 @@ private final class NodeProbe: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// A thread that has not ended yet goes on by itself.
+    /// A running thread goes on by itself.
     deinit { thread.withLock { $0?.detach() } }
 
-    /// The reply; `nil` when there is none by `deadline`, for which it is waited once.
+    /// Returns the reply, or `nil` if there is none. Waits until `deadline` the first time only.
     func reply(until deadline: Timestamp) -> DeviceProbe.Reply? {
         let wasMissed = course.withLock { $0.isMissed }
         _ = hasEnded(by: wasMissed ? .zero : deadline)
@@ -104,7 +104,7 @@ private final class NodeProbe: Sendable {
         }
     }
 
-    /// Whether its thread has ended.
+    /// `true` once its thread has ended.
     var isOver: Bool { hasEnded(by: .zero) }
 
     private func hasEnded(by deadline: Timestamp) -> Bool {

@@ -3,22 +3,23 @@ import Frames
 import Glibc
 import Platform
 
-/// A picture, or a movie that is looped, in place of a camera.
+/// A picture, or a looped movie, in place of a camera.
 package struct FileSource: CameraSource {
     private let path: String
 
-    /// The file at `path`; read when it is opened.
+    /// Creates a source of the file at `path`, which is read when the source is opened.
     package init(path: String) { self.path = path }
 
-    /// The file's name, without its directory.
+    /// The file's name without its directory.
     package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
-    /// "file:" and its path.
+    /// "file:" and the path.
     package var identity: String { "file:\(path)" }
 
-    /// Opens it at its own size and rate; a single picture at the rate of the request.
+    /// Opens the file at its own size and rate; a single picture at the rate of the request.
     ///
-    /// Throws `notFound`, `denied`, `unreadable` or `unsupported`, naming the file and the reason;
-    /// `unsupported` also when another mode is configured than the file has.
+    /// - Throws: `notFound`, `denied`, `unreadable` or `unsupported`, naming the file and the
+    ///   reason; `unsupported` also if the configured mode is not the file's; `system` without
+    ///   memory.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         let reader = try MovieReader(path: path)
         return FileStream(reader, try reader.mode(for: request))
@@ -26,7 +27,7 @@ package struct FileSource: CameraSource {
 }
 
 extension MovieReader {
-    /// A single picture has no rate of its own.
+    /// `true` for a single picture, which has no rate of its own.
     fileprivate var isPicture: Bool { rate == 0 }
 
     fileprivate func mode(for request: CaptureRequest) throws(CaptureError) -> CaptureMode {
@@ -49,7 +50,7 @@ extension MovieReader {
     }
 }
 
-/// A file that is open: each frame is read ahead, decoded unless it is a JPEG, and handed on at its time.
+/// An open file. Each frame is read ahead, decoded unless it is a JPEG, and delivered when due.
 private final class FileStream: CameraStream {
     let mode: CaptureMode
     private(set) var decoding = Timestamp.zero
@@ -57,9 +58,9 @@ private final class FileStream: CameraStream {
     private let isPicture: Bool
     private var pool: FramePool?
     private var layout: FrameLayout?
-    /// Where JPEGs lie; made for the largest one that is thought of.
+    /// The memory of JPEGs, sized for the largest expected one.
     private var jpegs: FramePool?
-    /// What is due next.
+    /// The next frame to deliver.
     private var pending: Pending?
     private var start = MonotonicClock.now
     private var sequence: UInt64 = 0
@@ -88,10 +89,10 @@ private final class FileStream: CameraStream {
         case .rang: return .woken
         case .ready, .due: guard MonotonicClock.now >= due else { return .timedOut }
         }
-        // Who comes too late does not get what was missed in a rush.
+        // A late caller does not get the missed frames in a burst.
         let late = MonotonicClock.now - due
         if late.seconds * mode.rate > 3 { start = start + late }
-        // A single picture stays what it is.
+        // A single picture is kept.
         if !isPicture { self.pending = nil }
         let timestamp = start + Timestamp(seconds: Double(sequence) / mode.rate)
         defer { sequence += 1 }
@@ -124,7 +125,7 @@ private final class FileStream: CameraStream {
         let start = MonotonicClock.now
         defer { decoding = MonotonicClock.now - start }
         guard try reader.advance() else { return .damaged }
-        // A single picture is decoded once, as a whole.
+        // A single picture is decoded once, completely.
         if !isPicture, let jpeg = reader.jpeg { return copy(jpeg) }
         let (layout, color) = reader.layout
         if layout != self.layout {
@@ -136,7 +137,7 @@ private final class FileStream: CameraStream {
         return .picture(FramePicture(buffer: buffer, layout: layout, color: color))
     }
 
-    /// `jpeg` in memory of its own, since the reader's is gone with the next.
+    /// Copies `jpeg`, since the reader's memory is reused for the next frame.
     private func copy(_ jpeg: UnsafeRawBufferPointer) -> Pending {
         if jpegs == nil { jpegs = FramePool(count: 6, byteCount: 4 * mode.size.area + 65536) }
         guard let buffer = jpegs?.draw(), jpeg.count <= buffer.bytes.count else { return .damaged }

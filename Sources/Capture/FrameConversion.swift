@@ -2,18 +2,18 @@ import CV4L2
 import Frames
 import Glibc
 
-/// A picture in memory, before it is known when it was taken.
+/// A picture in memory, before its time is known.
 struct FramePicture {
-    /// The memory; `nil` when there was none to be had.
+    /// The memory, or `nil` if none was free.
     var buffer: FrameBuffer?
-    /// Where its planes lie.
+    /// The layout of its planes.
     var layout: FrameLayout
-    /// What its numbers mean.
+    /// The colour space of its values.
     var color: ColorSpace
 }
 
-/// How what one device sends becomes frames: handed on as it is, or brought to planar YUV. JPEGs are
-/// handed on, too, and decoded by who knows how large they are shown.
+/// Turns a device's pictures into frames: passed on unchanged, or converted to planar YUV. JPEGs
+/// are also passed on, and decoded later, when the size on screen is known.
 ///
 /// - Context: bound to the thread of its stream.
 final class FrameConversion {
@@ -33,12 +33,12 @@ final class FrameConversion {
     private let device: VideoDevice
     private var pool: FramePool?
 
-    /// How many converted frames may be held at once.
+    /// The number of converted frames that may be held at once.
     private static let poolCount = 6
 
-    /// The way for what `device` sends when it is set to `format`.
+    /// Creates the conversion for `device`, set to `format`.
     ///
-    /// Throws `system` when there is no memory for a converter.
+    /// - Throws: `system` if there is no memory for a converter.
     init(_ format: v4l2_format, _ device: VideoDevice) throws(CaptureError) {
         self.device = device
         let pixelFormat = PixelFormat(rawValue: format.fmt.pix.pixelformat)
@@ -51,18 +51,20 @@ final class FrameConversion {
         }
     }
 
-    /// Where pictures lie in the device's own memory, when they are handed on as they are.
+    /// The layout of pictures in the device's own memory, if they are passed on unchanged.
     var borrowed: FrameLayout? {
         if case .borrow(let layout) = way { layout } else { nil }
     }
 
-    /// Whether pictures come as JPEG.
+    /// `true` if pictures are JPEGs.
     var isCompressed: Bool { if case .compressed = way { true } else { false } }
 
-    /// A frame out of the first `length` bytes of `source`; `nil` when they are no good, or all
+    /// Converts the first `length` bytes of `source`. Returns `nil` if they are damaged, or if all
     /// frames are held.
     ///
-    /// Allocates for the first. Throws `unsupported` for what no later frame will make better.
+    /// Allocates on the first call.
+    ///
+    /// - Throws: `unsupported` if no later frame can succeed either.
     func convert(
         _ source: FrameBuffer,
         _ length: Int
@@ -81,13 +83,13 @@ final class FrameConversion {
 }
 
 extension FrameLayout {
-    /// Where a picture of `format` lies in the device's memory; `nil` where its planes are not
-    /// packed as ours are.
+    /// Creates the layout of a picture of `format` in the device's memory; `nil` if its planes are
+    /// not packed like ours.
     fileprivate init?(lying format: v4l2_format, as pixelFormat: PixelFormat) {
         let packed = pixelFormat == .yuyv || pixelFormat == .uyvy
         let tight = packed ? (format.size.width + 1) / 2 * 4 : format.size.width
         let stride = max(Int(format.fmt.pix.bytesperline), tight)
-        // A row of NV12's chroma has a byte more than an odd one of luma.
+        // A chroma row of NV12 has one byte more than a luma row of odd width.
         let horizontal =
             pixelFormat == .nv12 ? 2 : pixelFormat.planarSubsampling?.horizontal ?? 1
         if stride % horizontal != 0 { return nil }
@@ -95,9 +97,10 @@ extension FrameLayout {
     }
 }
 
-/// What libv4lconvert makes planar YUV 4:2:0 of, which is most of what cameras ever sent.
+/// A conversion to planar YUV 4:2:0 by libv4lconvert, which knows most formats that cameras ever
+/// sent.
 private final class ForeignConversion {
-    /// Where it puts pictures.
+    /// The layout of converted pictures.
     let layout: FrameLayout
     private let converter: OpaquePointer
     private let calls: UnsafeMutablePointer<libv4l_dev_ops>
@@ -106,7 +109,7 @@ private final class ForeignConversion {
     private let device: VideoDevice
 
     init(_ format: v4l2_format, _ device: VideoDevice) throws(CaptureError) {
-        // It is to ask the device in the same way as we do.
+        // libv4lconvert has to call the device the way we do.
         let calls = UnsafeMutablePointer<libv4l_dev_ops>.allocate(capacity: 1)
         calls.initialize(to: libv4l_dev_ops())
         calls.pointee.ioctl = { context, _, request, argument in
@@ -116,7 +119,7 @@ private final class ForeignConversion {
             errno = error
             return error == 0 ? 0 : -1
         }
-        // Not retained: `device` is kept beside the converter, which goes before it.
+        // Not retained: `device` is kept beside the converter, which is destroyed first.
         let context = Unmanaged.passUnretained(device).toOpaque()
         guard let converter = v4lconvert_create_with_dev_ops(device.descriptor, context, calls)
         else {
@@ -127,7 +130,7 @@ private final class ForeignConversion {
         self.converter = converter
         self.device = device
         source = format
-        // It writes even sizes without padding.
+        // libv4lconvert writes even sizes without padding.
         let even = Size(width: format.size.width / 2 * 2, height: format.size.height / 2 * 2)
         layout = FrameLayout(size: even, format: .i420, stride: even.width)
         destination = v4l2_format(capturing: .i420, even)
@@ -139,9 +142,9 @@ private final class ForeignConversion {
         calls.deallocate()
     }
 
-    /// Whether `length` bytes of `bytes` became a picture in `buffer`.
+    /// Converts `length` bytes of `bytes` into `buffer`. Returns `true` on success.
     ///
-    /// Throws `unsupported` when it does not know the format.
+    /// - Throws: `unsupported` if libv4lconvert does not know the format.
     func convert(
         _ bytes: FrameBuffer,
         _ length: Int,
@@ -157,7 +160,7 @@ private final class ForeignConversion {
             CInt(buffer.bytes.count)
         )
         guard written < layout.byteCount else { return true }
-        // EPIPE and EIO are about this frame; the next may be better.
+        // EPIPE and EIO concern this frame only; the next may succeed.
         guard errno == EINVAL else { return false }
         throw CaptureError(
             .unsupported,

@@ -1,19 +1,21 @@
 package import Frames
 
-/// A number in the picture, for machines: which frame is this?
+/// A frame number in the picture, for programs to read.
 ///
-/// 16 squares in the top left corner, from the left edge on, the highest bit first; luma 235 is 1
-/// and 16 is 0, without colour. A square is `block(in:)` pixels wide and high, so square `i` covers
-/// x = i × block ..< (i + 1) × block and y = 0 ..< block; its middle is what one reads, and 128 is
-/// the threshold. It wraps from 65535 to 0. A picture that is scaled, turned or mirrored takes its
-/// squares along.
+/// It is 16 squares in the top left corner, starting at the left edge, highest bit first; luma 235
+/// is 1 and 16 is 0, without colour. A square is `block(in:)` pixels wide and high: square `i`
+/// covers x = i × block ..< (i + 1) × block and y = 0 ..< block. Read its middle, with 128 as the
+/// threshold. The number wraps from 65535 to 0. Scaling, turning or mirroring a picture moves its
+/// squares too.
 package enum FrameCounter {
-    /// The side of one square in pixels: a 45th of the height, even, at least 8; 16 of them always fit.
+    /// Returns the side of a square in pixels: a 45th of the height, even, at least 8, but never so
+    /// large that 16 do not fit.
     package static func block(in size: Size) -> Int {
         min(max(8, (size.height + 45) / 90 * 2), size.width / 32 * 2)
     }
 
-    /// Draws the low 16 bits of `value` into a planar or NV12 picture that lies in `buffer` as `layout` says.
+    /// Draws the low 16 bits of `value` into a planar or NV12 picture in `buffer`, laid out as
+    /// `layout`.
     static func draw(_ value: UInt64, into buffer: FrameBuffer, _ layout: FrameLayout) {
         let block = block(in: layout.size)
         let luma = buffer.plane(0, of: layout)

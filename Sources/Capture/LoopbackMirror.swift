@@ -4,19 +4,19 @@ import Glibc
 package import Platform
 import Synchronization
 
-/// The stream once more, on a device of the kernel's module v4l2loopback, for programs that know
-/// nothing of PipeWire.
+/// A copy of the stream on a device of the kernel module v4l2loopback, for programs without
+/// PipeWire.
 ///
-/// A consumer of our own node, and one only while a program has the device open, so that cameras are
-/// open for somebody alone. On a thread of its own, `loopback`.
+/// It consumes our own node, and only while a program has the device open, so that cameras run only
+/// for a viewer. Works on a thread of its own, named `loopback`.
 package final class LoopbackMirror: Sendable {
-    /// What becomes of it.
+    /// A change of the mirror's state.
     package enum Report: Hashable, Sendable {
         /// It waits for programs at this device.
         case ready(String)
-        /// A program has the device open; the stream is written there.
+        /// A program has the device open; the stream is written to it.
         case mirroring(String)
-        /// There is no device that it can write to, and why.
+        /// It has no device that it can write to, for this reason.
         case unavailable(String)
     }
 
@@ -29,17 +29,19 @@ package final class LoopbackMirror: Sendable {
     private let bell: Bell
     private let thread = Mutex<Thread?>(nil)
 
-    /// The devices that are fed now.
+    /// The devices that we feed now.
     private static let fed = Mutex<Set<String>>([])
 
-    /// Whether we feed the device at `path`: what it shows is our own. From any thread.
+    /// Returns `true` if we feed the device at `path`, so that it shows our own stream. From any
+    /// thread.
     static func feeds(_ path: String) -> Bool { fed.withLock { $0.contains(path) } }
 
-    /// Mirrors the node called `node`, of `size` and `rate`, to `device`: a path in /dev, or "auto" for
-    /// the first that nobody feeds; as soon as it is published and the device is there.
+    /// Mirrors the node called `node`, of `size` and `rate`, to `device` once both exist. `device`
+    /// is a path in /dev, or "auto" for the first device that no program feeds.
     ///
-    /// `report` is called on the thread of this, when something has changed. Throws when the system has
-    /// no thread or descriptor to give.
+    /// `report` is called on the mirror's thread after each change.
+    ///
+    /// - Throws: `SystemError` if the system is out of threads or descriptors.
     package init(
         to device: String,
         of node: String,
@@ -54,25 +56,26 @@ package final class LoopbackMirror: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// The node came or went. Without one the device is let go of.
+    /// Follows the node's arrival and removal. Without a node, the device is released.
     package func follow(isPublished: Bool) {
         commands.withLock { $0.isPublished = isPublished }
         bell.ring()
     }
 
-    /// Has the thread end; does not wait for it.
+    /// Tells the thread to end. Does not wait for it.
     package func end() {
         commands.withLock { $0.isOver = true }
         bell.ring()
     }
 
-    /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end()`.
+    /// Waits for the thread to end, at most until `deadline`. Returns `true` if it has ended. Call
+    /// after `end()`.
     package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
-    /// Lets the thread end by itself. After `end()`, instead of waiting.
+    /// Lets the thread end by itself. Call after `end()`, instead of `wait(until:)`.
     package func leave() { thread.leave() }
 
-    /// What the thread holds. Bound to it.
+    /// The state of the thread. Bound to it.
     private final class Worker {
         private let shared: LoopbackMirror
         private let wanted: String
@@ -84,10 +87,10 @@ package final class LoopbackMirror: Sendable {
         /// The device that was fed last.
         private var last: String?
 
-        /// How long a program has to have the device open until it counts: some open every device for
-        /// a moment, to see what it is.
+        /// The time that a program has to keep the device open until it counts: some programs open
+        /// every device briefly to identify it.
         private static let debounce = Timestamp(seconds: 0.2)
-        /// How long until something is tried again that nothing tells of.
+        /// The time until a retry where nothing reports a change.
         private static let retry = Timestamp(seconds: 2)
 
         init(
@@ -133,8 +136,10 @@ package final class LoopbackMirror: Sendable {
             }
         }
 
-        /// The device that is wanted, or the first that nobody else feeds; before it the one that was
-        /// fed last, which programs may still have open. Throws why there is none.
+        /// Opens the wanted device, or the first that no other program feeds. The one fed last is
+        /// tried first, since programs may still have it open.
+        ///
+        /// - Throws: the reason why there is none.
         private func open() throws(CaptureError) -> LoopbackWriter {
             guard wanted == "auto" else {
                 return try LoopbackWriter(wanted, size: size, rate: rate)
@@ -154,24 +159,24 @@ package final class LoopbackMirror: Sendable {
                         sparesOpen: path != last
                     )
                 } catch {
-                    // That one is fed says more than that another is of no use.
+                    // "Another program feeds it" says more than that some other device is unusable.
                     if reason.code != .busy { reason = error }
                 }
             }
             throw reason
         }
 
-        /// Waits for the bell, or for so long.
+        /// Waits for the bell, at most for `span`.
         private func pause(for span: Timestamp) {
             _ = Capture.wait(for: -1, bell: shared.bell, until: MonotonicClock.now + span)
         }
 
-        /// Waits until there is something new in /dev; also for a while more, as udev has to see to it.
+        /// Waits for something new in /dev, then a moment longer for udev to set it up.
         private func awaitDevice() {
             guard let watch = FileWatch("/dev", for: IN_CREATE | IN_ATTRIB) else {
                 return pause(for: Self.retry)
             }
-            // What came before the watch would not be told.
+            // A limit, since the watch does not report what appeared before it.
             let deadline = MonotonicClock.now + Timestamp(seconds: 30)
             if case .ready = Capture.wait(for: watch.descriptor, bell: shared.bell, until: deadline)
             {
@@ -179,9 +184,9 @@ package final class LoopbackMirror: Sendable {
             }
         }
 
-        /// Serves the programs that open `device`, until the node goes, or this is over.
+        /// Serves the programs that open `device`, until the node is gone or the mirror ends.
         ///
-        /// Throws when the device is of no use any more.
+        /// - Throws: a `CaptureError` if the device becomes unusable.
         private func attend(_ device: LoopbackWriter) throws(CaptureError) {
             guard let watch = FileWatch(device.path, for: IN_OPEN | IN_CLOSE) else {
                 throw CaptureError(.system, "inotify", device.path, errno: errno)
@@ -204,7 +209,7 @@ package final class LoopbackMirror: Sendable {
             }
         }
 
-        /// Does not go on at once after `error`; tells of it, unless the node was on its way, or has gone.
+        /// Pauses after `error`, and reports it unless the node is gone. Does neither for `woken`.
         private func endured(_ error: CaptureError) {
             guard error.code != .woken else { return }
             pause(for: Self.debounce)
@@ -213,7 +218,7 @@ package final class LoopbackMirror: Sendable {
             }
         }
 
-        /// Writes frames until nobody has the device open, or there is a command.
+        /// Writes frames until no program has the device open, or until there is a command.
         private func mirror(to device: LoopbackWriter, _ watch: FileWatch) throws(CaptureError) {
             let stream: PipeWireStream
             do throws(CaptureError) {
@@ -227,7 +232,8 @@ package final class LoopbackMirror: Sendable {
                 return endured(error)
             }
             while device.hasReaders {
-                // Programs come and go seldom; what they have open takes some milliseconds to find out.
+                // Finding out who has the device open takes some milliseconds, so it is done only
+                // after an event.
                 while !watch.drain() {
                     let event: CapturedEvent
                     do throws(CaptureError) {
@@ -253,18 +259,19 @@ package final class LoopbackMirror: Sendable {
 
 /// A device of v4l2loopback that we feed, open until this is released.
 ///
-/// Programs see a camera there as long as somebody feeds it, and have to be shown a first picture:
-/// v4l2_loopback_write() of the module.
+/// Programs see a camera there while it is fed, and need a first picture: see the module's
+/// v4l2_loopback_write().
 private final class LoopbackWriter {
     let path: String
     private let device: VideoDevice
     private let size: Size
     private var bytes: [UInt8]
 
-    /// Opens the one at `path`; with `sparesOpen` only if it is sure that nobody feeds it.
+    /// Opens the device at `path`; with `sparesOpen`, only if certainly no program feeds it.
     ///
-    /// Throws `busy` where another program is known to feed it, which without `exclusive_caps` is a
-    /// guess that only `sparesOpen` makes; and what its calls mean.
+    /// - Throws: `busy` if another program is known to feed it, which without `exclusive_caps` is a
+    ///   guess that only `sparesOpen` makes; `unsupported` if it is another device or has another
+    ///   format; otherwise the code of the failed call.
     init(
         _ path: String,
         size: Size,
@@ -279,7 +286,7 @@ private final class LoopbackWriter {
         guard try device.capability().driver == "v4l2 loopback" else {
             throw CaptureError(.unsupported, "v4l2loopback", path, detail: "it is another device")
         }
-        // By whoever feeds one with `exclusive_caps` it is made a camera, and nothing else
+        // A device with `exclusive_caps` becomes a camera, and nothing else, while it is fed
         // (vidioc_querycap of 0.12.7).
         if try device.capability().isCamera { throw fed() }
         var present = v4l2_format()
@@ -296,8 +303,8 @@ private final class LoopbackWriter {
         format.fmt.pix.colorspace = V4L2_COLORSPACE_SMPTE170M.rawValue
         let error = device.attempt(cv4l2_s_fmt, &format)
         guard error == 0 else {
-            // One that another program fed by write(2) takes nothing any more, until somebody closes it
-            // who has said so properly; then it can be opened anew.
+            // A device that another program fed by write(2) accepts nothing until a program that
+            // has announced itself closes it; then it can be opened again.
             sayFed()
             throw device.failure("VIDIOC_S_FMT", error)
         }
@@ -307,21 +314,21 @@ private final class LoopbackWriter {
             throw CaptureError(.unsupported, "VIDIOC_S_FMT", path, detail: "it has another format")
         }
         sayFed()
-        // Without `exclusive_caps` nothing tells who feeds it. What has pictures and is open is taken to
-        // be fed, though it may be open for what was there before.
+        // Without `exclusive_caps`, nothing shows who feeds it. A device that has pictures and is
+        // open is assumed to be fed, though it may be open because of earlier pictures.
         if sparesOpen, hasPictures, try !device.capability().isCamera, !holders(of: path).isEmpty {
             throw fed()
         }
         var parameters = v4l2_streamparm()
         parameters.type = V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue
         parameters.parm.output.timeperframe = v4l2_fract(numerator: 1, denominator: UInt32(rate))
-        // What the module makes of it is the readers' concern alone.
+        // The module's answer matters to readers only.
         _ = device.attempt(cv4l2_s_parm, &parameters)
         try write()
     }
 
-    /// Tells the module that we feed it, and once this is closed that we do no longer, which writing does
-    /// not (vidioc_streamon and v4l2_loopback_close of 0.12.7).
+    /// Tells the module that we feed the device, and, when it is closed, that we stopped. Writing
+    /// alone does not (vidioc_streamon and v4l2_loopback_close of 0.12.7).
     private func sayFed() {
         var type = CInt(V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue)
         _ = device.attempt(cv4l2_streamon, &type)
@@ -338,7 +345,7 @@ private final class LoopbackWriter {
         )
     }
 
-    /// The module's devices, or others without hardware.
+    /// The paths of the module's devices, in numerical order.
     static var paths: [String] {
         let sysfs = "/sys/devices/virtual/video4linux"
         return entries(of: sysfs).filter { $0.hasPrefix("video") }
@@ -346,10 +353,10 @@ private final class LoopbackWriter {
             .filter { (try? VideoDevice(path: $0).capability().driver) == "v4l2 loopback" }
     }
 
-    /// Whether another program has it open, as far as /proc shows.
+    /// `true` if another program has it open, as far as /proc shows.
     var hasReaders: Bool { !holders(of: path).isEmpty }
 
-    /// Shows programs `frame`, which is YUY2; one of another size is passed over.
+    /// Shows `frame`, which is YUY2, to programs; ignores one of another size.
     func write(_ frame: Frame) throws(CaptureError) {
         guard frame.layout.size == size, frame.layout.format == .yuyv else { return }
         let plane = frame.plane(0)
@@ -372,13 +379,13 @@ private final class LoopbackWriter {
     }
 }
 
-/// Tells when something happens to a file: inotify(7).
+/// A watch for events of a file: inotify(7).
 private final class FileWatch {
     private let inotify: Descriptor
-    /// Readable when something has.
+    /// Readable after an event.
     var descriptor: CInt { inotify.number }
 
-    /// A watch of `path`; nil where the system has none to give, or the file is gone.
+    /// Watches `path`; `nil` if the system has no watch left, or if the file is gone.
     init?(_ path: String, for events: CInt) {
         let number = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
         guard number >= 0 else { return nil }
@@ -386,14 +393,14 @@ private final class FileWatch {
         guard inotify_add_watch(number, path, UInt32(events)) >= 0 else { return nil }
     }
 
-    /// Passes over what has happened so far; whether something has.
+    /// Discards the events so far. Returns `true` if there were any.
     @discardableResult
     func drain() -> Bool {
         var bytes = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         var hasEvents = false
         withUnsafeMutableBytes(of: &bytes) { buffer in
-            // An event of a file has no name and takes 16 bytes; one in a directory takes more, and is
-            // given whole or not at all.
+            // An event of a file has no name and takes 16 bytes; one in a directory takes more, and
+            // is read whole or not at all.
             while read(descriptor, buffer.baseAddress, buffer.count) > 0 { hasEvents = true }
         }
         return hasEvents

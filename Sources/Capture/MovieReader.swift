@@ -3,41 +3,42 @@ package import Frames
 import Glibc
 import Imaging
 
-/// A picture or movie file, read frame by frame by libavformat, from the start again after the end.
+/// A picture or movie file, read frame by frame by libavformat, in a loop.
 ///
-/// JPEGs are decoded as those of cameras are, all else by libavcodec.
+/// JPEGs are decoded like those of cameras, everything else by libavcodec.
 ///
 /// - Context: bound to one thread at a time.
 package final class MovieReader {
-    /// Frames per second; 0 for a single picture.
+    /// The frame rate, in frames per second; 0 for a single picture.
     package let rate: Double
-    /// Extent in pixels.
+    /// The size, in pixels.
     package let size: Size
-    /// How its frames are stored: JPEG, or the planar format that the codec gives.
+    /// The format of its frames: JPEG, or the planar format that the codec gives.
     package let format: PixelFormat
-    /// By how many degrees a player turns its pictures clockwise: 0, 90, 180 or 270.
+    /// The clockwise rotation that players apply, in degrees: 0, 90, 180 or 270.
     package let rotation: Int
 
-    /// Where it was opened.
+    /// The path of the file.
     package let path: String
     private var container: UnsafeMutablePointer<AVFormatContext>?
     private var codec: UnsafeMutablePointer<AVCodecContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var picture: UnsafeMutablePointer<AVFrame>?
-    /// Brings formats that no `Frame` has to planar YUV.
+    /// Converts formats that no `Frame` has to planar YUV.
     private var scaler: OpaquePointer?
     private let stream: CInt
-    /// A frame came since the start: what has none is not read over and over.
+    /// `true` once a frame has come since the start. A file without frames is not read in a loop.
     private var hasFrames = false
-    /// For JPEGs.
+    /// The decoder of JPEGs.
     private let jpegDecoder: JPEGDecoder?
-    /// What the JPEG in `packet` is, where that is the current frame.
+    /// The header of the JPEG in `packet`, if that is the current frame.
     private var header: JPEGDecoder.Header?
 
-    /// Opens the file at `path` and reads what it is.
+    /// Opens the file at `path` and reads its properties.
     ///
-    /// Throws `notFound`, `denied`, or `unreadable` with libav's reason; `unsupported` when there
-    /// is no picture in it or nothing that decodes it.
+    /// - Throws: `notFound`; `denied`; `unreadable` with libav's reason; `unsupported` if it has no
+    ///   picture, no decoder exists for it, or FFmpeg's libraries are missing; `system` without
+    ///   memory.
     package init(path: String) throws(CaptureError) {
         self.path = path
         guard cav_load() else {
@@ -109,12 +110,13 @@ package final class MovieReader {
         avformat_close_input(&container)
     }
 
-    /// Whether FFmpeg's libraries are there, without which no file is read.
+    /// `true` if FFmpeg's libraries are installed. Without them, no file can be read.
     package static var isPossible: Bool { cav_load() }
 
-    /// What the track says of how its pictures lie.
+    /// Returns the rotation that the track declares, in degrees.
     private static func rotation(of track: UnsafeMutablePointer<AVStream>) -> Int {
-        // Libavformat before 6.1 reads no rotation of flat pictures from Matroska; the tag says it, too.
+        // libavformat before 6.1 does not read Matroska's rotation of flat pictures, but the tag
+        // has it. This can go once 6.1 is required.
         if let value = av_dict_get(track.pointee.metadata, "rotate", nil, 0)?.pointee.value,
             let degrees = Int(String(cString: value))
         {
@@ -122,21 +124,21 @@ package final class MovieReader {
         }
         guard let matrix = cav_display_matrix(track) else { return 0 }
         let angle = av_display_rotation_get(matrix)
-        // It is counted anticlockwise, and no number where the matrix does not turn.
+        // The angle counts anticlockwise, and is NaN if the matrix is not a rotation.
         guard angle.isFinite else { return 0 }
         return ((Int((-angle / 90).rounded()) % 4 + 4) % 4) * 90
     }
 
     private static func makeDecoder() -> JPEGDecoder? { try? JPEGDecoder() }
 
-    /// The file at `path`, its beginning read to know what streams it has.
+    /// Opens the file at `path` and reads enough of it to know its streams.
     private static func open(
         _ path: String
     ) throws(CaptureError) -> UnsafeMutablePointer<AVFormatContext> {
         av_log_set_level(AV_LOG_QUIET)
         var container: UnsafeMutablePointer<AVFormatContext>?
         var options: OpaquePointer?
-        // A file is a file: a playlist in it must not reach for the network.
+        // A playlist in the file must not reach the network.
         av_dict_set(&options, "protocol_whitelist", "file", 0)
         let opened = avformat_open_input(&container, path, nil, &options)
         av_dict_free(&options)
@@ -151,10 +153,10 @@ package final class MovieReader {
         return opening
     }
 
-    /// Whether stream `stream` of the file at `path` is a single picture.
+    /// Returns `true` if stream `stream` of the file at `path` is a single picture.
     ///
-    /// Pictures and bare sequences of them look alike to libavformat, and it claims some rate for
-    /// both; so they are counted, up to two.
+    /// libavformat cannot tell a picture from a bare sequence of them, and claims some rate for
+    /// both, so the frames are counted, up to two.
     private static func isPicture(_ path: String, _ stream: CInt) throws(CaptureError) -> Bool {
         var container: UnsafeMutablePointer<AVFormatContext>? = try open(path)
         var packet = av_packet_alloc()
@@ -189,10 +191,11 @@ package final class MovieReader {
         }
     }
 
-    /// Decodes the next frame, the first again after the last. `copy(_:)` gets it.
+    /// Decodes the next frame, for `copy(into:_:)`. The first follows the last.
     ///
-    /// False for a frame that is damaged. Throws `unreadable` when there is no frame at all, or the
-    /// file can no longer be read.
+    /// - Returns: `false` for a damaged frame.
+    /// - Throws: `unreadable` if the file has no frame at all, or can no longer be read; other
+    ///   codes for system errors.
     package func advance() throws(CaptureError) -> Bool {
         guard let codec, let container, let packet, let picture else { return false }
         header = nil
@@ -207,11 +210,11 @@ package final class MovieReader {
                 try rewind()
                 continue
             }
-            // A packet that does not decode; the ones after it may.
+            // This packet does not decode; later ones may.
             guard received == -EAGAIN else { return false }
             let read = av_read_frame(container, packet)
             if read == cav_end_of_file {
-                // The decoder gives what it still holds, then says that it is at its end.
+                // The decoder returns what it still holds, then reports its end.
                 avcodec_send_packet(codec, nil)
                 continue
             }
@@ -230,8 +233,9 @@ package final class MovieReader {
         }
     }
 
-    /// Whether the packet is a JPEG of the file's size, which `copy` then decodes. What else there is in
-    /// such files (halves of interlaced pictures, colours that are no YUV) libavcodec knows.
+    /// Reads the packet's header. Returns `true` if it is a JPEG of the file's size, which `copy`
+    /// then decodes. libavcodec handles other content of such files (halves of interlaced pictures,
+    /// colours other than YUV).
     private func readHeader() -> Bool {
         guard let jpegDecoder, let packet,
             let header = try? jpegDecoder.header(of: Self.bytes(packet)), header.size == size
@@ -244,7 +248,7 @@ package final class MovieReader {
         UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
     }
 
-    /// The current frame, where it is a JPEG that `copy` would decode; valid until the next.
+    /// The current frame if it is a JPEG that `copy` would decode; valid until the next.
     var jpeg: UnsafeRawBufferPointer? { header == nil ? nil : packet.map(Self.bytes) }
 
     private func rewind() throws(CaptureError) {
@@ -255,12 +259,12 @@ package final class MovieReader {
         avcodec_flush_buffers(codec)
         let result = avformat_seek_file(container, -1, .min, 0, .max, 0)
         guard result < 0 else { return }
-        // Streams without time stamps are found by place.
+        // Streams without timestamps are sought by position.
         let again = avformat_seek_file(container, -1, 0, 0, 0, AVSEEK_FLAG_BYTE)
         guard again >= 0 else { throw Self.failure("avformat_seek_file", path, again) }
     }
 
-    /// The layout that the current frame takes, and what its numbers mean.
+    /// The layout and colour space of the current frame.
     package var layout: (FrameLayout, ColorSpace) {
         if let header { return (FrameLayout(size: header.size, format: header.format), .jpeg) }
         guard let frame = picture?.pointee else { preconditionFailure("no frame") }
@@ -272,10 +276,11 @@ package final class MovieReader {
         )
     }
 
-    /// What the numbers of `frame` mean, once it is planar; where it does not tell, what players assume.
+    /// Returns the colour space of `frame` once it is planar; if it declares none, what players
+    /// assume.
     private func color(of frame: AVFrame, isHD: Bool) -> ColorSpace {
         let source = AVPixelFormat(frame.format)
-        // What is converted from RGB comes out as the scaler makes it.
+        // RGB is converted, and the scaler chooses the result.
         if let details = av_pix_fmt_desc_get(source)?.pointee,
             details.flags & UInt64(AV_PIX_FMT_FLAG_RGB) != 0
         {
@@ -292,10 +297,10 @@ package final class MovieReader {
         return ColorSpace(matrix: matrix, range: isFull ? .full : .limited)
     }
 
-    /// Brings the current frame into `buffer`, which is laid out as `layout`.
+    /// Copies the current frame into `buffer`, laid out as `layout`.
     ///
-    /// False for a frame that is damaged. Throws `unsupported` when libswscale cannot bring it to
-    /// planar YUV.
+    /// - Returns: `false` for a damaged frame.
+    /// - Throws: `unsupported` if libswscale cannot convert it to planar YUV.
     package func copy(
         into buffer: FrameBuffer,
         _ layout: FrameLayout
@@ -355,7 +360,7 @@ package final class MovieReader {
                 detail: "pixel format \(source.rawValue)"
             )
         }
-        // BT.601 in limited range of what is RGB; what is YUV keeps its own.
+        // RGB becomes BT.601 in limited range; YUV keeps its own range.
         let matrix = sws_getCoefficients(SWS_CS_ITU601)
         let isFull =
             layout.format == .i420 && color(of: picture.pointee, isHD: false).range == .full
@@ -381,13 +386,13 @@ package final class MovieReader {
     }
 }
 
-/// libav's formats whose name says that they are full range.
+/// libav's formats whose names imply full range.
 private let fullRange = [
     AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_YUVJ440P,
     AV_PIX_FMT_YUVJ411P,
 ].map(\.rawValue)
 
-/// The planar format that a `Frame` can have of libav's `format`; `nil` when it has to be converted.
+/// Returns the planar `Frame` format for libav's `format`; `nil` if it has to be converted.
 private func planarFormat(_ format: AVPixelFormat) -> PixelFormat? {
     switch format {
     case AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P: .i420

@@ -4,38 +4,39 @@ import Frames
 import Glibc
 package import Platform
 
-/// A camera that is a node of PipeWire: one of libcamera's, a phone's, another computer's. Never a
-/// node of our own, whose picture would be in itself.
+/// A camera that is a PipeWire node: one of libcamera's, a phone's, another computer's. Never one
+/// of our own nodes, which would show itself.
 package struct PipeWireSource: CameraSource {
     /// The node's name.
     package let name: String
     /// "pipewire:NODE".
     package var identity: String { "pipewire:\(name)" }
 
-    /// The node called `name`, which need not be there yet.
+    /// Creates a source of the node called `name`, which need not exist yet.
     package init(node name: String) { self.name = name }
 
-    /// Finds the node and links to it. The node has the say about size and rate.
+    /// Finds the node and links to it. The node decides on size and rate.
     ///
-    /// Throws `notFound` when there is no such node or no PipeWire, `unsupported` when it is our own,
-    /// `timedOut` when PipeWire does not answer within three seconds.
+    /// - Throws: `notFound` if the node does not exist or PipeWire does not run; `unsupported` if
+    ///   it is our own; `timedOut` if PipeWire does not answer within three seconds; `gone` if the
+    ///   connection breaks; `system` otherwise.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         try PipeWireStream(name, request)
     }
 
-    /// See `CameraSource`.
+    /// Opens the camera; see `CameraSource`.
     package func open(
         _ request: CaptureRequest,
         bell: Bell
     ) throws(CaptureError) -> any CameraStream { try PipeWireStream(name, request, bell: bell) }
 }
 
-/// A node's frames, copied as they come.
+/// The frames of a node, copied as they come.
 ///
-/// PipeWire's loop is the capture thread's: what it tells is written down in its callbacks, and read
-/// when they are over. The order of this type's properties is that in which C objects are made.
+/// PipeWire's loop runs on the capture thread: its callbacks only store what they report, which is
+/// read after they return. The properties are in the order in which the C objects are created.
 final class PipeWireStream: CameraStream {
-    /// What was asked for, until the node has told what it gives.
+    /// The requested mode, until the node has announced its own.
     private(set) var mode: CaptureMode
     private(set) var decoding = Timestamp.zero
 
@@ -55,18 +56,18 @@ final class PipeWireStream: CameraStream {
         var name: String
         var serial: String
         var client: String
-        /// The device file behind it; empty where there is none.
+        /// The path of its device file; empty if there is none.
         var device: String
     }
 
-    /// What is in the registry: cameras, and the processes of clients.
+    /// The cameras in the registry, by id, and the process ids of clients in `processes`.
     private var nodes: [UInt32: RemoteCamera] = [:]
     private var processes: [String: String] = [:]
-    /// Whether all has been told that was there at first.
+    /// `true` once PipeWire has listed all initial objects.
     private var isListed = false
-    /// The node that we are linked to.
+    /// The id of the linked node.
     private var target: UInt32?
-    /// What was agreed on.
+    /// The negotiated format.
     private var picture: (layout: FrameLayout, color: ColorSpace)?
     private var failure: String?
 
@@ -74,9 +75,9 @@ final class PipeWireStream: CameraStream {
     private var pooled: FrameLayout?
     private var count: UInt64 = 0
 
-    /// How many frames may be held at once.
+    /// The number of frames that may be held at once.
     private static let poolCount = 6
-    /// How long PipeWire may take to say what there is.
+    /// The time that PipeWire may take to list its objects.
     private static let timeout = Timestamp(seconds: 3)
     private static let library: Void = pw_init(nil, nil)
     private static let formats: [(PixelFormat, spa_video_format)] = [
@@ -84,7 +85,7 @@ final class PipeWireStream: CameraStream {
         (.nv12, SPA_VIDEO_FORMAT_NV12), (.i420, SPA_VIDEO_FORMAT_I420),
     ]
 
-    /// See `PipeWireSource.open`. With `isOwn` the node has to be one of ours.
+    /// Opens a stream; see `PipeWireSource.open`. With `isOwn`, the node has to be one of ours.
     init(
         _ name: String,
         _ request: CaptureRequest,
@@ -120,7 +121,7 @@ final class PipeWireStream: CameraStream {
         self.core = core
         self.registry = registry
         hooks = Hooks()
-        undo = []  // From here on `deinit` sees to it.
+        undo = []  // From here on `deinit` releases it all.
 
         let deadline = MonotonicClock.now + Self.timeout
         hooks.listen(core: core, registry: registry, for: self)
@@ -141,7 +142,7 @@ final class PipeWireStream: CameraStream {
         pw_loop_destroy(loop)
     }
 
-    /// The camera that has the name, of ours or of others.
+    /// Returns the camera with the name, among our own nodes or among the others.
     private func node(isOwn: Bool) throws(CaptureError) -> (id: UInt32, serial: String) {
         let ours = "\(getpid())"
         let called = nodes.filter { $0.value.name == name }
@@ -200,8 +201,10 @@ final class PipeWireStream: CameraStream {
         }
     }
 
-    /// Goes round until `condition` holds. Throws what went wrong, `timedOut` after `deadline`, or
-    /// `woken` when the bell rings.
+    /// Runs the loop until `condition` holds.
+    ///
+    /// - Throws: `gone` if the connection fails, `timedOut` after `deadline`, `woken` if the bell
+    ///   rings.
     private func iterate(
         until deadline: Timestamp,
         _ bell: Bell?,
@@ -248,7 +251,7 @@ final class PipeWireStream: CameraStream {
         }
     }
 
-    /// The newest of the frames that have come; `nil` where none has.
+    /// Takes the newest frame, and drops older ones; `nil` if there is none.
     private func take() -> CapturedEvent? {
         guard let stream else { return nil }
         var newest: UnsafeMutablePointer<pw_buffer>?
@@ -270,7 +273,7 @@ final class PipeWireStream: CameraStream {
             copy(content, as: layout, to: buffer)
         else { return .dropped }
         count += 1
-        // The time of a node on another computer, or of one without a clock, is not ours.
+        // The time of a node on another computer, or of one without a clock, is not on our clock.
         let stamped = Timestamp(nanoseconds: header?.pts ?? 0)
         let isOurs = stamped > start - Timestamp(seconds: 1) && stamped <= start
         return .frame(
@@ -292,7 +295,7 @@ final class PipeWireStream: CameraStream {
         return pool?.draw()
     }
 
-    /// Whether what is in `content` is a whole picture, which is in `buffer` then.
+    /// Copies the picture in `content` to `buffer`. Returns `true` if it is complete.
     private func copy(
         _ content: UnsafeMutablePointer<spa_buffer>,
         as layout: FrameLayout,
@@ -322,19 +325,19 @@ final class PipeWireStream: CameraStream {
     }
 }
 
-/// Where the planes of a picture lie in one block of memory.
+/// The positions of a picture's planes in one block of memory.
 private struct BlockLayout {
     private let layout: FrameLayout
-    /// Where rows are as GStreamer has them: the chroma's bytes from row to row, and the luma's in all.
+    /// The chroma stride and the luma size in bytes, if rows are laid out as GStreamer does.
     private var rounded: (stride: Int, luma: Int)?
 
-    /// A block of `byteCount` bytes for a picture of the size and format of `wanted`, whose luma has
-    /// `stride` bytes from row to row; 0 where nobody says.
+    /// Creates the layout of a block of `byteCount` bytes for a picture of the size and format of
+    /// `wanted`. `stride` is the luma stride in bytes, or 0 if unknown.
     ///
-    /// The chroma's rows follow from the luma's. GStreamer rounds each up to 4 bytes by itself
-    /// (gst_video_info_set_format), and tells so by the number of bytes alone.
+    /// The chroma rows follow from the luma rows. GStreamer rounds each to 4 bytes separately
+    /// (gst_video_info_set_format), which shows in the number of bytes alone.
     init(_ wanted: FrameLayout, stride: Int, byteCount: Int) {
-        // The chroma of NV12 is a byte wider than its luma where the width is odd.
+        // An NV12 chroma row is one byte wider than the luma row if the width is odd.
         let tight = (0..<wanted.planeCount).reduce(0) { max($0, wanted.plane($1).rowBytes) }
         let fourfold = (tight + 3) / 4 * 4
         if wanted.planeCount > 1, stride == 0 || stride == fourfold {
@@ -352,7 +355,7 @@ private struct BlockLayout {
         )
     }
 
-    /// As `FrameLayout.plane`.
+    /// Returns the position of plane `index`, like `FrameLayout.plane`.
     func plane(_ index: Int) -> (offset: Int, stride: Int, rowBytes: Int, rows: Int) {
         var plane = layout.plane(index)
         guard let rounded, index > 0 else { return plane }
@@ -362,11 +365,11 @@ private struct BlockLayout {
     }
 }
 
-// MARK: - What PipeWire tells
+// MARK: - PipeWire's events
 
 extension PipeWireStream {
     fileprivate func objectCame(_ id: UInt32, _ type: String, _ properties: [String: String]) {
-        // The constants are two literals side by side, which Swift drops.
+        // The C constants are two adjacent literals, which Swift does not import.
         switch type {
         case "PipeWire:Interface:Client":
             processes["\(id)"] = properties[PW_KEY_SEC_PID]
@@ -389,7 +392,7 @@ extension PipeWireStream {
     }
 
     fileprivate func coreFailed(_ object: UInt32, _ result: CInt, _ message: String) {
-        // Of the core alone (0), and this alone ends the connection.
+        // Only this error, of the core itself (object 0), ends the connection.
         if object == 0, result == -EPIPE { failure = failure ?? message }
     }
 
@@ -413,7 +416,7 @@ extension PipeWireStream {
             format: format
         )
         withPods { builder in
-            // Memory that can be read as it is, and when each frame was taken.
+            // Mappable memory, and the time of each frame.
             var pods: [UnsafePointer<spa_pod>?] = [
                 object(builder, UInt32(SPA_TYPE_OBJECT_ParamBuffers), SPA_PARAM_Buffers) {
                     spa_pod_builder_prop(builder, SPA_PARAM_BUFFERS_dataType.rawValue, 0)
@@ -453,7 +456,7 @@ extension PipeWireStream {
 
     fileprivate func listed() { isListed = true }
 
-    /// What the numbers mean; what most cameras mean where it is not said.
+    /// Returns the colour space; if the node declares none, the one of most cameras.
     private func color(of info: spa_video_info_raw) -> ColorSpace {
         ColorSpace(
             matrix: info.color_matrix == SPA_VIDEO_COLOR_MATRIX_BT709 ? .bt709 : .bt601,
@@ -462,7 +465,7 @@ extension PipeWireStream {
     }
 }
 
-/// What PipeWire calls for a stream.
+/// The PipeWire callbacks of one stream.
 private final class Hooks {
     private let memory = UnsafeMutablePointer<cpw_listeners>.allocate(capacity: 1)
 
@@ -471,7 +474,7 @@ private final class Hooks {
     deinit { memory.deallocate() }
 
     func listen(core: OpaquePointer, registry: OpaquePointer, for owner: PipeWireStream) {
-        // Not retained: the stream removes the hooks before it goes.
+        // Not retained: the stream removes the hooks before it is released.
         let context = Unmanaged.passUnretained(owner).toOpaque()
         memory.pointee.core.done = { context, _, _ in PipeWireStream.at(context)?.listed() }
         memory.pointee.core.error = { context, id, _, result, message in
@@ -506,11 +509,11 @@ private final class Hooks {
         cpw_listen_stream(memory, stream, context)
     }
 
-    /// No more calls. Harmless where nothing was hung.
+    /// Stops all calls. Harmless if nothing was added.
     func remove() { cpw_unlisten(memory) }
 }
 
-/// Lends memory to build parameters in, valid within `body`.
+/// Calls `body` with a builder for parameters, valid within it.
 @discardableResult
 private func withPods<Result>(
     _ body: (UnsafeMutablePointer<spa_pod_builder>) -> Result
@@ -522,7 +525,7 @@ private func withPods<Result>(
     }
 }
 
-/// An object of `type` with the properties that `body` adds.
+/// Returns an object of `type` with the properties that `body` adds.
 private func object(
     _ builder: UnsafeMutablePointer<spa_pod_builder>,
     _ type: UInt32,

@@ -1,28 +1,30 @@
 import Frames
 import Glibc
 
-/// A picture that moves without a camera: a still background, and one thing that moves before it.
+/// A moving picture without a camera: a still background, and one sprite that moves before it.
 ///
-/// None is its own mirror image or its own turn, so that mirrored and turned ones can be told.
+/// No picture equals its own mirror image or its own rotation, so that tests can tell them apart.
 enum TestPicture: String, CaseIterable {
-    /// Mountains over a lake at dusk, and a balloon that drifts over them.
+    /// Mountains over a lake at dusk, with a drifting balloon.
     case back
-    /// A person at home, and a lamp that swings beside them.
+    /// A person at home, with a swinging lamp.
     case front
-    /// The same person, on a camera that stands upright.
+    /// The same person, from a camera mounted upright.
     case portrait
-    /// Eight colour bars from full white to black over a grey ramp; only the counter moves.
+    /// Eight colour bars, from white to black, over a grey ramp; only the counter moves.
     case bars
     /// Luma 16 to 235 from left to right, without colour; only the counter moves.
     case ramp
 
-    /// The extent to give for a camera that should fill `size`.
+    /// Returns the size of a camera's picture that fills `size`: even, at least 32, upright for
+    /// `portrait`.
     func extent(filling size: Size) -> Size {
         let even = Size(width: max(32, size.width / 2 * 2), height: max(32, size.height / 2 * 2))
         return self == .portrait && even.width > even.height ? even.transposed : even
     }
 
-    /// Draws the background, planar YUV 4:2:0 in BT.601 limited range, into `buffer` laid out as `layout`.
+    /// Draws the background into `buffer`, laid out as `layout`: planar YUV 4:2:0, BT.601 in
+    /// limited range.
     func drawBackground(into buffer: FrameBuffer, _ layout: FrameLayout) {
         switch self {
         case .back:
@@ -36,7 +38,7 @@ enum TestPicture: String, CaseIterable {
         case .bars: drawBars(into: buffer, layout, ramp: layout.size.height * 2 / 3)
         case .ramp: drawBars(into: buffer, layout, ramp: 0)
         }
-        // Squares of the counter are without colour.
+        // The squares of the counter have no colour.
         let block = FrameCounter.block(in: layout.size)
         for index in 1...2 {
             let plane = buffer.plane(index, of: layout)
@@ -46,10 +48,11 @@ enum TestPicture: String, CaseIterable {
         }
     }
 
-    /// What moves, where it is after `seconds` on a picture of `size`; `nil` where nothing does.
+    /// Returns the sprite at its place after `seconds`, on a picture of `size`; `nil` if there is
+    /// none.
     func sprite(after seconds: Double, in size: Size) -> TestSprite? {
         let aspect = Float(size.width) / Float(size.height)
-        // Whole turns are cut off before they cost the small ones their precision.
+        // Whole turns are removed before the conversion to `Float`, which would lose precision.
         func angle(every period: Double) -> Float {
             Float((seconds / period).truncatingRemainder(dividingBy: 1) * 2 * .pi)
         }
@@ -69,10 +72,10 @@ enum TestPicture: String, CaseIterable {
     }
 }
 
-/// Colour bars from the top, a grey ramp from row `ramp` to the bottom.
+/// Draws colour bars from the top, and a grey ramp from row `ramp` to the bottom.
 ///
-/// Bars are full white, yellow, cyan, green, magenta, red, blue and black, an eighth of the width
-/// each (rounded to even).
+/// The bars are white, yellow, cyan, green, magenta, red, blue and black, at full strength. Each is
+/// an eighth of the width, rounded to even.
 private func drawBars(into buffer: FrameBuffer, _ layout: FrameLayout, ramp: Int) {
     let (width, height) = (layout.size.width, layout.size.height)
     let ramp = ramp / 2 * 2

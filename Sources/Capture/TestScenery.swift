@@ -1,7 +1,7 @@
 import Frames
 import Glibc
 
-/// A mountain lake at dusk.
+/// Paints a mountain lake at dusk.
 func paintLandscape(_ canvas: inout Canvas) {
     let aspect = canvas.aspect
     let everywhere = 0...aspect
@@ -24,13 +24,13 @@ func paintLandscape(_ canvas: inout Canvas) {
         (Float(0.16), Float(0.22), Float(0.30), Float(0.010)), (0.20, 0.35, 0.22, 0.007),
         (0.33, 0.82, 0.30, 0.009), (0.37, 0.70, 0.24, 0.006), (0.42, 0.14, 0.20, 0.006),
     ] {
-        // Their distance is in heights, so that soft ends reach far.
+        // The distance is relative to the height, so the soft ends reach far.
         let bounds = Bounds(Point(aspect * x, y), Point(length * 5, 0.03))
         canvas.fill({ _ in Paint(1, 0.82, 0.76) }, softness: 0.03, opacity: 0.5, within: bounds) {
             ellipse($0, Point(aspect * x, y), Point(length, height))
         }
     }
-    // Ridges, the farther the paler.
+    // Ridges; the farther ones are paler.
     let ridges: [(top: Float, height: Float, seed: Float, far: Paint, near: Paint)] = [
         (0.46, 0.16, 1.3, Paint(0.55, 0.47, 0.64), Paint(0.86, 0.66, 0.62)),
         (0.53, 0.13, 4.1, Paint(0.36, 0.35, 0.54), Paint(0.66, 0.52, 0.60)),
@@ -45,7 +45,7 @@ func paintLandscape(_ canvas: inout Canvas) {
             ridgeLine(point.x, ridge.seed) * ridge.height + ridge.top - point.y
         }
     }
-    // The lake mirrors the sky, broken by ripples and the sun's road.
+    // The lake reflects the sky, broken by ripples and by the sun's glitter.
     canvas.fill(
         { point in
             let depth = (point.y - horizon) / (1 - horizon)
@@ -61,7 +61,7 @@ func paintLandscape(_ canvas: inout Canvas) {
     ) {
         horizon - $0.y
     }
-    // Mist where the water begins.
+    // Mist at the water's edge.
     let mist = Bounds(x: everywhere, y: horizon - 0.015...horizon + 0.015)
     canvas.fill({ _ in Paint(1, 0.86, 0.74) }, softness: 0.012, opacity: 0.55, within: mist) {
         abs($0.y - horizon) - 0.002
@@ -69,7 +69,7 @@ func paintLandscape(_ canvas: inout Canvas) {
     paintShore(&canvas)
 }
 
-/// The near shore: dark, with firs at the left and a jetty at the right.
+/// Paints the near shore: dark, with firs at the left and a jetty at the right.
 private func paintShore(_ canvas: inout Canvas) {
     let aspect = canvas.aspect
     let shore = Paint(0.05, 0.08, 0.12)
@@ -97,15 +97,15 @@ private func paintShore(_ canvas: inout Canvas) {
     }
 }
 
-/// The outline of a mountain ridge: about 0…1 at every x, 0 at its peaks; no two seeds alike.
+/// Returns the outline of a mountain ridge: about 0…1, with 0 at a peak, different for each seed.
 private func ridgeLine(_ x: Float, _ seed: Float) -> Float {
-    // Absolute values make peaks where sines alone would make waves.
+    // Absolute values make peaks; sines alone would make waves.
     let broad = abs(sin(x * 2.1 + seed)) + 0.5 * abs(sin(x * 4.7 + seed * 2.3))
     let fine = 0.22 * abs(sin(x * 13 + seed * 5.1)) + 0.08 * abs(sin(x * 37 + seed * 3.7))
     return (broad + fine) / 1.8
 }
 
-/// A person at home, in the light of a lamp.
+/// Paints a person at home, in lamplight.
 func paintPortrait(_ canvas: inout Canvas) {
     let aspect = canvas.aspect
     canvas.fill({ point in
@@ -120,7 +120,7 @@ func paintPortrait(_ canvas: inout Canvas) {
     paintPerson(&canvas, at: Point(aspect * 0.48, 0.46))
 }
 
-/// A plant in its pot, out of focus.
+/// Paints a potted plant, out of focus.
 private func paintPlant(_ canvas: inout Canvas, at root: Point) {
     for (angle, length) in [
         (Float(-0.75), Float(0.26)), (-0.35, 0.33), (0.05, 0.36), (0.45, 0.30), (0.85, 0.22),
@@ -139,7 +139,7 @@ private func paintPlant(_ canvas: inout Canvas, at root: Point) {
     }
 }
 
-/// A shelf with books and a bowl, out of focus.
+/// Paints a shelf with books and a bowl, out of focus.
 private func paintShelf(_ canvas: inout Canvas, at centre: Point) {
     let blur: Float = 0.012
     for y in [Float(-0.02), 0.36] {
@@ -175,17 +175,17 @@ private func paintShelf(_ canvas: inout Canvas, at centre: Point) {
     }
 }
 
-/// A friendly person, head and shoulders, looking a little to the left.
+/// Paints a friendly person, head and shoulders, looking a little to the left.
 private func paintPerson(_ canvas: inout Canvas, at head: Point) {
     let (skin, shade) = (Paint(0.93, 0.72, 0.58), Paint(0.82, 0.56, 0.44))
     let hair = Paint(0.22, 0.13, 0.11)
-    // Hair that falls behind the shoulders.
+    // Hair behind the shoulders.
     canvas.fillEllipse(head + Point(0.005, -0.02), Point(0.205, 0.235)) { _ in hair * 0.85 }
     canvas.fillBox(head + Point(0.008, 0.14), Point(0.197, 0.17), corner: 0.11) { _ in hair * 0.85 }
     canvas.fillBox(head + Point(0, 0.66), Point(0.37, 0.34), corner: 0.20) {
         mix(Paint(0.93, 0.66, 0.24), Paint(0.70, 0.42, 0.13), ($0.y - 0.72) * 2.4)
     }
-    // Neck, in the chin's shadow, and what the collar leaves free.
+    // The neck, in the chin's shadow, and the open collar.
     for part in [Point(0.115, 0.05), Point(0.075, 0.13)] {
         let paint = { (point: Point) in mix(shade * 0.88, skin, (point.y - head.y - 0.19) * 6) }
         if part.x > part.y {
@@ -194,7 +194,7 @@ private func paintPerson(_ canvas: inout Canvas, at head: Point) {
             canvas.fillBox(head + Point(0, 0.24), part, corner: 0.05, paint)
         }
     }
-    // Face, lit from the right.
+    // The face, lit from the right.
     canvas.fillEllipse(head, Point(0.155, 0.20)) {
         mix(shade, skin, ($0.x - head.x) * 3 + 0.62)
     }
@@ -203,7 +203,7 @@ private func paintPerson(_ canvas: inout Canvas, at head: Point) {
             Paint(0.93, 0.50, 0.42)
         }
     }
-    // Fringe, parted at one side.
+    // The fringe, parted at one side.
     canvas.fill(
         { mix(hair, Paint(0.40, 0.24, 0.17), ($0.x - head.x) * 3) },
         within: Bounds(head, Point(0.25, 0.25))
@@ -216,7 +216,7 @@ private func paintPerson(_ canvas: inout Canvas, at head: Point) {
     paintFeatures(&canvas, at: head, skinShade: shade, hair)
 }
 
-/// Eyes, brows, glasses, nose and a smile.
+/// Paints eyes, brows, glasses, nose and a smile.
 private func paintFeatures(
     _ canvas: inout Canvas,
     at head: Point,
@@ -246,7 +246,7 @@ private func paintFeatures(
     }
 }
 
-/// How far `point` lies outside a leaf from `root` to `tip`, 2 × `width` at its widest.
+/// Returns how far `point` lies outside a leaf from `root` to `tip`, 2 × `width` at its widest.
 private func leaf(_ point: Point, from root: Point, to tip: Point, _ width: Float) -> Float {
     let along = tip - root
     let reach = length(along)

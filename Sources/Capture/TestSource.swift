@@ -4,17 +4,17 @@ import Platform
 
 /// A moving test picture in place of a camera.
 ///
-/// Every picture carries a `FrameCounter`, 0 for the first after opening, one up for each frame of
-/// the clock: frames that nobody fetched in time are counted, as a camera counts them.
+/// Every picture carries a `FrameCounter`: 0 for the first after opening, plus one for each frame
+/// of the clock. Frames that were not fetched in time are counted too, as a camera counts them.
 package struct TestSource: CameraSource {
     private let picture: TestPicture
 
-    /// The pictures that there are: "back", "front", "portrait", "bars" and "ramp".
+    /// The names of the pictures: "back", "front", "portrait", "bars" and "ramp".
     package static let names = TestPicture.allCases.map(\.rawValue)
 
-    /// The picture called `name`, or the one for `role` where it is `nil`.
+    /// Creates a source of the picture called `name`, or of the one for `role` if it is `nil`.
     ///
-    /// Throws `unsupported`, naming the ones that there are.
+    /// - Throws: `unsupported`, naming the existing pictures.
     package init(_ name: String?, role: Role) throws(CaptureError) {
         guard let picture = TestPicture(rawValue: name ?? role.rawValue) else {
             throw CaptureError(
@@ -32,14 +32,16 @@ package struct TestSource: CameraSource {
     /// "test:bars".
     package var identity: String { "test:\(picture.rawValue)" }
 
-    /// Opens it at the size and rate of the request, or those of its mode; planar 4:2:0 in any case.
+    /// Opens the picture at the size and rate of the request, or of its mode; always planar 4:2:0.
+    ///
+    /// - Throws: `unsupported` for a mode of another format or of an odd size.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         TestStream(picture, try picture.mode(for: request))
     }
 }
 
 extension TestPicture {
-    /// What a photograph is made of.
+    /// The size for a photograph.
     private static let fullSize = Size(width: 1920, height: 1080)
 
     fileprivate func mode(for request: CaptureRequest) throws(CaptureError) -> CaptureMode {
@@ -65,14 +67,14 @@ extension TestPicture {
     }
 }
 
-/// A test picture that is open: a few copies of the background, on which only what moves is redrawn.
+/// An open test picture: a few copies of the background, on which only the moving part is redrawn.
 private final class TestStream: CameraStream {
     let mode: CaptureMode
     private let picture: TestPicture
     private let layout: FrameLayout
     private let background: FrameBuffer
     private var pool: FramePool
-    /// What is drawn over the background in each buffer of the pool, to be undone.
+    /// The area drawn over the background in each buffer, to be restored.
     private var drawn: [ObjectIdentifier: PixelRect] = [:]
     private let start: Timestamp
     private var frame: UInt64 = 0
@@ -95,11 +97,11 @@ private final class TestStream: CameraStream {
 
     func suits(_ request: CaptureRequest) -> Bool {
         guard let best = try? picture.mode(for: request) else { return false }
-        // For a photograph it is enough to have as many pixels.
+        // For a photograph, the same number of pixels is enough.
         return request.isFull ? best.size == mode.size : best == mode
     }
 
-    /// When frame `index` is taken.
+    /// Returns the time of frame `index`.
     private func time(of index: UInt64) -> Timestamp {
         start + Timestamp(seconds: Double(index) / mode.rate)
     }
@@ -111,7 +113,7 @@ private final class TestStream: CameraStream {
         case .ready, .due:
             guard due <= deadline || MonotonicClock.now >= due else { return .timedOut }
         }
-        // A camera has a few buffers to fill while nobody looks; beyond them, frames are lost.
+        // A camera fills a few buffers while no one takes them; after that, frames are lost.
         let late = (MonotonicClock.now - due).seconds * mode.rate
         if late > 3 { frame += UInt64(late) }
         defer { frame += 1 }
@@ -137,7 +139,7 @@ private final class TestStream: CameraStream {
         FrameCounter.draw(frame, into: buffer, layout)
     }
 
-    /// Copies `area`, whose edges are even, from the background.
+    /// Copies `area`, which has even edges, from the background.
     private func restore(_ area: PixelRect, in buffer: FrameBuffer) {
         for index in 0..<3 {
             let (from, to) = (background.plane(index, of: layout), buffer.plane(index, of: layout))

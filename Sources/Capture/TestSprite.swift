@@ -1,13 +1,13 @@
 import Frames
 
-/// The one thing that moves on a test picture.
+/// The moving part of a test picture.
 enum TestSprite {
-    /// A hot-air balloon whose envelope is about a point.
+    /// A hot-air balloon; the point is the centre of its envelope.
     case balloon(Point)
     /// A lamp that hangs from a point, along the unit vector `cord`.
     case lamp(Point, cord: Point)
 
-    /// What it covers.
+    /// The area that it covers.
     var bounds: Bounds {
         switch self {
         case .balloon(let centre):
@@ -24,7 +24,8 @@ enum TestSprite {
         }
     }
 
-    /// Its colour at `point` and how much of the background it covers there, 0…1; edges are `edge` wide.
+    /// Returns its colour at `point`, and its coverage of the background there, 0…1. Edges are
+    /// `edge` wide.
     @inline(__always)
     func color(at point: Point, edge: Float) -> (paint: Paint, cover: Float) {
         @inline(__always) func cover(_ distance: Float) -> Float {
@@ -34,11 +35,11 @@ enum TestSprite {
         case .balloon(let centre):
             let offset = point - centre
             let below = offset.y > 0
-            // Round above, drawn in below, like the real ones.
+            // Round above and tapered below, like real balloons.
             let radii = Point(below ? 0.082 - offset.y * 0.38 : 0.082, below ? 0.110 : 0.088)
             let envelope = ellipse(offset, .zero, radii)
             if envelope < edge {
-                // Stripes that follow the curve: an odd or an even number of seams to the left.
+                // Stripes that follow the curve; an odd number of seams to the left means red.
                 let height = offset.y / 0.115
                 let reach = max(0.01, (1 - height * height).squareRoot() * 0.082)
                 let across = offset.x / reach
@@ -60,7 +61,7 @@ enum TestSprite {
             return (Paint(0.23, 0.14, 0.11), cover(min(basket, ropes)))
         case .lamp(let pivot, let cord):
             let offset = point - pivot
-            // Turned so that it hangs straight down.
+            // Rotated so that it hangs straight down.
             let hung = Point(
                 offset.x * cord.y - offset.y * cord.x,
                 offset.x * cord.x + offset.y * cord.y
@@ -78,7 +79,7 @@ enum TestSprite {
         }
     }
 
-    /// Draws it over the planar 4:2:0 picture in `buffer`; only the pixels of `bounds` change.
+    /// Draws it over the planar 4:2:0 picture in `buffer`. Changes only the pixels of `bounds`.
     func draw(into buffer: FrameBuffer, _ layout: FrameLayout) {
         let area = bounds.pixels(in: layout.size)
         let edge = 1 / Float(layout.size.height)
@@ -96,7 +97,7 @@ enum TestSprite {
         for y in area.y / 2..<area.maxY / 2 {
             for x in area.x / 2..<area.maxX / 2 {
                 let point = Point(Float(2 * x + 1), Float(2 * y + 1)) * edge
-                // Chroma is half as fine, so its edges are twice as wide.
+                // Chroma has half the resolution, so its edges are twice as wide.
                 let (paint, cover) = color(at: point, edge: 2 * edge)
                 guard cover > 0 else { continue }
                 let color = videoColor(paint)

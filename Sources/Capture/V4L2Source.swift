@@ -2,18 +2,18 @@ import DualCamCore
 import Glibc
 import Platform
 
-/// A V4L2 camera at the node where udev saw it last.
+/// A V4L2 camera at its last known node.
 package struct V4L2Source: CameraSource {
-    /// What the driver calls it.
+    /// The name that the driver reports.
     package let name: String
-    /// "v4l2:" and the name in /dev/v4l/by-id, else the place on the bus.
+    /// "v4l2:" and the name in /dev/v4l/by-id, or else the place on the bus.
     package let identity: String
-    /// Its node, "/dev/video0"; empty while it is not there.
+    /// The path of its node, "/dev/video0"; empty if it is not attached.
     package let place: String
-    /// Where it is plugged in; empty where unknown.
+    /// The place on the bus; empty if unknown.
     private let bus: String
 
-    /// A camera that is there.
+    /// Creates the source of an attached camera.
     package init(_ device: CameraDevice) {
         name = device.name
         identity = device.identity
@@ -21,12 +21,14 @@ package struct V4L2Source: CameraSource {
         bus = device.bus
     }
 
-    /// A camera that is not there yet, by its by-id name, bus path or device path.
+    /// Creates a source of a camera that is not attached, by its by-id name, bus path or device
+    /// path.
     package init(named called: String) {
         self.init(missing: "v4l2:\(called)", name: called)
     }
 
-    /// A camera that has been there, or may come: opening it fails, and no node is touched.
+    /// Creates a source of a camera that was attached, or may be. Opening it throws, and touches no
+    /// node.
     package init(missing identity: String, name: String) {
         self.name = name
         self.identity = identity
@@ -36,8 +38,9 @@ package struct V4L2Source: CameraSource {
 
     /// Sets the mode that suits `request` and starts the device.
     ///
-    /// Throws `notFound` when the camera is not there, `unsupported` when it has no mode as
-    /// configured (the error lists those that it has) or none at all, and what its calls mean.
+    /// - Throws: `notFound` if the camera is not attached; `unsupported` if it has no mode as
+    ///   configured (the error lists the existing ones) or none at all; otherwise the code of the
+    ///   failed call.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         do throws(CaptureError) {
             return try Self.stream(device(), request)
@@ -46,7 +49,7 @@ package struct V4L2Source: CameraSource {
         }
     }
 
-    /// Opens its node once more, for its controls.
+    /// Opens the node once more, for its controls.
     package func openControls() throws(CaptureError) -> any ControlPort {
         do throws(CaptureError) {
             return try VideoControls(device())
@@ -55,7 +58,7 @@ package struct V4L2Source: CameraSource {
         }
     }
 
-    /// Its node, open, and still its own.
+    /// Opens the node, and checks that it still belongs to this camera.
     private func device() throws(CaptureError) -> VideoDevice {
         let missing = CaptureError(
             .notFound,
@@ -64,13 +67,13 @@ package struct V4L2Source: CameraSource {
         )
         guard !place.isEmpty else { throw missing }
         let device = try VideoDevice(path: place)
-        // Plugged out and another one in, that may have got its node, and udev has yet to tell.
+        // Another camera may have taken over the node, before udev reports it.
         let found = try device.capability()
         guard found.isCamera, bus.isEmpty || found.bus == bus else { throw missing }
         return device
     }
 
-    /// `error` with what else is known of it: who has the device, or how to be let in.
+    /// Returns `error` with more detail: who holds the device, or how to get access.
     private static func explained(_ error: CaptureError, _ path: String) -> CaptureError {
         var detail = error.detail
         switch error.code {
@@ -92,7 +95,7 @@ package struct V4L2Source: CameraSource {
         )
     }
 
-    /// The stream of `device` in the mode that suits `request`.
+    /// Returns a stream of `device` in the mode that suits `request`.
     static func stream(
         _ device: VideoDevice,
         _ request: CaptureRequest
@@ -112,8 +115,8 @@ package struct V4L2Source: CameraSource {
         do throws(CaptureError) {
             return try VideoStream(device, mode, insteadOf: request.unreducedMode(mode, of: modes))
         } catch {
-            // Without bandwidth some drivers say EIO; so do broken devices. What needs next to no
-            // bandwidth and fails all the same is broken.
+            // Some drivers report missing bandwidth as EIO, and so do broken devices. If no lighter
+            // mode is left, it is not the bandwidth.
             var lighter = request
             lighter.reduction += 1
             guard error.code == .bandwidth, error.errno == EIO,
@@ -125,7 +128,8 @@ package struct V4L2Source: CameraSource {
 }
 
 extension V4L2Source {
-    /// The stream of `device` for a photograph, in the largest of its `modes` that the bus has room for.
+    /// Returns a stream of `device` for a photograph, in the largest of `modes` that the bus has
+    /// room for.
     private static func fullStream(
         _ device: VideoDevice,
         _ modes: [CaptureMode],
@@ -148,8 +152,8 @@ extension V4L2Source {
 }
 
 extension CaptureRequest {
-    /// What would have been chosen of `modes` in place of `mode`, if the bus had room for it; `nil`
-    /// where that is the same.
+    /// Returns the mode that would have been chosen from `modes` instead of `mode` if the bus had
+    /// room; `nil` if it is the same.
     func unreducedMode(_ mode: CaptureMode, of modes: [CaptureMode]) -> CaptureMode? {
         var unreduced = self
         unreduced.reduction = 0

@@ -2,7 +2,7 @@ import CV4L2
 import DualCamCore
 import Glibc
 
-/// The controls of a V4L2 node that is open for them alone.
+/// The controls of a V4L2 node, opened for them alone.
 final class VideoControls: ControlPort {
     private let device: VideoDevice
 
@@ -13,15 +13,15 @@ final class VideoControls: ControlPort {
     func controls() throws(ControlRefusal) -> [DeviceControl] {
         var controls: [DeviceControl] = []
         var id: UInt32 = 0
-        // A limit, in case that a driver knows no end.
+        // A limit, in case a driver's list never ends.
         while controls.count < 512 {
             var query = v4l2_query_ext_ctrl()
             query.id = id | UInt32(V4L2_CTRL_FLAG_NEXT_CTRL)
             let error = device.attempt(cv4l2_query_ext_ctrl, &query)
-            // EINVAL is the end of the list, ENOTTY that of a driver without controls.
+            // EINVAL ends the list; ENOTTY comes from a driver without controls.
             if error == EINVAL || error == ENOTTY { break }
             if error == ENODEV { throw refusal(error, "VIDIOC_QUERY_EXT_CTRL", "") }
-            // A broken control does not take those before it away.
+            // A broken control does not hide those before it.
             if error != 0 { break }
             guard query.id > id else { break }
             id = query.id
@@ -63,7 +63,7 @@ final class VideoControls: ControlPort {
             var subscription = v4l2_event_subscription()
             subscription.type = UInt32(V4L2_EVENT_CTRL)
             subscription.id = control.id
-            // Where a driver tells nothing, what is looked at now and then has to do.
+            // If a driver sends no events, the occasional poll has to do.
             _ = device.attempt(cv4l2_subscribe_event, &subscription)
         }
     }
@@ -79,7 +79,7 @@ final class VideoControls: ControlPort {
 
     private func control(_ query: v4l2_query_ext_ctrl) -> DeviceControl? {
         let flags = DeviceControl.Flags(rawValue: query.flags)
-        // Heads of groups are listed as controls, too.
+        // Control groups are listed as controls too.
         guard query.type != V4L2_CTRL_TYPE_CTRL_CLASS.rawValue else { return nil }
         let kind: DeviceControl.Kind =
             switch v4l2_ctrl_type(rawValue: query.type) {
@@ -107,7 +107,8 @@ final class VideoControls: ControlPort {
         )
     }
 
-    /// "Exposure Time, Absolute" is "exposure_time_absolute", as `v4l2-ctl` has it.
+    /// Returns the name that `v4l2-ctl` uses: "exposure_time_absolute" for "Exposure Time,
+    /// Absolute".
     private static func variable(_ title: String) -> String {
         title.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
             .joined(separator: "_").lowercased()
@@ -121,7 +122,7 @@ final class VideoControls: ControlPort {
             var query = v4l2_querymenu()
             query.id = control.id
             query.index = UInt32(index)
-            // Items that the device lacks are refused.
+            // The device refuses the items that it lacks.
             guard device.attempt(cv4l2_querymenu, &query) == 0 else { return nil }
             guard control.kind == .integerMenu else {
                 return DeviceControl.Item(index: index, name: text(of: query.name))
@@ -131,7 +132,7 @@ final class VideoControls: ControlPort {
         }
     }
 
-    /// Reads the value, where it has one; what a device does not tell stays.
+    /// Reads the value, if there is one. A value that the device does not report stays.
     private func readValue(_ control: inout DeviceControl) throws(ControlRefusal) {
         guard control.kind != .other, control.kind != .button,
             control.flags.isDisjoint(with: [.disabled, .writeOnly])
@@ -145,7 +146,7 @@ final class VideoControls: ControlPort {
         if error == 0 { control.value = Int(answer.value) }
     }
 
-    /// One control in a call of its own.
+    /// Transfers one control in a call of its own. Returns 0 or the errno.
     private func exchange(_ request: UInt, _ control: inout v4l2_ext_control) -> CInt {
         withUnsafeMutablePointer(to: &control) { control in
             var controls = v4l2_ext_controls()

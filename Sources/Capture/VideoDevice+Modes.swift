@@ -4,10 +4,12 @@ import Frames
 import Glibc
 
 extension VideoDevice {
-    /// The modes that the device offers for `request`, in its own order.
+    /// Returns the modes that the device offers for `request`, in its own order.
     ///
-    /// Where it takes any size or rate within limits, those are listed that the request or common
-    /// use would ask for. A rate of 0 is one that the device does not tell.
+    /// If the device takes any size or rate within limits, these are the ones that the request or
+    /// common use would ask for. A rate of 0 is one that the device does not report.
+    ///
+    /// - Throws: the code of the failed VIDIOC_ENUM_FMT.
     func modes(for request: CaptureRequest) throws(CaptureError) -> [CaptureMode] {
         var modes: [CaptureMode] = []
         for format in try formats() where !format.isMovie {
@@ -20,7 +22,7 @@ extension VideoDevice {
         return modes
     }
 
-    /// The pixel formats that the device offers (VIDIOC_ENUM_FMT).
+    /// Returns the pixel formats that the device offers (VIDIOC_ENUM_FMT).
     func formats() throws(CaptureError) -> [PixelFormat] {
         var formats: [PixelFormat] = []
         while true {
@@ -28,14 +30,14 @@ extension VideoDevice {
             answer.index = UInt32(formats.count)
             answer.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
             let error = attempt(cv4l2_enum_fmt, &answer)
-            // The end of the list. A limit, in case that a driver knows none.
+            // The end of the list, or a limit in case a driver has none.
             if error == EINVAL || formats.count == 256 { return formats }
             guard error == 0 else { throw failure("VIDIOC_ENUM_FMT", error) }
             formats.append(PixelFormat(rawValue: answer.pixelformat))
         }
     }
 
-    /// The sizes in which `format` comes (VIDIOC_ENUM_FRAMESIZES).
+    /// Returns the sizes of `format` (VIDIOC_ENUM_FRAMESIZES).
     private func sizes(of format: PixelFormat, for request: CaptureRequest) -> [Size] {
         var sizes: [Size] = []
         while sizes.count < 256 {
@@ -55,13 +57,14 @@ extension VideoDevice {
         if sizes.isEmpty, let size = nearestSize(of: format, to: request.wantedSize) {
             sizes = [size]
         }
-        // A descriptor may list a size twice, and sizes that are none.
+        // A descriptor may list a size twice, or impossible sizes.
         return sizes.enumerated()
             .filter { $0.element.isPossible && !sizes[..<$0.offset].contains($0.element) }
             .map(\.element)
     }
 
-    /// The sizes to try where the device takes any within limits: what is asked for, and usual ones.
+    /// Returns sizes to try if the device takes any within limits: the requested one and common
+    /// ones.
     private func steps(_ limits: v4l2_frmsize_stepwise, for request: CaptureRequest) -> [Size] {
         func snap(_ value: Int, _ low: UInt32, _ high: UInt32, _ step: UInt32) -> Int {
             let (low, high, step) = (Int(low), max(Int(low), Int(high)), max(1, Int(step)))
@@ -81,7 +84,7 @@ extension VideoDevice {
         return sizes
     }
 
-    /// The size that the device would give for `size`, where it lists none (VIDIOC_TRY_FMT).
+    /// Returns the size that the device would use for `size`, if it lists none (VIDIOC_TRY_FMT).
     private func nearestSize(of format: PixelFormat, to size: Size) -> Size? {
         var answer = v4l2_format(capturing: format, size)
         guard attempt(cv4l2_try_fmt, &answer) == 0,
@@ -90,8 +93,8 @@ extension VideoDevice {
         return answer.size
     }
 
-    /// The rates at which `format` comes in `size` (VIDIOC_ENUM_FRAMEINTERVALS); 0 alone where it
-    /// does not tell.
+    /// Returns the rates of `format` at `size` (VIDIOC_ENUM_FRAMEINTERVALS); only 0 if the device
+    /// does not report them.
     private func rates(
         of format: PixelFormat,
         size: Size,
@@ -115,9 +118,10 @@ extension VideoDevice {
         return rates.isEmpty ? [0] : rates
     }
 
-    /// Sets the device to `mode`; what it really gives may have another size, never another format.
+    /// Sets the device to `mode`. The result may have another size, but never another format.
     ///
-    /// Throws `unsupported` when it has no such format, `busy` when another program has it open.
+    /// - Throws: `unsupported` if it has no such format, `busy` if another program uses it;
+    ///   otherwise the code of the failed call.
     func set(_ mode: CaptureMode) throws(CaptureError) -> v4l2_format {
         var format = v4l2_format(capturing: mode.format, mode.size)
         try call(cv4l2_s_fmt, "VIDIOC_S_FMT", &format)
@@ -135,8 +139,8 @@ extension VideoDevice {
         return format
     }
 
-    /// Asks for `rate` frames per second (VIDIOC_S_PARM); what the device made of it, 0 where it
-    /// does not tell.
+    /// Requests `rate` frames per second (VIDIOC_S_PARM). Returns the actual rate, or 0 if the
+    /// device does not report it.
     func setRate(_ rate: Double) throws(CaptureError) -> Double {
         var answer = v4l2_streamparm()
         answer.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -149,7 +153,7 @@ extension VideoDevice {
                 denominator: 10_000_000
             )
         let error = attempt(cv4l2_s_parm, &answer)
-        // Many devices have one rate and no such call.
+        // Many devices have a fixed rate and no such call.
         if error == ENOTTY || error == EINVAL { return 0 }
         guard error == 0 else { throw failure("VIDIOC_S_PARM", error) }
         return answer.parm.capture.timeperframe.rate
@@ -157,19 +161,20 @@ extension VideoDevice {
 }
 
 extension VideoDevice {
-    /// Bytes of a row that no picture needs more of.
+    /// The longest plausible row, in bytes.
     private static let longestRow: UInt32 = 1 << 20
 }
 
 extension Size {
-    /// Whether a camera may have it; memory is computed of it, whatever a driver says.
+    /// `true` if a camera may have this size. Guards the memory sizes computed from a driver's
+    /// answers.
     fileprivate var isPossible: Bool {
         (2...16384).contains(width) && (2...16384).contains(height)
     }
 }
 
 extension v4l2_format {
-    /// Pictures of `size` in `format`, in one plane of memory.
+    /// Creates a format for pictures of `size` in `format`, in one plane of memory.
     init(capturing format: PixelFormat, _ size: Size) {
         self.init()
         type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -179,10 +184,10 @@ extension v4l2_format {
         fmt.pix.field = V4L2_FIELD_ANY.rawValue
     }
 
-    /// Its extent in pixels.
+    /// The size, in pixels.
     var size: Size { Size(width: Int(fmt.pix.width), height: Int(fmt.pix.height)) }
 
-    /// What its numbers mean, by V4L2's own rules for what a driver leaves open
+    /// The colour space, with V4L2's own defaults for what the driver leaves open
     /// (V4L2_MAP_YCBCR_ENC_DEFAULT, V4L2_MAP_QUANTIZATION_DEFAULT).
     var color: ColorSpace {
         let space = v4l2_colorspace(rawValue: fmt.pix.colorspace)
@@ -205,25 +210,26 @@ extension v4l2_format {
 }
 
 extension v4l2_fract {
-    /// Frames per second, where this is the time of one; 0 where it is none.
+    /// The frame rate for this time per frame, in frames per second; 0 if the time is zero.
     fileprivate var rate: Double {
         numerator > 0 ? Double(denominator) / Double(numerator) : 0
     }
 }
 
 extension CaptureRequest {
-    /// The size to look for: the configured one, else what has to be filled.
+    /// The size to look for: the configured one, or the one to fill.
     fileprivate var wantedSize: Size {
         if case .mode(let size, _, _) = mode { size } else { size }
     }
-    /// The rate to look for: the configured one, else what is of use.
+    /// The rate to look for: the configured one, or the highest useful one.
     fileprivate var wantedRate: Double {
         if case .mode(_, let rate, _) = mode { rate } else { Double(rate) }
     }
 }
 
 extension PixelFormat {
-    /// A movie's compression, of which no frame stands alone; neither we nor libv4lconvert read it.
+    /// `true` for a movie codec, whose frames do not stand alone; neither we nor libv4lconvert
+    /// decode it.
     fileprivate var isMovie: Bool {
         let movies: [StaticString] = [
             "H264", "AVC1", "HEVC", "VP80", "VP90", "AV10", "MPEG", "MPG1", "MPG2", "MPG4", "FWHT",

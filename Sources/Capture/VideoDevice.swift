@@ -3,19 +3,19 @@ import Frames
 import Glibc
 import Platform
 
-/// What the kernel is asked about a video node: the seam at which tests put a scripted device.
+/// The system calls on a video node. Tests replace them with a scripted device.
 protocol VideoCalls: AnyObject {
-    /// For libv4lconvert, which looks up by it what camera this is; -1 where there is none.
+    /// The descriptor that libv4lconvert uses to identify the camera; -1 if there is none.
     var descriptor: CInt { get }
-    /// ioctl(2) once: 0, or the errno.
+    /// Calls ioctl(2) once. Returns 0 or the errno.
     func ioctl(_ request: UInt, _ argument: UnsafeMutableRawPointer) -> CInt
-    /// mmap(2): `length` bytes of the device's memory from `offset`.
+    /// Maps `length` bytes of the device's memory from `offset`: mmap(2).
     func map(offset: Int, length: Int) throws(SystemError) -> MappedMemory
-    /// Waits until the node has a frame or an error to tell, as `wait(for:bell:until:)`.
+    /// Waits for a frame or an error of the node; see `wait(for:bell:until:)`.
     func wait(bell: Bell, until deadline: Timestamp) -> WaitResult
 }
 
-/// Memory mapped by mmap(2); unmapped when its last user lets go of it.
+/// Memory mapped by mmap(2), unmapped when its last user releases it.
 final class MappedMemory {
     let bytes: UnsafeMutableRawBufferPointer
 
@@ -52,15 +52,17 @@ private final class VideoNode: VideoCalls {
     }
 }
 
-/// A V4L2 capture node, open until this is released: its calls, each with its name in the error.
+/// A V4L2 capture node, open until this is released. Its errors name the failed call.
 ///
 /// - Context: bound to one thread at a time.
 final class VideoDevice {
-    /// Its path in /dev, for messages.
+    /// The path in /dev, for messages.
     let path: String
     private let calls: any VideoCalls
 
-    /// Opens the node at `path`. Throws `notFound`, `gone`, `denied`, `busy`.
+    /// Opens the node at `path`.
+    ///
+    /// - Throws: `notFound`, `gone`, `denied` or `busy`; `system` and others for rarer errnos.
     convenience init(path: String) throws(CaptureError) {
         do {
             try self.init(path: path, calls: VideoNode(path))
@@ -74,16 +76,16 @@ final class VideoDevice {
         }
     }
 
-    /// A device whose calls `calls` answers.
+    /// Creates a device whose calls go to `calls`.
     init(path: String, calls: any VideoCalls) {
         self.path = path
         self.calls = calls
     }
 
-    /// For libv4lconvert, which looks up by it what camera this is.
+    /// The descriptor that libv4lconvert uses to identify the camera; -1 if there is none.
     var descriptor: CInt { calls.descriptor }
 
-    /// Makes the call `request`, again when a signal interrupts it: 0, or the errno.
+    /// Makes the call `request`, and repeats it after signals. Returns 0 or the errno.
     func attempt(_ request: UInt, at argument: UnsafeMutableRawPointer) -> CInt {
         while true {
             let error = calls.ioctl(request, argument)
@@ -91,25 +93,29 @@ final class VideoDevice {
         }
     }
 
-    /// Makes the call `request`, again when a signal interrupts it: 0, or the errno.
+    /// Makes the call `request`, and repeats it after signals. Returns 0 or the errno.
     @inline(__always)
     func attempt<T>(_ request: UInt, _ argument: inout T) -> CInt {
         withUnsafeMutablePointer(to: &argument) { attempt(request, at: $0) }
     }
 
-    /// Makes the call `request`, or throws what its errno means, naming it `name`.
+    /// Makes the call `request`, which errors call `name`.
+    ///
+    /// - Throws: the code for the errno.
     @inline(__always)
     func call<T>(_ request: UInt, _ name: String, _ argument: inout T) throws(CaptureError) {
         let error = attempt(request, &argument)
         guard error == 0 else { throw failure(name, error) }
     }
 
-    /// What `errno` out of the call `name` means for the camera.
+    /// Returns the error for `errno` from the call `name`.
     func failure(_ name: String, _ errno: CInt, detail: String = "") -> CaptureError {
         CaptureError(Self.code(of: errno, at: name), name, path, errno: errno, detail: detail)
     }
 
-    /// The device's memory of `length` bytes from `offset`.
+    /// Maps `length` bytes of the device's memory from `offset`.
+    ///
+    /// - Throws: the code for the errno of mmap(2).
     func map(offset: Int, length: Int) throws(CaptureError) -> MappedMemory {
         do {
             return try calls.map(offset: offset, length: length)
@@ -123,7 +129,7 @@ final class VideoDevice {
         calls.wait(bell: bell, until: deadline)
     }
 
-    /// What an errno means, by the call that it came from.
+    /// Returns the code for `errno` from the call `name`.
     private static func code(of errno: CInt, at name: String) -> CaptureError.Code {
         switch errno {
         case ENOENT: .notFound
@@ -131,7 +137,7 @@ final class VideoDevice {
         case EBUSY: .busy
         case EACCES, EPERM: .denied
         case ENOSPC: .bandwidth
-        // USB host controllers say so when the bandwidth they promised is not there.
+        // USB host controllers report this when promised bandwidth is missing.
         case EIO where name == "VIDIOC_STREAMON": .bandwidth
         case ENOTTY, EINVAL: .unsupported
         case ETIMEDOUT: .timedOut
@@ -140,24 +146,26 @@ final class VideoDevice {
     }
 }
 
-/// What VIDIOC_QUERYCAP says of a node.
+/// A node's answer to VIDIOC_QUERYCAP.
 struct VideoCapability: Hashable {
-    /// "uvcvideo", "v4l2 loopback".
+    /// The driver's name: "uvcvideo", "v4l2 loopback".
     var driver: String
     /// The device's name for people.
     var card: String
-    /// Where it is attached: "usb-0000:00:14.0-1".
+    /// The place on the bus: "usb-0000:00:14.0-1".
     var bus: String
-    /// It captures pictures into memory that can be mapped, and does nothing else.
+    /// `true` if it captures pictures into mappable memory, and does nothing else.
     var isCamera: Bool
 }
 
 extension VideoDevice {
-    /// What kind of node it is (VIDIOC_QUERYCAP).
+    /// Returns the node's capabilities (VIDIOC_QUERYCAP).
+    ///
+    /// - Throws: the code for the errno.
     func capability() throws(CaptureError) -> VideoCapability {
         var answer = v4l2_capability()
         try call(cv4l2_querycap, "VIDIOC_QUERYCAP", &answer)
-        // The whole device may capture where this node of it, such as that for metadata, does not.
+        // The device may capture although this node of it does not, for example one for metadata.
         let flags =
             answer.capabilities & V4L2_CAP_DEVICE_CAPS != 0
             ? answer.device_caps : answer.capabilities
@@ -174,7 +182,7 @@ extension VideoDevice {
         )
     }
 
-    /// Which way it looks, where its driver tells (V4L2_CID_CAMERA_ORIENTATION).
+    /// Returns the direction that it faces, if its driver reports it (V4L2_CID_CAMERA_ORIENTATION).
     func orientation() -> CameraDevice.Orientation? {
         var control = v4l2_control(id: UInt32(V4L2_CID_CAMERA_ORIENTATION), value: -1)
         guard attempt(cv4l2_g_ctrl, &control) == 0 else { return nil }
@@ -187,7 +195,7 @@ extension VideoDevice {
     }
 }
 
-/// A fixed-length C string; what is no UTF-8 in it is replaced.
+/// Returns a fixed-length C string, with invalid UTF-8 replaced.
 func text<T>(of field: T) -> String {
     withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }

@@ -6,38 +6,39 @@ import Platform
 
 /// A V4L2 device that streams into mapped memory.
 ///
-/// What needs no conversion is handed on where the device put it, and its memory is queued again
-/// when nobody holds the frame any more; when that leaves the device too little to go on with, a
-/// frame is copied instead, so that no consumer can starve a camera.
+/// Pictures that need no conversion are passed on in the device's memory, which is queued again
+/// after the frame's release. If that would leave the device too few buffers, the frame is copied
+/// instead, so that no consumer can starve a camera.
 final class VideoStream: CameraStream {
     private(set) var mode: CaptureMode
     let unreducedMode: CaptureMode?
     private(set) var decoding = Timestamp.zero
     private let device: VideoDevice
-    /// What was asked of the driver.
+    /// The mode requested from the driver.
     private let chosen: CaptureMode
     private var slots: [Slot] = []
     private let conversion: FrameConversion
     private let color: ColorSpace
-    /// Where copies go.
+    /// The memory of copies.
     private var copies: FramePool?
 
     /// One buffer of the device.
     private struct Slot {
-        /// Its memory; held by frames, too, where they are not copied.
+        /// Its memory; also held by frames that are not copied.
         var buffer: FrameBuffer
-        /// With the device, to be filled.
+        /// `true` while the device has it, to be filled.
         var isQueued = false
     }
 
-    /// How many buffers are asked for: two or three may be held while the device still has enough.
+    /// The number of buffers to request: two or three may be held while the device still has
+    /// enough.
     private static let bufferCount: UInt32 = 8
-    /// How many the device must have left, after a frame was handed on uncopied.
+    /// The number of buffers the device must keep when a frame is passed on uncopied.
     private static let leastQueued = 3
 
     /// Sets `device` to `chosen` and starts it.
     ///
-    /// Throws what its calls mean: `busy`, `bandwidth`, `gone`, `unsupported` and others.
+    /// - Throws: `busy`, `bandwidth`, `gone`, `unsupported` or another code of the failed call.
     init(
         _ device: VideoDevice,
         _ chosen: CaptureMode,
@@ -61,8 +62,8 @@ final class VideoStream: CameraStream {
     deinit {
         var type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
         _ = device.attempt(cv4l2_streamoff, &type)
-        // Memory has to be unmapped before it can be given back. Where a frame still holds some,
-        // older kernels refuse, and closing the device does it later.
+        // Memory has to be unmapped before it can be freed. If a frame still holds some, older
+        // kernels refuse, and closing the device frees it later.
         slots.removeAll()
         var request = Self.bufferRequest(count: 0)
         _ = device.attempt(cv4l2_reqbufs, &request)
@@ -103,7 +104,7 @@ final class VideoStream: CameraStream {
         }
     }
 
-    /// Gives the device every buffer that neither it nor a frame has.
+    /// Queues every buffer that neither the device nor a frame holds.
     private func queueFree() throws(CaptureError) {
         for index in slots.indices {
             guard !slots[index].isQueued, isKnownUniquelyReferenced(&slots[index].buffer) else {
@@ -118,7 +119,7 @@ final class VideoStream: CameraStream {
     func suits(_ request: CaptureRequest) -> Bool {
         guard let modes = try? device.modes(for: request) else { return false }
         let best = chooseMode(modes, for: request)
-        // For a photograph it is enough to have as many pixels.
+        // For a photograph, the same number of pixels is enough.
         if request.isFull { return best?.size == chosen.size }
         return best == chosen
             && request.unreducedMode(chosen, of: modes) == unreducedMode
@@ -137,7 +138,7 @@ final class VideoStream: CameraStream {
         }
     }
 
-    /// Takes a filled buffer from the device; `nil` when there was none after all.
+    /// Takes a filled buffer from the device; `nil` if there was none after all.
     private func dequeue(_ events: CInt) throws(CaptureError) -> v4l2_buffer? {
         var buffer = Self.buffer(0)
         let error = device.attempt(cv4l2_dqbuf, &buffer)
@@ -146,7 +147,7 @@ final class VideoStream: CameraStream {
                 if error == EAGAIN { return nil }
                 throw device.failure("VIDIOC_DQBUF", error)
             }
-            // The device says that it cannot go on. Whether it is still there, QUERYCAP knows.
+            // The device cannot go on. QUERYCAP shows whether it is still there.
             var capability = v4l2_capability()
             let there = device.attempt(cv4l2_querycap, &capability)
             throw CaptureError(
@@ -163,7 +164,7 @@ final class VideoStream: CameraStream {
         return buffer
     }
 
-    /// Makes a frame of what the device left in `buffer`.
+    /// Returns the event for the picture in `buffer`.
     private func deliver(_ buffer: v4l2_buffer) throws(CaptureError) -> CapturedEvent {
         let slot = slots[Int(buffer.index)].buffer
         let length = min(Int(buffer.bytesused), slot.bytes.count)
@@ -206,7 +207,7 @@ final class VideoStream: CameraStream {
         )
     }
 
-    /// A copy of the first `count` bytes of `buffer`; `nil` when all copies are held.
+    /// Returns a copy of the first `count` bytes of `buffer`; `nil` if all copies are held.
     private func copy(of buffer: FrameBuffer, _ count: Int) -> FrameBuffer? {
         if copies == nil { copies = FramePool(count: 4, byteCount: buffer.bytes.count) }
         guard let copy = copies?.draw() else { return nil }
@@ -216,8 +217,7 @@ final class VideoStream: CameraStream {
 }
 
 extension v4l2_buffer {
-    /// When the picture was taken: the driver's word where it uses our clock, and a time that the
-    /// clock can show, else now.
+    /// The time of the picture: the driver's if it uses our clock and is plausible, otherwise now.
     fileprivate var time: Timestamp {
         guard
             flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK)
@@ -231,7 +231,8 @@ extension v4l2_buffer {
 }
 
 extension FrameLayout {
-    /// Bytes from the picture's start to the end of its last row, without what fills that up.
+    /// The number of bytes from the picture's start to the end of its last row, without its
+    /// padding.
     fileprivate var usedByteCount: Int {
         let last = plane(planeCount - 1)
         return last.offset + last.stride * (last.rows - 1) + last.rowBytes

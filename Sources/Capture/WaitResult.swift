@@ -3,23 +3,24 @@ import Frames
 import Glibc
 import Platform
 
-/// What ended a wait.
+/// The result of a wait.
 enum WaitResult {
-    /// The descriptor has something to say, as poll(2) flags.
+    /// The descriptor is ready or failed, with these poll(2) flags.
     case ready(CInt)
-    /// The bell rang, and is silent again.
+    /// The bell rang; it is silent again.
     case rang
-    /// The time came.
+    /// The deadline passed.
     case due
 }
 
-/// Waits until `deadline`, until `bell` rings, or until `descriptor` (-1: none) becomes readable or fails.
+/// Waits until `deadline`, until `bell` rings, or until `descriptor` (-1 for none) is readable or
+/// fails.
 ///
-/// The bell comes first when several happen at once. Precise to what ppoll(2) is; no allocation.
+/// The bell comes first if several happen at once. As precise as ppoll(2); does not allocate.
 func wait(for descriptor: CInt, bell: Bell, until deadline: Timestamp) -> WaitResult {
     var watched = (
         pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0),
-        // A negative descriptor is passed over.
+        // poll(2) ignores a negative descriptor.
         pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     )
     while true {
@@ -34,7 +35,7 @@ func wait(for descriptor: CInt, bell: Bell, until deadline: Timestamp) -> WaitRe
             }
             return .ready(CInt(watched.1.revents))
         }
-        // Interrupted by a signal, it waits for what is left.
+        // After a signal, the wait goes on for the rest of the time.
         if count == 0 || errno != EINTR { return .due }
     }
 }
