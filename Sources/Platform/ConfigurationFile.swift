@@ -1,18 +1,18 @@
 import Glibc
 
-/// A configuration file's text, and where it was found.
+/// The text of a configuration file, and its path.
 package struct ConfigurationFile: Hashable, Sendable {
-    /// Its path.
+    /// The path of the file.
     package let path: String
-    /// What stands in it.
+    /// The content of the file.
     package let text: String
 
-    /// The file at `override`; without that, dualcam/dualcam.toml in $XDG_CONFIG_HOME (~/.config) or
-    /// in /etc, whichever is found first; `nil` where there is none.
+    /// Reads the file at `override`, or else the first of dualcam/dualcam.toml in $XDG_CONFIG_HOME
+    /// (~/.config) and in /etc. Returns `nil` if neither exists.
     ///
-    /// Throws when the file that counts cannot be read, EINVAL when it is no regular file, which
-    /// might keep its reader waiting, EFBIG when it is larger than any
-    /// configuration, EILSEQ when it is not UTF-8.
+    /// - Throws: EISDIR or EINVAL if it is not a regular file, which could block its reader; EFBIG
+    ///   if it is larger than 1 MiB; EILSEQ if it is not UTF-8; otherwise the errno of open(2),
+    ///   fstat(2) or read(2).
     package static func load(override: String?) throws(SystemError) -> ConfigurationFile? {
         if let override { return try ConfigurationFile(path: override) }
         for directory in [userDirectory, "/etc"].compactMap({ $0 }) {
@@ -25,7 +25,8 @@ package struct ConfigurationFile: Hashable, Sendable {
         return nil
     }
 
-    /// The XDG Base Directory Specification has us pass over paths that are not absolute.
+    /// The user's configuration directory. The XDG Base Directory Specification requires ignoring
+    /// relative paths.
     private static var userDirectory: String? {
         if let path = getenv("XDG_CONFIG_HOME").map({ String(cString: $0) }), path.hasPrefix("/") {
             return path
@@ -43,7 +44,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     }
 }
 
-/// `path` from the root, for a reader in another directory.
+/// Returns `path` as an absolute path, for a reader in another directory.
 package func absolutePath(_ path: String) -> String {
     guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
     defer { free(directory) }

@@ -2,12 +2,12 @@ import CLinux
 package import Frames
 import Glibc
 
-/// An open file descriptor, closed when its owner goes.
+/// An open file descriptor, closed with its owner.
 package struct Descriptor: ~Copyable, Sendable {
-    /// The number. Valid while this value lives.
+    /// The number, valid while this value lives.
     package let number: CInt
 
-    /// Takes ownership of `number`, which is open.
+    /// Takes ownership of the open descriptor `number`.
     package init(owning number: CInt) {
         precondition(number >= 0, "not a descriptor")
         self.number = number
@@ -18,11 +18,13 @@ package struct Descriptor: ~Copyable, Sendable {
 
 /// A bell that any thread may ring and one thread waits for: eventfd(2).
 ///
-/// Rings add up to one: however often it rang, `silence()` returns it to rest.
+/// Rings do not add up: however often it rang, one `silence()` silences it.
 package final class Bell: Sendable {
     private let event: Descriptor
 
-    /// A silent bell. Throws when the process is out of descriptors.
+    /// Creates a silent bell.
+    ///
+    /// - Throws: EMFILE or ENFILE if there are no descriptors left.
     package init() throws(SystemError) {
         let number = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
         guard number >= 0 else { throw .last("eventfd") }
@@ -32,15 +34,15 @@ package final class Bell: Sendable {
     /// Readable while it rings; for poll(2) and epoll(7).
     package var descriptor: CInt { event.number }
 
-    /// Rings. Never blocks, never allocates; from any thread.
+    /// Rings. Never blocks or allocates. From any thread.
     package func ring() {
         var one: UInt64 = 1
         _ = retryingInterrupts { write(event.number, &one, 8) }
     }
 
-    /// Waits until it rings, at most until `deadline` (`nil`: without end), and silences it.
+    /// Waits until it rings, at most until `deadline` (`nil` for no limit), and silences it.
     ///
-    /// Returns whether it rang.
+    /// - Returns: `true` if it rang.
     @discardableResult
     package func wait(until deadline: Timestamp?) -> Bool {
         while true {
@@ -58,7 +60,9 @@ package final class Bell: Sendable {
         }
     }
 
-    /// Back to rest. Never blocks. By the thread that waits.
+    /// Silences the bell. Never blocks.
+    ///
+    /// - Context: the thread that waits.
     package func silence() {
         var count: UInt64 = 0
         _ = retryingInterrupts { read(event.number, &count, 8) }

@@ -2,18 +2,18 @@ import Glibc
 
 /// A program that has a device open.
 package struct DeviceHolder: Hashable, Sendable, CustomStringConvertible {
-    /// The program's name, as the kernel keeps it: 15 bytes at most.
+    /// The program's name as the kernel keeps it, 15 bytes at most.
     package let name: String
-    /// Its process.
+    /// The process id.
     package let process: Int32
 
     /// "firefox (1234)".
     package var description: String { "\(name) (\(process))" }
 }
 
-/// The programs that have the device file `path` open, this one left out.
+/// Returns the other programs that have the device file `path` open.
 ///
-/// As far as /proc shows: a user sees the own programs only. Takes some milliseconds.
+/// It covers what /proc shows: users see only their own programs. Takes some milliseconds.
 package func holders(of path: String) -> [DeviceHolder] {
     var device = stat()
     guard stat(path, &device) == 0 else { return [] }

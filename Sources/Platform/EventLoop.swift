@@ -3,31 +3,31 @@ package import Frames
 import Glibc
 import Synchronization
 
-/// Waits for descriptors and times, and calls those concerned: epoll(7) and timerfd(2).
+/// An event loop for descriptors and timers: epoll(7) and timerfd(2).
 ///
-/// A round of the loop does not allocate, so that the composite thread can run one too.
+/// A round of the loop does not allocate, so the composite thread can run one too.
 ///
-/// - Context: bound to the thread that runs it, but for `post`, `stop` and `Bell.ring`.
+/// - Context: bound to the thread that runs it, except for `mailbox`.
 package final class EventLoop {
-    /// What a descriptor is waited for, and what it became.
+    /// The events of a descriptor, to wait for or as they occurred.
     package struct Readiness: OptionSet, Sendable {
-        /// As epoll has it: EPOLLIN and the like.
+        /// The bits of epoll: EPOLLIN and others.
         package let rawValue: UInt32
-        /// What epoll calls `rawValue`.
+        /// Creates a set from epoll's bits.
         package init(rawValue: UInt32) { self.rawValue = rawValue }
-        /// There is something to read (EPOLLIN).
+        /// It has data to read (EPOLLIN).
         package static let readable = Readiness(rawValue: 0x001)
-        /// There is something urgent, as a V4L2 event is (EPOLLPRI).
+        /// It has urgent data, such as a V4L2 event (EPOLLPRI).
         package static let urgent = Readiness(rawValue: 0x002)
-        /// There is room to write (EPOLLOUT).
+        /// It has room to write (EPOLLOUT).
         package static let writable = Readiness(rawValue: 0x004)
-        /// It failed (EPOLLERR); always waited for.
+        /// It failed (EPOLLERR); always reported.
         package static let failed = Readiness(rawValue: 0x008)
-        /// The other side is gone (EPOLLHUP); always waited for.
+        /// The other side has closed it (EPOLLHUP); always reported.
         package static let hungUp = Readiness(rawValue: 0x010)
     }
 
-    /// A descriptor under watch. Ends with `cancel()`, or with the loop.
+    /// A watched descriptor. Ends with `cancel()`, or with the loop.
     package final class Watch {
         fileprivate let number: CInt
         fileprivate let handler: (Readiness) -> Void
@@ -43,7 +43,7 @@ package final class EventLoop {
             self.handler = handler
         }
 
-        /// Waits for `readiness` from now on; for nothing but failure when it is empty.
+        /// Changes the awaited events to `readiness`; if empty, only failures are reported.
         package func wait(for readiness: Readiness) {
             var event = epoll_event(
                 events: readiness.rawValue,
@@ -61,7 +61,7 @@ package final class EventLoop {
         }
     }
 
-    /// A moment at which the loop calls. At rest until `arm`ed; once each time it is.
+    /// A timer of the loop. Idle until armed; fires once each time.
     package final class Timer {
         private let timer: Descriptor
         private var watch: Watch?
@@ -75,7 +75,7 @@ package final class EventLoop {
             timer = Descriptor(owning: number)
             watch = try loop.watch(number, for: .readable) { _ in
                 var count: UInt64 = 0
-                // Nothing to read: it was set anew or disarmed since it became due.
+                // Nothing to read: it was rearmed or disarmed since it expired.
                 guard read(number, &count, 8) == 8 else { return }
                 handler()
             }
@@ -83,7 +83,7 @@ package final class EventLoop {
 
         deinit { watch?.cancel() }
 
-        /// Calls at `time`, at once if it is past; replaces what was set before.
+        /// Fires at `time`, or at once if that is past. Replaces an earlier setting.
         package func arm(at time: Timestamp) {
             let nanoseconds = max(1, time.nanoseconds)
             var setting = itimerspec()
@@ -92,26 +92,26 @@ package final class EventLoop {
             timerfd_settime(timer.number, CInt(TFD_TIMER_ABSTIME), &setting, nil)
         }
 
-        /// Calls `seconds` from now; replaces what was set before.
+        /// Fires `seconds` from now. Replaces an earlier setting.
         package func arm(after seconds: Double) {
             arm(at: MonotonicClock.now + Timestamp(seconds: seconds))
         }
 
-        /// Does not call.
+        /// Stops the timer.
         package func disarm() {
             var setting = itimerspec()
             timerfd_settime(timer.number, 0, &setting, nil)
         }
     }
 
-    /// How other threads reach the loop. Outlives it without harm.
+    /// The way to run work on the loop from other threads. May outlive the loop.
     package final class Mailbox: Sendable {
         fileprivate let bell: Bell
         private let pending = Mutex<[@Sendable () -> Void]>([])
 
         fileprivate init() throws(SystemError) { bell = try Bell() }
 
-        /// Has the loop's thread run `work` soon, in order. From any thread; allocates.
+        /// Queues `work` to run on the loop's thread, in order. From any thread; allocates.
         package func post(_ work: @escaping @Sendable () -> Void) {
             pending.withLock { $0.append(work) }
             bell.ring()
@@ -132,10 +132,12 @@ package final class EventLoop {
     private var isRunning = false
     private static let eventCount = 16
     private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: eventCount)
-    /// How other threads reach this loop.
+    /// The way to run work on this loop from other threads.
     package let mailbox: Mailbox
 
-    /// A loop that waits for nothing yet. Throws when the process is out of descriptors.
+    /// Creates a loop that watches nothing yet.
+    ///
+    /// - Throws: EMFILE or ENFILE if there are no descriptors left.
     package init() throws(SystemError) {
         let number = epoll_create1(CInt(EPOLL_CLOEXEC))
         guard number >= 0 else {
@@ -150,9 +152,11 @@ package final class EventLoop {
 
     deinit { events.deallocate() }
 
-    /// Calls `handler` on the loop's thread whenever `number` becomes what is waited for, or fails.
+    /// Calls `handler` on the loop's thread whenever `number` becomes ready as requested, or fails.
     ///
-    /// One watch a descriptor. Throws when the descriptor cannot be polled.
+    /// A descriptor may have one watch at a time.
+    ///
+    /// - Throws: the errno of epoll_ctl(2), such as EPERM for a descriptor that cannot be polled.
     @discardableResult
     package func watch(
         _ number: CInt,
@@ -169,21 +173,24 @@ package final class EventLoop {
         return watch
     }
 
-    /// A timer at rest, which calls `handler` on the loop's thread. Ends when it is released.
+    /// Returns an idle timer that calls `handler` on the loop's thread. It ends when it is
+    /// released.
+    ///
+    /// - Throws: EMFILE or ENFILE if there are no descriptors left.
     package func timer(_ handler: @escaping () -> Void) throws(SystemError) -> Timer {
         try Timer(loop: self, handler: handler)
     }
 
-    /// Goes round until `stop()`.
+    /// Runs until `stop()`.
     package func run() {
         isRunning = true
         while isRunning { runOnce(milliseconds: -1) }
     }
 
-    /// Ends `run()` after this round. By the loop's thread; others `post` it.
+    /// Ends `run()` after this round. On the loop's thread; others `post` it to the mailbox.
     package func stop() { isRunning = false }
 
-    /// Waits at most `milliseconds` (-1: without end) for something to happen, and sees to it.
+    /// Waits at most `milliseconds` (-1 for no limit) for events, and handles them.
     package func runOnce(milliseconds: CInt) {
         let count = retryingInterrupts {
             epoll_wait(epoll.number, events, CInt(Self.eventCount), milliseconds)
@@ -191,7 +198,7 @@ package final class EventLoop {
         guard count > 0 else { return }
         for index in 0..<Int(count) {
             let event = events[index]
-            // A handler may have cancelled a watch that was ready in the same round.
+            // A handler may have cancelled a watch that became ready in the same round.
             watches[event.data.fd]?.handler(Readiness(rawValue: event.events))
         }
     }

@@ -4,18 +4,20 @@ import Glibc
 package struct LED: Sendable {
     private let folder: String
 
-    /// The one called `name` in `root`, which may not be there.
+    /// Creates a light called `name` in `root`, which need not exist.
     package init(_ name: String, in root: String = "/sys/class/leds") {
         folder = "\(root)/\(name)"
     }
 
-    /// Whether it shines; `nil` where it is not there.
+    /// `true` while it shines; `nil` if it does not exist.
     package var isOn: Bool? {
         content("\(folder)/brightness").flatMap { Int($0) }.map { $0 > 0 }
     }
 
-    /// Has it shine as brightly as it can, or not at all. Throws what open or write say, such as EACCES where
-    /// no rule of udev lets the user.
+    /// Turns the light to full brightness, or off.
+    ///
+    /// - Throws: the errno of open(2) or write(2), such as EACCES if no udev rule grants the user
+    ///   access.
     package func turn(on: Bool) throws(SystemError) {
         let brightness = on ? content("\(folder)/max_brightness") ?? "255" : "0"
         let path = "\(folder)/brightness"

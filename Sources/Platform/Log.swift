@@ -3,31 +3,31 @@ import Glibc
 package import Logging
 import Synchronization
 
-/// The daemon's log: one logger for each stage of a frame's way, and one for what controls it.
+/// The daemon's log: one logger for each stage of a frame's way, and one for control.
 ///
-/// Write messages that stay the same and put what differs into metadata: repeats are told by the
-/// message. Goes to the journal, with structured fields, when the journal is behind stderr, and else
-/// to stderr in lines for people. From any thread; allocates and may block, so never from a thread
-/// that draws.
+/// Keep messages constant and put varying facts into metadata: repeats are recognized by the
+/// message. Entries go to the journal, with structured fields, if stderr leads there, and otherwise
+/// to stderr as lines for people. From any thread; allocates and may block, so never from a drawing
+/// thread.
 package enum Log {
-    /// Opening cameras and taking frames from them.
+    /// The opening of cameras and the capture of frames.
     package static let capture = logger("capture")
-    /// Unpacking frames.
+    /// The decoding of frames.
     package static let decode = logger("decode")
     /// Turning and mirroring.
     package static let orient = logger("orient")
     /// Scaling.
     package static let scale = logger("scale")
-    /// Composing the picture.
+    /// The composition of the picture.
     package static let composite = logger("composite")
     /// The PipeWire node.
     package static let publish = logger("publish")
     /// Movies.
     package static let record = logger("record")
-    /// Everything that is asked for or set: D-Bus, configuration, state, the service itself.
+    /// Requests and settings: D-Bus, configuration, state, the service itself.
     package static let control = logger("control")
 
-    /// Where messages go.
+    /// A destination of entries.
     package enum Target: String, CaseIterable, Sendable {
         /// Lines on stderr.
         case console
@@ -35,13 +35,13 @@ package enum Log {
         case journal
     }
 
-    /// The least level that is written; info at first. From any thread.
+    /// The lowest level that is written; `info` at first. From any thread.
     package static var level: Logger.Level {
         get { output.level }
         set { output.level = newValue }
     }
 
-    /// Where messages go; at first the journal when it is behind stderr. From any thread.
+    /// The destination of entries; at first the journal if stderr leads there. From any thread.
     package static var target: Target {
         get { output.target }
         set { output.target = newValue }
@@ -55,7 +55,8 @@ package enum Log {
 }
 
 extension Logger.Level {
-    /// The level that syslog(3) and org.freedesktop.LogControl1 call `word`; `nil` for no such word.
+    /// Creates the level that syslog(3) and org.freedesktop.LogControl1 call `word`; `nil` if
+    /// unknown.
     package init?(syslogWord word: String) {
         switch word {
         case "emerg", "alert", "crit": self = .critical
@@ -80,7 +81,7 @@ extension Logger.Level {
         }
     }
 
-    /// Its number in syslog(3), 7 the least urgent.
+    /// The priority in syslog(3); 7 is the least urgent.
     var syslogPriority: Int {
         switch self {
         case .critical: 2
@@ -93,13 +94,13 @@ extension Logger.Level {
     }
 }
 
-/// What swift-log calls with the messages of one category.
+/// The handler through which swift-log passes the messages of one category.
 struct LogStage: LogHandler {
     let category: String
     let output: LogOutput
     var metadata: Logger.Metadata = [:]
 
-    /// One level for all, so that it can be changed while the daemon runs.
+    /// One level for all categories, so that it can change while the daemon runs.
     var logLevel: Logger.Level {
         get { output.level }
         set { output.level = newValue }
@@ -115,7 +116,7 @@ struct LogStage: LogHandler {
     }
 }
 
-/// Writes entries to where they go, and holds back those that repeat.
+/// Writes entries to their destination, and suppresses repeats.
 final class LogOutput: Sendable {
     private struct State {
         var target: Log.Target
@@ -159,8 +160,8 @@ final class LogOutput: Sendable {
         }
     }
 
-    /// systemd says in JOURNAL_STREAM which device and inode the journal is behind; stderr may have
-    /// been redirected since.
+    /// `true` if stderr leads to the journal. systemd names the journal's device and inode in
+    /// JOURNAL_STREAM, but stderr may have been redirected since.
     private static var isJournalBehindStderr: Bool {
         var status = stat()
         guard let stream = getenv("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {
@@ -170,7 +171,7 @@ final class LogOutput: Sendable {
     }
 }
 
-/// Lets a message through twenty times in ten seconds, and counts it beyond that.
+/// A limit of twenty equal messages in ten seconds, which counts the suppressed ones.
 struct RepeatLimit {
     private struct Window {
         var start: Int64
@@ -180,15 +181,16 @@ struct RepeatLimit {
 
     private var windows: [String: Window] = [:]
 
-    /// How many messages are remembered.
+    /// The number of remembered messages.
     var count: Int { windows.count }
 
-    /// How often the message `key` was held back since it last passed; `nil` to hold it back now.
+    /// Returns how many messages `key` were suppressed since the last one passed, or `nil` to
+    /// suppress this one.
     mutating func admit(_ key: String, at time: Timestamp) -> Int? {
         let span: Int64 = 10_000_000_000
         if windows.count > 256 {
             windows = windows.filter { time.nanoseconds - $0.value.start < span }
-            // That many different messages in ten seconds are no repeats, so nothing is lost.
+            // That many different messages in ten seconds are not repeats, so nothing is lost.
             if windows.count > 256 { windows = [:] }
         }
         var window = windows[key] ?? Window(start: time.nanoseconds)

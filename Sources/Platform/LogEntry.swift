@@ -2,20 +2,20 @@ import CSystemd
 import Glibc
 import Logging
 
-/// One message as it is written.
+/// One message, ready to be written.
 struct LogEntry {
     let category: String
     let level: Logger.Level
     let message: String
-    /// Sorted by key.
+    /// The metadata, sorted by key.
     var metadata: [(key: String, value: String)]
-    /// Of the failed call, where there was one.
+    /// The errno of the failed call, if there was one.
     let errno: CInt?
     let file: String
     let line: UInt
     let function: String
 
-    /// What `event` says, with the metadata of its logger.
+    /// Creates an entry of `event`, with its logger's metadata.
     init(event: LogEvent, category: String, metadata: Logger.Metadata) {
         self.category = category
         level = event.level
@@ -30,8 +30,8 @@ struct LogEntry {
         function = event.function
     }
 
-    /// As systemd.journal-fields(7) has it, "NAME=value" each; our own begin with DUALCAM_. The
-    /// message has the metadata in it once more, since journalctl shows nothing else.
+    /// The fields as in systemd.journal-fields(7), "NAME=value" each; our own begin with DUALCAM_.
+    /// The message repeats the metadata, since journalctl shows nothing else.
     var journalFields: [String] {
         var fields = [
             "MESSAGE=\(text)",
@@ -46,8 +46,8 @@ struct LogEntry {
         return fields
     }
 
-    /// "12:03:04 warning publish: the node is gone node=42", and a line end. `time` in seconds of the
-    /// system's clock.
+    /// Returns "12:03:04 warning publish: the node is gone node=42" and a line end. `time` is in
+    /// seconds of the system's clock.
     func line(at time: time_t, colored: Bool) -> String {
         var (time, parts) = (time, tm())
         localtime_r(&time, &parts)
@@ -71,7 +71,8 @@ struct LogEntry {
         message + metadata.map { " \($0.key)=\(Self.word($0.value))" }.joined()
     }
 
-    /// Capital letters, digits and underscores, 64 at most: all that the journal takes.
+    /// Returns DUALCAM_ and `key` as a field name of the journal: at most 64 capital letters,
+    /// digits and underscores.
     private static func fieldName(_ key: String) -> String {
         let letters = key.uppercased().unicodeScalars.map { scalar in
             switch scalar {
@@ -82,7 +83,7 @@ struct LogEntry {
         return String(("DUALCAM_" + String(letters)).prefix(64))
     }
 
-    /// `value`, in quotes where it would not be told from what follows.
+    /// Returns `value`, quoted if it would otherwise be ambiguous.
     private static func word(_ value: String) -> String {
         value.isEmpty || value.contains(where: { $0.isWhitespace || $0 == "\"" })
             ? "\""
@@ -91,8 +92,8 @@ struct LogEntry {
             : value
     }
 
-    /// `text` with blanks for control characters: names of devices come from outside and shall not
-    /// steer a terminal or make lines of their own.
+    /// Returns `text` with control characters replaced by spaces: device names come from outside,
+    /// and must not control a terminal or start lines.
     private static func printable(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
@@ -104,8 +105,8 @@ struct LogEntry {
 
 /// The journal's own socket.
 enum Journal {
-    /// Sends one message (sd_journal_sendv(3)). One that cannot be delivered is lost: there is nobody
-    /// else to tell.
+    /// Sends one message: sd_journal_sendv(3). An undeliverable one is lost, since there is no
+    /// other place to report it.
     static func send(_ fields: [String]) {
         let bytes = fields.map { Array($0.utf8) }
         let all = UnsafeMutableBufferPointer<UInt8>.allocate(

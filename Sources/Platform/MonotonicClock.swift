@@ -4,7 +4,7 @@ import Glibc
 
 /// CLOCK_MONOTONIC, the clock of V4L2's and PipeWire's timestamps.
 package enum MonotonicClock {
-    /// The time now. Cheap (vDSO); from any thread.
+    /// The current time. Cheap (vDSO). From any thread.
     package static var now: Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

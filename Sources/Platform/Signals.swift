@@ -1,14 +1,17 @@
 import CLinux
 import Glibc
 
-/// Signals that are waited for like any other input: signalfd(2).
+/// Signals that are waited for like other input: signalfd(2).
 ///
-/// To be made first thing in `main`, before any thread starts: they are blocked in the calling
-/// thread and in those that it starts, PipeWire's among them, so that none of them dies of one.
+/// Create it first in `main`, before any thread starts: the signals are blocked in the calling
+/// thread and in those that it starts, including PipeWire's, so that none of them kills the
+/// process.
 package struct Signals: ~Copyable {
     private let source: Descriptor
 
-    /// Blocks `signals` and waits for them. Throws when the process is out of descriptors.
+    /// Blocks `signals` and makes them readable.
+    ///
+    /// - Throws: EMFILE or ENFILE if there are no descriptors left.
     package init(_ signals: [CInt]) throws(SystemError) {
         var set = sigset_t()
         sigemptyset(&set)
@@ -20,10 +23,10 @@ package struct Signals: ~Copyable {
         source = Descriptor(owning: number)
     }
 
-    /// Readable while a signal waits.
+    /// Readable while a signal is pending.
     package var descriptor: CInt { source.number }
 
-    /// The next signal that waits, if any.
+    /// Returns the next pending signal, if any.
     package func next() -> CInt? {
         var entry = signalfd_siginfo()
         let size = MemoryLayout<signalfd_siginfo>.size

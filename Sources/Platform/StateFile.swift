@@ -1,12 +1,12 @@
 import Glibc
 
-/// A file in which we keep what is to survive a restart: in dualcam of $XDG_STATE_HOME (~/.local/state).
+/// A file for state that survives a restart, in $XDG_STATE_HOME/dualcam (~/.local/state/dualcam).
 package struct StateFile: Sendable {
-    /// Its path.
+    /// The path of the file.
     package let path: String
 
-    /// The file called `name`; `nil` where there is no home. The XDG Base Directory Specification has us pass over paths that are
-    /// not absolute.
+    /// Creates the file's path from `name`; `nil` without a home directory. The XDG Base Directory
+    /// Specification requires ignoring relative paths.
     package init?(_ name: String = "state.toml") {
         let state = getenv("XDG_STATE_HOME").map { String(cString: $0) }
         if let state, state.hasPrefix("/") {
@@ -18,7 +18,9 @@ package struct StateFile: Sendable {
         }
     }
 
-    /// What was stored last; `nil` where nothing was.
+    /// Returns the text stored last, or `nil` if there is none.
+    ///
+    /// - Throws: the errors of `ConfigurationFile.load`, except ENOENT and ENOTDIR.
     package func load() throws(SystemError) -> String? {
         do throws(SystemError) {
             return try ConfigurationFile.load(override: path)?.text
@@ -28,7 +30,9 @@ package struct StateFile: Sendable {
         }
     }
 
-    /// Puts `text` in the place of what was stored: all of it, or nothing where it fails.
+    /// Replaces the stored text with `text`. If it fails, the old text stays.
+    ///
+    /// - Throws: the errno of mkdir(2), open(2), write(2) or rename(2).
     package func store(_ text: String) throws(SystemError) {
         let folder = path.split(separator: "/").dropLast()
         for count in folder.indices {

@@ -3,28 +3,29 @@ import CSystemd
 import Frames
 import Glibc
 
-/// systemd, where it runs us: told how we are, and asked how often it wants a sign of life
-/// (sd_notify(3)). Without it, nothing happens. From any thread.
+/// The connection to systemd, if it runs us: reports our state, and asks how often it wants a sign
+/// of life (sd_notify(3)). Without systemd, nothing happens. From any thread.
 package enum Supervisor {
-    /// Started, or the configuration read anew; `status` in one line for people.
+    /// Reports that the daemon has started or reloaded; `status` is one line for people.
     package static func ready(status: String) { notify("READY=1", status: status) }
 
-    /// What the daemon is doing, in one line for people.
+    /// Reports what the daemon is doing, in one line for people.
     package static func report(status: String) { notify(status: status) }
 
-    /// The configuration is being read anew; `ready(status:)` ends it. By hand, since
-    /// Type=notify-reload is newer than systemd 252.
+    /// Reports that the configuration is being reloaded; `ready(status:)` ends it. Sent explicitly,
+    /// since Type=notify-reload is newer than systemd 252; this can go once 253 is required.
     package static func reloading() {
         notify("RELOADING=1", "MONOTONIC_USEC=\(MonotonicClock.now.nanoseconds / 1000)")
     }
 
-    /// Ending.
+    /// Reports that the daemon is stopping.
     package static func stopping(status: String) { notify("STOPPING=1", status: status) }
 
-    /// A sign of life. By the loop that does the work, at least twice each `watchdogInterval`.
+    /// Sends a sign of life. Called by the loop that does the work, at least twice each
+    /// `watchdogInterval`.
     package static func keepAlive() { notify("WATCHDOG=1") }
 
-    /// After how many seconds without a sign of life we are taken for dead and killed; `nil`: never.
+    /// The time without a sign of life after which systemd kills us, in seconds; `nil` for never.
     package static var watchdogInterval: Double? {
         var microseconds: UInt64 = 0
         guard sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }
@@ -42,8 +43,8 @@ package enum Supervisor {
         send((assignments + (status ?? [])).joined(separator: "\n"), to: path)
     }
 
-    /// For how long a message may wait for room: that of a manager which is only slow comes, and one
-    /// that reads no more does not hold the loop up. sd_notify(3) itself waits without end.
+    /// The time that a message may wait for room: enough for a slow manager, while one that no
+    /// longer reads does not block the loop. sd_notify(3) itself waits without limit.
     private static let timeout = timeval(tv_sec: 0, tv_usec: 100_000)
 
     private static func send(_ text: String, to path: String) {
@@ -59,12 +60,12 @@ package enum Supervisor {
         address.sun_family = sa_family_t(AF_UNIX)
         var name = Array(path.utf8)
         guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
-        // The kernel's own names begin with a NUL.
+        // Names in the abstract namespace begin with a NUL.
         if name[0] == UInt8(ascii: "@") { name[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
         let length = MemoryLayout<sa_family_t>.size + name.count
         let bytes = Array(text.utf8)
-        // A message that cannot be delivered is lost: there is nobody else to tell.
+        // An undeliverable message is lost, since there is no other place to report it.
         _ = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 retryingInterrupts {

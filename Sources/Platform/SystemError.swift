@@ -1,22 +1,22 @@
 import Glibc
 
-/// A system call that failed: which, on what, and why.
+/// The error of a failed system call.
 package struct SystemError: Error, Hashable, CustomStringConvertible {
     /// The call, as the manual names it ("epoll_create1", "VIDIOC_STREAMON").
     package let operation: String
-    /// What it was applied to, such as a path; empty where there is nothing to name.
+    /// The object of the call, such as a path; empty if there is none.
     package let subject: String
-    /// Its errno.
+    /// The errno of the call.
     package let errno: CInt
 
-    /// The failure of `operation` on `subject` with `errno`.
+    /// Creates the error of `operation` on `subject` with `errno`.
     package init(_ operation: String, _ subject: String = "", errno: CInt) {
         self.operation = operation
         self.subject = subject
         self.errno = errno
     }
 
-    /// The failure of the call just made, on this thread.
+    /// Returns the error of the call just made on this thread.
     package static func last(_ operation: String, _ subject: String = "") -> SystemError {
         SystemError(operation, subject, errno: Glibc.errno)
     }
@@ -25,8 +25,8 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
     package var description: String { describe(operation, subject, errno: errno) }
 }
 
-/// What errors say to people of `operation`, on `subject` where there is something to name: why it failed, by
-/// `errno` where it is not 0 and by `detail`, or `otherwise` where there is neither.
+/// Returns the text of an error for people: the `operation`, its `subject` if not empty, and as
+/// reasons the text of `errno` if not 0 and `detail`, or `otherwise` if there is neither.
 package func describe(
     _ operation: String,
     _ subject: String,
@@ -40,7 +40,7 @@ package func describe(
     return "\(action): \(reasons.isEmpty ? otherwise : reasons.joined(separator: "; "))"
 }
 
-/// Calls `body` again for as long as a signal interrupts it (EINTR); returns what it returned last.
+/// Repeats `body` while a signal interrupts it (EINTR). Returns its last result.
 package func retryingInterrupts<R: SignedInteger>(_ body: () -> R) -> R {
     while true {
         let result = body()

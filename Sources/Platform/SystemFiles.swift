@@ -1,8 +1,8 @@
 package import Glibc
 
-// What the kernel tells in /proc and /sys.
+// Readers of the kernel's files in /proc and /sys.
 
-/// The names in the directory `path`; none when it cannot be read.
+/// Returns the names in the directory `path`; empty if it cannot be read.
 package func entries(of path: String) -> [String] {
     guard let directory = opendir(path) else { return [] }
     defer { closedir(directory) }
@@ -14,12 +14,13 @@ package func entries(of path: String) -> [String] {
     return names
 }
 
-/// Calls `body` with the name of what readdir(3) has found; valid within it.
+/// Calls `body` with the name in an entry of readdir(3), valid within it.
 package func withName<Result>(
     of entry: UnsafeMutablePointer<dirent>,
     _ body: (UnsafeBufferPointer<UInt8>) -> Result
 ) -> Result {
-    // By its address: what was read is as long as the name, and shorter than what Swift would copy.
+    // By address: an entry is only as long as its name, and shorter than the struct that Swift
+    // would copy.
     withUnsafeMutablePointer(to: &entry.pointee.d_name) { field in
         let start = UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self)
         let bytes = UnsafeRawPointer(field).assumingMemoryBound(to: UInt8.self)
@@ -27,7 +28,8 @@ package func withName<Result>(
     }
 }
 
-/// What the small text file `path` says, without the line's end; `nil` when it cannot be read.
+/// Returns the first line of the small text file `path`, at most 256 bytes; `nil` if it cannot be
+/// read.
 package func content(_ path: String) -> String? {
     guard let file = fopen(path, "re") else { return nil }
     defer { fclose(file) }

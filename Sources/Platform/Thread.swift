@@ -3,9 +3,9 @@ package import Frames
 import Glibc
 package import Synchronization
 
-/// A named thread that runs one body and is joined.
+/// A named thread that runs one closure and is joined or detached.
 ///
-/// Our threads are few, live long and wait in the kernel; Swift's concurrency is for none of them.
+/// Our threads are few, live long and wait in the kernel; Swift concurrency suits none of them.
 package final class Thread: Sendable {
     private let handle: pthread_t
     private let isJoined: Atomic<Bool>
@@ -19,11 +19,11 @@ package final class Thread: Sendable {
         }
     }
 
-    /// Starts `body` on a new thread called `name` (15 bytes at most are shown by the system).
+    /// Starts `body` on a new thread called `name`, of which the system shows at most 15 bytes.
     ///
-    /// Throws EAGAIN when the system has no thread to give.
+    /// - Throws: EAGAIN if the system is out of threads.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
-        // Released by the thread, or below where there is none.
+        // Released by the new thread, or below if there is none.
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         var created = pthread_t()
         let error = pthread_create(
@@ -39,7 +39,7 @@ package final class Thread: Sendable {
             start.toOpaque()
         )
         handle = created
-        // A thread that never was is not waited for.
+        // A thread that was not created is not joined.
         isJoined = Atomic(error != 0)
         guard error == 0 else {
             start.release()
@@ -47,14 +47,15 @@ package final class Thread: Sendable {
         }
     }
 
-    /// Waits for the body to return. Once.
+    /// Waits for the body to return. To be called once.
     package func join() {
         let again = isJoined.exchange(true, ordering: .relaxed)
         precondition(!again, "a thread joined twice")
         pthread_join(handle, nil)
     }
 
-    /// Waits for the body to return, at most until `deadline`; whether it has. Not after it has.
+    /// Waits for the body to return, at most until `deadline`. Returns `true` if it has; do not
+    /// call again after that.
     package func join(until deadline: Timestamp) -> Bool {
         precondition(!isJoined.load(ordering: .relaxed), "a thread joined twice")
         guard clinux_join_thread(handle, max(0, deadline.nanoseconds)) == 0 else { return false }
@@ -62,7 +63,7 @@ package final class Thread: Sendable {
         return true
     }
 
-    /// Lets the body go on by itself. Instead of waiting for it; not after that.
+    /// Lets the body go on by itself, instead of `join()`. Not after a join.
     package func detach() {
         let again = isJoined.exchange(true, ordering: .relaxed)
         precondition(!again, "a thread detached that was waited for")
@@ -72,9 +73,10 @@ package final class Thread: Sendable {
     deinit { precondition(isJoined.load(ordering: .relaxed), "a thread that nobody waited for") }
 }
 
-/// The thread that an object starts once, and that others have it end.
+/// A thread that an object starts once and that others may end.
 extension Mutex where Value == Thread? {
-    /// Waits until the thread has ended, at most until `deadline`; whether it has, or was not there any more.
+    /// Waits for the thread to end, at most until `deadline`. Returns `true` if it has ended, or if
+    /// there is none.
     package func join(until deadline: Timestamp) -> Bool {
         withLock { thread in
             guard thread?.join(until: deadline) ?? true else { return false }
@@ -83,7 +85,7 @@ extension Mutex where Value == Thread? {
         }
     }
 
-    /// Lets the thread end by itself, if it is still there.
+    /// Lets the thread end by itself, if there is one.
     package func leave() {
         withLock { thread in
             thread?.detach()

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A directory that the desktop gives the user for files of a kind: user-dirs.dirs(5).
+/// A directory of the user for one kind of file: user-dirs.dirs(5).
 package enum UserDirectory: String, Sendable {
-    /// Photographs.
+    /// The directory for photographs.
     case pictures = "PICTURES"
-    /// Recordings.
+    /// The directory for recordings.
     case videos = "VIDEOS"
 
-    /// Its path; nil where there is no home.
+    /// The path of the directory, or `nil` without a home directory.
     package var path: String? {
         guard let home = variable("HOME"), home.hasPrefix("/") else { return nil }
         let folder = variable("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -19,15 +19,15 @@ package enum UserDirectory: String, Sendable {
                 guard line.hasPrefix(key) else { continue }
                 let value = line.dropFirst(key.count).filter { $0 != "\"" }
                 let path = value.replacing("$HOME", with: home)
-                // Only absolute paths and those in the home are allowed there.
+                // Only absolute paths and paths in the home directory are allowed there.
                 if path.hasPrefix("/") { return String(path) }
             }
         }
         return "\(home)/\(self == .pictures ? "Pictures" : "Videos")"
     }
 
-    /// Where our files of this kind go: where it is `configured`, else DualCam in that directory; nil where there is
-    /// no home.
+    /// Returns the directory for our files of this kind: the `configured` one, or else DualCam in
+    /// this directory; `nil` without a home directory.
     package func place(configured: String?) -> String? {
         configured.map(expandingHome) ?? path.map { "\($0)/DualCam" }
     }
@@ -37,13 +37,15 @@ package enum UserDirectory: String, Sendable {
     }
 }
 
-/// `path` with "~/" at its begin replaced by the home.
+/// Returns `path` with a leading "~/" replaced by the home directory.
 package func expandingHome(_ path: String) -> String {
     guard path.hasPrefix("~/"), let home = getenv("HOME") else { return path }
     return String(cString: home) + path.dropFirst()
 }
 
-/// Makes the directory `path`, and those above it, for the user alone where they are missing.
+/// Creates the directory at the absolute `path`, with its missing parents, for the user alone.
+///
+/// - Throws: the errno of mkdir(2).
 package func makeDirectory(_ path: String) throws(SystemError) {
     let parts = path.split(separator: "/")
     for count in parts.indices {
