@@ -1,29 +1,29 @@
 import Glibc
 
-/// A point of CLOCK_MONOTONIC, in nanoseconds; also a span between two.
+/// A point in time on CLOCK_MONOTONIC, or the span between two, in nanoseconds.
 package struct Timestamp: Hashable, Comparable, Sendable {
-    /// Nanoseconds since the clock's start.
+    /// The nanoseconds since the clock's start.
     package var nanoseconds: Int64
 
-    /// The point `nanoseconds` after the clock's start.
+    /// Creates the point `nanoseconds` after the clock's start.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// The span of `seconds`.
+    /// Creates a span of `seconds`.
     package init(seconds: Double) { nanoseconds = Int64((seconds * 1e9).rounded()) }
 
-    /// The clock's start, or no time at all.
+    /// The clock's start, or an empty span.
     package static let zero = Timestamp(nanoseconds: 0)
 
-    /// In seconds.
+    /// The time in seconds.
     package var seconds: Double { Double(nanoseconds) / 1e9 }
 
-    /// Earlier before later.
+    /// Returns `true` if `a` is earlier than `b`.
     package static func < (a: Timestamp, b: Timestamp) -> Bool { a.nanoseconds < b.nanoseconds }
-    /// A point and a span make a later point.
+    /// Returns the sum of a point and a span, or of two spans.
     package static func + (a: Timestamp, b: Timestamp) -> Timestamp {
         Timestamp(nanoseconds: a.nanoseconds + b.nanoseconds)
     }
-    /// The span from `b` to `a`.
+    /// Returns the span from `b` to `a`.
     package static func - (a: Timestamp, b: Timestamp) -> Timestamp {
         Timestamp(nanoseconds: a.nanoseconds - b.nanoseconds)
     }
@@ -31,19 +31,19 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 
 /// The memory of one frame.
 ///
-/// Owned by a pool and lent to a `Frame`. It is written by whoever drew it from the pool, before
-/// the frame is handed on, and only read after that.
+/// Owned by a pool and lent to a `Frame`. The code that drew it from the pool writes it before the
+/// frame is passed on; after that it is only read.
 package final class FrameBuffer: @unchecked Sendable {
-    // Unchecked: `FramePool` lends a buffer to one writer at a time, and what it writes is
-    // published by handing over the frame through a lock.
+    // Unchecked: `FramePool` lends a buffer to one writer at a time, and the writes are published
+    // when the frame is handed over under a lock.
 
     /// The bytes, aligned to 64.
     package let bytes: UnsafeMutableRawBufferPointer
-    /// What keeps `bytes` alive when they are not ours (a device's mapped memory).
+    /// The owner of `bytes` if they are not ours, such as a device's mapped memory.
     private let owner: AnyObject?
 
-    /// Memory of `byteCount` zero bytes, freed with the buffer. It takes none of the machine's until
-    /// it is written to, by mmap(2): a buffer that is never lent costs nothing.
+    /// Allocates `byteCount` zero bytes, freed with the buffer. Through mmap(2), they take no
+    /// memory until they are written, so a buffer that is never lent costs nothing.
     package init(byteCount: Int) {
         let (protection, flags) = (PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS)
         let memory = mmap(nil, max(1, byteCount), protection, flags, -1, 0)
@@ -52,7 +52,7 @@ package final class FrameBuffer: @unchecked Sendable {
         owner = nil
     }
 
-    /// Memory of somebody else: valid as long as `owner` lives, which this buffer sees to.
+    /// Borrows memory that is valid while `owner` lives; the buffer retains `owner`.
     package init(borrowing bytes: UnsafeMutableRawBufferPointer, owner: AnyObject) {
         self.bytes = bytes
         self.owner = owner
@@ -65,18 +65,19 @@ package final class FrameBuffer: @unchecked Sendable {
 
 /// One plane of a frame: rows of bytes.
 ///
-/// A view without ownership: valid while the frame it came from is held.
+/// A view without ownership, valid while its frame is held.
 package struct Plane {
     /// The first byte of the first row.
     package let base: UnsafeMutablePointer<UInt8>
-    /// Bytes from one row to the next, ≥ `rowBytes`.
+    /// The distance from one row to the next in bytes, at least `rowBytes`.
     package let stride: Int
-    /// Bytes of a row that carry picture.
+    /// The bytes of picture in each row.
     package let rowBytes: Int
-    /// Rows.
+    /// The number of rows.
     package let rows: Int
 
-    /// A plane of `rows` × `stride` bytes at `base`, of which `rowBytes` in each row are picture.
+    /// Creates a plane of `rows` × `stride` bytes at `base`, with `rowBytes` bytes of picture in
+    /// each row.
     package init(base: UnsafeMutablePointer<UInt8>, stride: Int, rowBytes: Int, rows: Int) {
         precondition(stride >= rowBytes)
         self.base = base
@@ -85,22 +86,23 @@ package struct Plane {
         self.rows = rows
     }
 
-    /// The first byte of row `y`, 0 ≤ y < rows.
+    /// Returns the first byte of row `y`, 0 ≤ y < rows.
     package func row(_ y: Int) -> UnsafeMutablePointer<UInt8> { base + y * stride }
 }
 
-/// Where the planes of a picture lie in its buffer.
+/// The positions of a picture's planes in its buffer.
 package struct FrameLayout: Hashable, Sendable {
-    /// Extent in pixels.
+    /// The size of the picture, in pixels.
     package let size: Size
-    /// How pixels lie.
+    /// The pixel format.
     package let format: PixelFormat
-    /// Bytes from row to row of the first plane. Chroma strides follow from it.
+    /// The stride of the first plane, in bytes. Chroma strides follow from it.
     package let stride: Int
 
-    /// A layout for `format` at `size`: rows of `stride` bytes, or as tight as 64-byte alignment allows.
+    /// Creates a layout of `format` at `size` with rows of `stride` bytes, or as short as 64-byte
+    /// alignment allows.
     ///
-    /// The format must be planar YUV, gray, YUYV, UYVY or NV12; that it is, is the caller's to know.
+    /// The format must be planar YUV, gray, YUYV, UYVY or NV12; the caller has to check.
     package init(size: Size, format: PixelFormat, stride: Int? = nil) {
         self.size = size
         self.format = format
@@ -115,12 +117,13 @@ package struct FrameLayout: Hashable, Sendable {
         precondition(self.stride >= tight, "a stride shorter than its row")
     }
 
-    /// How many planes there are: 1, 2 (NV12) or 3.
+    /// The number of planes: 1, 2 (NV12) or 3.
     package var planeCount: Int {
         if format.planarSubsampling != nil { 3 } else if format == .nv12 { 2 } else { 1 }
     }
 
-    /// Offset, stride, bytes a row and rows of plane `index`, in bytes from the buffer's start.
+    /// Returns the offset from the buffer's start, the stride and the row length of plane `index`,
+    /// in bytes, and its number of rows.
     package func plane(_ index: Int) -> (offset: Int, stride: Int, rowBytes: Int, rows: Int) {
         precondition(index >= 0 && index < planeCount)
         let luma = stride * size.height
@@ -140,33 +143,33 @@ package struct FrameLayout: Hashable, Sendable {
         return (0, stride, packed ? (size.width + 1) / 2 * 4 : size.width, size.height)
     }
 
-    /// Bytes that the whole picture takes.
+    /// The size of the whole picture, in bytes.
     package var byteCount: Int {
         let last = plane(planeCount - 1)
         return last.offset + last.stride * last.rows
     }
 }
 
-/// One picture of a camera, with what is known of it. Immutable once made; copied freely.
+/// One picture of a camera with its properties. Immutable; copies are cheap.
 package struct Frame: Sendable {
-    /// The memory. Goes back to its pool when the last copy of the frame is gone.
+    /// The memory. Returns to its pool with the last copy of the frame.
     package let buffer: FrameBuffer
-    /// Where the planes lie in it.
+    /// The layout of the planes in `buffer`.
     package let layout: FrameLayout
-    /// What its numbers mean.
+    /// The colour space of the values.
     package let color: ColorSpace
-    /// When the camera took it, on CLOCK_MONOTONIC.
+    /// The time of capture, on CLOCK_MONOTONIC.
     package let timestamp: Timestamp
-    /// The camera's own count of frames, so that losses show.
+    /// The camera's own frame number; gaps show losses.
     package let sequence: UInt64
-    /// Extent of the camera's picture in pixels, of which this may be a smaller copy.
+    /// The size of the camera's picture in pixels. This frame may be a smaller copy of it.
     package let pictureSize: Size
-    /// How many of the picture's pixels one of the frame's stands for in each direction; 1 where it
-    /// has them all. The last row and column may stand for fewer.
+    /// The number of the picture's pixels per pixel of this frame, in each direction; 1 if it has
+    /// them all. The last row and column may stand for fewer.
     package let reduction: Int
 
-    /// A frame that lies in `buffer` as `layout` says; the buffer is at least as long. It is a copy of
-    /// a picture of `pictureSize`, made smaller by `reduction`, or the picture itself.
+    /// Creates a frame in `buffer`, laid out as `layout`; the buffer is at least that long. The
+    /// frame is the picture itself, or a copy of one of `pictureSize`, smaller by `reduction`.
     package init(
         buffer: FrameBuffer,
         layout: FrameLayout,
@@ -186,7 +189,8 @@ package struct Frame: Sendable {
         self.reduction = reduction
     }
 
-    /// What of the frame's own pixels is picture: all, but for a part of the last ones of a smaller copy.
+    /// The part of the frame's own pixels that is picture: all, except a part of the last row and
+    /// column of a smaller copy.
     package var picture: Rect {
         Rect(
             x: 0,
@@ -196,14 +200,14 @@ package struct Frame: Sendable {
         )
     }
 
-    /// Plane `index` of the picture; valid while this frame is held.
+    /// Returns plane `index` of the picture, valid while this frame is held.
     package func plane(_ index: Int) -> Plane {
         buffer.plane(index, of: layout)
     }
 }
 
 extension Frame {
-    /// The mean of its luma as it is coded, 0 … 255, of some hundred pixels all over the picture.
+    /// The mean of the coded luma, 0 … 255, of 576 pixels spread over the picture.
     package var brightness: Double {
         let plane = plane(0)
         let (step, first) =
@@ -225,19 +229,20 @@ extension Frame {
     }
 }
 
-/// One picture of a camera as a JPEG, as it came. Immutable once made; copied freely.
+/// One picture of a camera as a JPEG, as received. Immutable; copies are cheap.
 package struct JPEGFrame: Sendable {
-    /// The memory, its first `byteCount` bytes. Where it is a device's, holding many keeps that from
-    /// going on; it goes back when the last copy of this is gone.
+    /// The memory, of which the first `byteCount` bytes are the JPEG. Returns to its owner with the
+    /// last copy. If it belongs to a device, holding many frames stops the device.
     package let buffer: FrameBuffer
-    /// Length in bytes.
+    /// The length of the JPEG, in bytes.
     package let byteCount: Int
-    /// When the camera took it, on CLOCK_MONOTONIC.
+    /// The time of capture, on CLOCK_MONOTONIC.
     package let timestamp: Timestamp
-    /// The camera's own count of frames, so that losses show.
+    /// The camera's own frame number; gaps show losses.
     package let sequence: UInt64
 
-    /// The JPEG in the first `byteCount` bytes of `buffer`; nobody has looked at it yet.
+    /// Creates a frame of the JPEG in the first `byteCount` bytes of `buffer`, which is not
+    /// checked.
     package init(buffer: FrameBuffer, byteCount: Int, timestamp: Timestamp, sequence: UInt64) {
         precondition(buffer.bytes.count >= byteCount, "a JPEG longer than its buffer")
         self.buffer = buffer
@@ -246,14 +251,15 @@ package struct JPEGFrame: Sendable {
         self.sequence = sequence
     }
 
-    /// The JPEG; valid while this is held.
+    /// The JPEG, valid while this frame is held.
     package var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: buffer.bytes[..<byteCount])
     }
 }
 
 extension FrameBuffer {
-    /// Plane `index` of a picture that lies here as `layout` says; valid while the buffer is held.
+    /// Returns plane `index` of a picture here, laid out as `layout`; valid while the buffer is
+    /// held.
     package func plane(_ index: Int, of layout: FrameLayout) -> Plane {
         let (offset, stride, rowBytes, rows) = layout.plane(index)
         guard let base = bytes.baseAddress, bytes.count >= offset + stride * rows else {
@@ -268,25 +274,25 @@ extension FrameBuffer {
     }
 }
 
-/// A fixed set of buffers, lent one by one, so that no frame costs an allocation.
+/// A fixed set of buffers, lent one by one, so that frames cost no allocation.
 ///
-/// - Context: bound to the thread that draws from it. Buffers come back from any thread, by
-///   being released.
+/// - Context: bound to the thread that draws from it. Any thread may return a buffer by releasing
+///   it.
 package struct FramePool: ~Copyable {
     private var buffers: [FrameBuffer]
 
-    /// `count` buffers of `byteCount` bytes each.
+    /// Creates a pool of `count` buffers of `byteCount` bytes each.
     package init(count: Int, byteCount: Int) {
         buffers = (0..<count).map { _ in FrameBuffer(byteCount: byteCount) }
     }
 
-    /// The given buffers, held by nobody else.
+    /// Creates a pool of `buffers`, which have no other owner.
     package init(_ buffers: [FrameBuffer]) {
         self.buffers = buffers
     }
 
-    /// A buffer that nobody holds, or `nil` when all are lent: the first of them, so that those which
-    /// are seldom needed do not take memory, and the others stay in the processor's cache.
+    /// Returns a free buffer, or `nil` if all are lent. It is always the first free one, so that
+    /// rarely needed buffers take no memory and the others stay in the processor's cache.
     package mutating func draw() -> FrameBuffer? {
         for index in buffers.indices where isKnownUniquelyReferenced(&buffers[index]) {
             return buffers[index]

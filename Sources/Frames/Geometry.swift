@@ -1,43 +1,44 @@
-/// A picture's extent in whole pixels.
+/// The size of a picture, in whole pixels.
 package struct Size: Hashable, Sendable, CustomStringConvertible {
-    /// Pixels a row.
+    /// The width, in pixels.
     package var width: Int
-    /// Rows.
+    /// The height, in pixels.
     package var height: Int
 
-    /// A size of `width` × `height` pixels.
+    /// Creates a size of `width` × `height` pixels.
     package init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
-    /// The same picture lying on its side.
+    /// The size with width and height swapped.
     package var transposed: Size { Size(width: height, height: width) }
 
-    /// Width over height; 1 for an empty size.
+    /// The width over the height; 1 for an empty size.
     package var aspect: Double { height > 0 ? Double(width) / Double(height) : 1 }
 
-    /// Pixels in all.
+    /// The number of pixels.
     package var area: Int { width * height }
 
     /// "1280x720".
     package var description: String { "\(width)x\(height)" }
 }
 
-/// A rectangle on a picture, in pixels with fractions: x to the right, y down.
+/// A rectangle on a picture, in fractional pixels: x to the right, y down.
 ///
-/// The scene computes with these; the compositor rounds them to `PixelRect` where memory begins.
+/// The scene computes with these; the compositor rounds them to `PixelRect` before it accesses
+/// memory.
 package struct Rect: Hashable, Sendable {
-    /// Left edge.
+    /// The left edge.
     package var x: Double
-    /// Top edge.
+    /// The top edge.
     package var y: Double
-    /// Extent to the right.
+    /// The width.
     package var width: Double
-    /// Extent downwards.
+    /// The height.
     package var height: Double
 
-    /// A rectangle from its top left corner and extent, in pixels.
+    /// Creates a rectangle from its top left corner and size, in pixels.
     package init(x: Double, y: Double, width: Double, height: Double) {
         self.x = x
         self.y = y
@@ -45,21 +46,21 @@ package struct Rect: Hashable, Sendable {
         self.height = height
     }
 
-    /// The whole of a picture of `size`.
+    /// Creates the rectangle of a whole picture of `size`.
     package init(_ size: Size) {
         self.init(x: 0, y: 0, width: Double(size.width), height: Double(size.height))
     }
 
-    /// Right edge.
+    /// The right edge.
     package var maxX: Double { x + width }
-    /// Bottom edge.
+    /// The bottom edge.
     package var maxY: Double { y + height }
-    /// Horizontal middle.
+    /// The horizontal centre.
     package var midX: Double { x + width / 2 }
-    /// Vertical middle.
+    /// The vertical centre.
     package var midY: Double { y + height / 2 }
 
-    /// The rectangle `fraction` of the way from this one to `other` (0 here, 1 there).
+    /// Returns the rectangle `fraction` of the way from this one to `other` (0 here, 1 there).
     package func interpolated(to other: Rect, fraction: Double) -> Rect {
         Rect(
             x: x + (other.x - x) * fraction,
@@ -69,7 +70,7 @@ package struct Rect: Hashable, Sendable {
         )
     }
 
-    /// The rectangle grown by `factor` about its middle.
+    /// Returns the rectangle scaled by `factor` about its centre.
     package func scaled(by factor: Double) -> Rect {
         Rect(
             x: midX - width * factor / 2,
@@ -79,7 +80,7 @@ package struct Rect: Hashable, Sendable {
         )
     }
 
-    /// The rectangle with every edge moved inwards by `amount` pixels.
+    /// Returns the rectangle with every edge moved inwards by `amount` pixels.
     package func inset(by amount: Double) -> Rect {
         Rect(
             x: x + amount,
@@ -89,7 +90,8 @@ package struct Rect: Hashable, Sendable {
         )
     }
 
-    /// The largest rectangle of `aspect` (width over height) inside this one, in its middle.
+    /// Returns the largest rectangle of `aspect` (width over height) inside this one, about its
+    /// centre.
     package func fitting(aspect: Double) -> Rect {
         guard width > 0, height > 0, aspect > 0 else { return self }
         let size =
@@ -97,7 +99,8 @@ package struct Rect: Hashable, Sendable {
         return Rect(x: midX - size.0 / 2, y: midY - size.1 / 2, width: size.0, height: size.1)
     }
 
-    /// The smallest rectangle of `aspect` (width over height) around this one, about its middle.
+    /// Returns the smallest rectangle of `aspect` (width over height) around this one, about its
+    /// centre.
     package func covering(aspect: Double) -> Rect {
         guard width > 0, height > 0, aspect > 0 else { return self }
         let size =
@@ -107,10 +110,10 @@ package struct Rect: Hashable, Sendable {
 }
 
 extension Rect {
-    /// All of a picture, where parts of it are fractions of its extent.
+    /// The whole of a picture, in fractions of its size.
     package static let unit = Rect(x: 0, y: 0, width: 1, height: 1)
 
-    /// The part of this rectangle that is `fraction` of it, in fractions of its extent.
+    /// Returns the part of this rectangle given by `fraction`, in fractions of its size.
     package func part(_ fraction: Rect) -> Rect {
         Rect(
             x: x + fraction.x * width,
@@ -121,18 +124,18 @@ extension Rect {
     }
 }
 
-/// A rectangle of whole pixels: where the compositor reads or writes memory.
+/// A rectangle of whole pixels, where the compositor reads or writes memory.
 package struct PixelRect: Hashable, Sendable {
-    /// Left edge.
+    /// The left edge.
     package var x: Int
-    /// Top edge.
+    /// The top edge.
     package var y: Int
-    /// Pixels a row.
+    /// The width, in pixels.
     package var width: Int
-    /// Rows.
+    /// The height, in pixels.
     package var height: Int
 
-    /// A rectangle from its top left corner and extent, in pixels.
+    /// Creates a rectangle from its top left corner and size, in pixels.
     package init(x: Int, y: Int, width: Int, height: Int) {
         self.x = x
         self.y = y
@@ -140,12 +143,12 @@ package struct PixelRect: Hashable, Sendable {
         self.height = height
     }
 
-    /// The whole of a picture of `size`.
+    /// Creates the rectangle of a whole picture of `size`.
     package init(_ size: Size) {
         self.init(x: 0, y: 0, width: size.width, height: size.height)
     }
 
-    /// The smallest around `rect`.
+    /// Creates the smallest rectangle around `rect`.
     package init(covering rect: Rect) {
         let (left, top) = (Int(rect.x.rounded(.down)), Int(rect.y.rounded(.down)))
         self.init(
@@ -156,16 +159,16 @@ package struct PixelRect: Hashable, Sendable {
         )
     }
 
-    /// One past the right edge.
+    /// The first column after the right edge.
     package var maxX: Int { x + width }
-    /// One past the bottom edge.
+    /// The first row after the bottom edge.
     package var maxY: Int { y + height }
-    /// True where there is no pixel.
+    /// `true` if it has no pixel.
     package var isEmpty: Bool { width <= 0 || height <= 0 }
-    /// Its extent.
+    /// The size of the rectangle.
     package var size: Size { Size(width: width, height: height) }
 
-    /// What both rectangles cover; empty where they do not meet.
+    /// Returns the area that both rectangles cover; empty if they do not meet.
     package func intersection(_ other: PixelRect) -> PixelRect {
         let left = max(x, other.x)
         let top = max(y, other.y)

@@ -1,14 +1,14 @@
-/// How the pixels of a frame lie in memory, by V4L2's four-character code.
+/// The memory format of a frame's pixels, as V4L2's four-character code.
 ///
-/// Any code can be held, since a camera may offer formats that we never decode ourselves.
+/// It can hold any code, since a camera may offer formats that we never decode ourselves.
 package struct PixelFormat: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The code as V4L2 has it: first character in the lowest byte.
+    /// The code as V4L2 has it, with the first character in the lowest byte.
     package let rawValue: UInt32
 
-    /// The format with this code, known or not.
+    /// Creates the format with this code, known or not.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The format whose code reads `code`; shorter codes are filled with blanks.
+    /// Creates the format with the code `code`; shorter codes are padded with spaces.
     package init(_ code: StaticString) {
         precondition(code.utf8CodeUnitCount <= 4, "a pixel format has four characters")
         var value: UInt32 = 0
@@ -23,26 +23,27 @@ package struct PixelFormat: RawRepresentable, Hashable, Sendable, CustomStringCo
     package static let yuyv = PixelFormat("YUYV")
     /// Packed 4:2:2, U Y V Y. V4L2_PIX_FMT_UYVY.
     package static let uyvy = PixelFormat("UYVY")
-    /// A luma plane and one of interleaved chroma, 4:2:0. V4L2_PIX_FMT_NV12.
+    /// A luma plane and a plane of interleaved chroma, 4:2:0. V4L2_PIX_FMT_NV12.
     package static let nv12 = PixelFormat("NV12")
-    /// Motion JPEG, a JPEG each frame. V4L2_PIX_FMT_MJPEG.
+    /// Motion JPEG, one JPEG per frame. V4L2_PIX_FMT_MJPEG.
     package static let mjpg = PixelFormat("MJPG")
-    /// The same as `mjpg`, as some drivers call it. V4L2_PIX_FMT_JPEG.
+    /// Another code for `mjpg`, used by some drivers. V4L2_PIX_FMT_JPEG.
     package static let jpeg = PixelFormat("JPEG")
     /// Three planes, chroma halved in both directions. V4L2_PIX_FMT_YUV420.
     package static let i420 = PixelFormat("YU12")
     /// Three planes, chroma halved horizontally. V4L2_PIX_FMT_YUV422P.
     package static let i422 = PixelFormat("422P")
-    /// Three planes of full size. (V4L2 has no packed-in-one-buffer code; ours.)
+    /// Three planes of full size. Our own code: V4L2 has none for three planes in one buffer.
     package static let i444 = PixelFormat("444P")
-    /// Three planes, chroma halved vertically (a turned 4:2:2 JPEG). Ours.
+    /// Three planes, chroma halved vertically (a turned 4:2:2 JPEG). Our own code.
     package static let i440 = PixelFormat("440P")
     /// Three planes, chroma quartered horizontally. V4L2_PIX_FMT_YUV411P.
     package static let i411 = PixelFormat("411P")
     /// Luma alone. V4L2_PIX_FMT_GREY.
     package static let gray = PixelFormat("GREY")
 
-    /// For three-plane formats, by how much chroma is smaller in each direction; else `nil`.
+    /// The factors by which chroma is smaller in each direction, for three-plane formats; else
+    /// `nil`.
     package var planarSubsampling: (horizontal: Int, vertical: Int)? {
         switch self {
         case .i420: (2, 2)
@@ -54,7 +55,7 @@ package struct PixelFormat: RawRepresentable, Hashable, Sendable, CustomStringCo
         }
     }
 
-    /// The four characters, trailing blanks removed; hexadecimal where they do not print.
+    /// The four characters without trailing spaces, or hexadecimal if they are not printable.
     package var description: String {
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: rawValue >> UInt32(8 * $0)) }
         guard bytes.allSatisfy({ (0x20..<0x7f).contains($0) }) else {
@@ -66,20 +67,20 @@ package struct PixelFormat: RawRepresentable, Hashable, Sendable, CustomStringCo
     }
 }
 
-/// What the numbers of a YCbCr picture mean.
+/// The meaning of the values in a YCbCr picture.
 package struct ColorSpace: Hashable, Sendable {
     /// The weights of red, green and blue in luma.
     package enum Matrix: Hashable, Sendable {
         /// ITU-R BT.601: JPEG and nearly every webcam.
         case bt601
-        /// ITU-R BT.709: what HD devices may declare.
+        /// ITU-R BT.709, which HD devices may declare.
         case bt709
     }
-    /// The numbers for black and white.
+    /// The values of black and white.
     package enum Range: Hashable, Sendable {
         /// Luma 16…235, chroma 16…240.
         case limited
-        /// 0…255, as JPEG has it.
+        /// 0…255, as in JPEG.
         case full
     }
     /// The weights.
@@ -87,7 +88,7 @@ package struct ColorSpace: Hashable, Sendable {
     /// The range.
     package var range: Range
 
-    /// A colour space of `matrix` and `range`.
+    /// Creates a colour space of `matrix` and `range`.
     package init(matrix: Matrix, range: Range) {
         self.matrix = matrix
         self.range = range
@@ -95,6 +96,6 @@ package struct ColorSpace: Hashable, Sendable {
 
     /// JFIF: BT.601 in full range.
     package static let jpeg = ColorSpace(matrix: .bt601, range: .full)
-    /// What the stream carries and most webcams give: BT.601 in limited range.
+    /// The colour space of the stream and of most webcams: BT.601 in limited range.
     package static let video = ColorSpace(matrix: .bt601, range: .limited)
 }

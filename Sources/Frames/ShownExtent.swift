@@ -1,28 +1,28 @@
-/// How large a camera's picture is shown, and so how many of its pixels are of use.
+/// The size at which a camera's picture is shown, which limits how many of its pixels are useful.
 package struct ShownExtent: Hashable, Sendable {
-    /// What it is shown in, in pixels, lying as the camera's picture does; without a pixel where it is
-    /// not shown. `nil` where all that the camera gives is of use.
+    /// The area that it is shown in, in pixels and in the orientation of the camera's picture;
+    /// empty if it is hidden, `nil` if all the camera's pixels are useful.
     package var size: Size?
-    /// It is cropped to that shape, and not fitted into it.
+    /// `true` if the picture is cropped to that shape, `false` if it is fitted into it.
     package var isCropped = false
 
-    /// Shown in `size`, cropped to its shape or fitted into it.
+    /// Creates the extent of a picture shown in `size`, cropped to its shape or fitted into it.
     package init(_ size: Size?, isCropped: Bool = false) {
         self.size = size
         self.isCropped = isCropped
     }
 
-    /// Every pixel is of use.
+    /// The extent for which every pixel is useful.
     package static let whole = ShownExtent(nil)
-    /// Small: enough to know its light, or to be seen blurred.
+    /// A small extent: enough to measure brightness, or to show the picture blurred.
     package static let glance = ShownExtent(Size(width: 128, height: 72), isCropped: true)
-    /// Nobody looks.
+    /// The extent of a picture that is not shown.
     package static let hidden = ShownExtent(Size(width: 0, height: 0))
 
-    /// Whether nobody looks.
+    /// `true` if the picture is not shown.
     package var isHidden: Bool { size.map { $0.area == 0 } ?? false }
 
-    /// Large enough for this and for `other`.
+    /// Returns an extent large enough for this one and for `other`.
     package func union(_ other: ShownExtent) -> ShownExtent {
         if isHidden { return other }
         if other.isHidden { return self }
@@ -34,8 +34,8 @@ package struct ShownExtent: Hashable, Sendable {
         return ShownExtent(both, isCropped: isCropped || other.isCropped)
     }
 
-    /// Extent at which a picture of `picture` is drawn, in pixels with fractions; the whole of it,
-    /// where it is cropped.
+    /// Returns the size at which the whole of a picture of size `picture` is drawn, in fractional
+    /// pixels, including the parts that are cropped.
     package func drawn(_ picture: Size) -> (width: Double, height: Double) {
         let (width, height) = (Double(picture.width), Double(picture.height))
         guard let size, picture.area > 0 else { return (width, height) }

@@ -1,41 +1,42 @@
-/// One of the eight ways to lay a rectangle on itself: quarter turns clockwise, and mirrored.
+/// One of the eight ways to map a rectangle onto itself: quarter turns clockwise, and mirroring.
 ///
-/// The picture is mirrored left to right first, then turned. libcamera and EXIF turn clockwise as
-/// this does; PipeWire's SPA_META_TRANSFORMATION turns the other way and is converted at the edge.
+/// The picture is mirrored left to right first, then turned. libcamera and EXIF also turn
+/// clockwise; PipeWire's SPA_META_TRANSFORMATION turns the other way, but we send only its None.
 package struct Transform: Hashable, Sendable {
-    /// Mirrored left to right, before turning.
+    /// `true` if the picture is mirrored left to right, before turning.
     package let isMirrored: Bool
-    /// Quarter turns clockwise, 0 to 3, after mirroring.
+    /// The number of quarter turns clockwise, 0 to 3, after mirroring.
     package let quarterTurns: Int
 
-    /// Mirrors when `mirrored`, then turns clockwise by `quarterTurns` (any integer; taken modulo 4).
+    /// Creates a transform that mirrors if `mirrored`, then turns clockwise by `quarterTurns`,
+    /// modulo 4.
     package init(mirrored: Bool = false, quarterTurns: Int = 0) {
         isMirrored = mirrored
         self.quarterTurns = ((quarterTurns % 4) + 4) % 4
     }
 
-    /// Leaves the picture as it is.
+    /// No change.
     package static let identity = Transform()
-    /// Mirrors left to right.
+    /// Mirroring left to right.
     package static let mirror = Transform(mirrored: true)
     /// A quarter turn clockwise.
     package static let clockwise90 = Transform(quarterTurns: 1)
-    /// Upside down.
+    /// A half turn.
     package static let rotate180 = Transform(quarterTurns: 2)
     /// A quarter turn anticlockwise.
     package static let clockwise270 = Transform(quarterTurns: 3)
 
-    /// All eight.
+    /// All eight transforms.
     package static let all: [Transform] = [false, true].flatMap { mirrored in
         (0..<4).map { Transform(mirrored: mirrored, quarterTurns: $0) }
     }
 
-    /// True where width and height change places.
+    /// `true` if it swaps width and height.
     package var swapsAxes: Bool { quarterTurns % 2 == 1 }
 
-    /// This transform, and `next` upon its result.
+    /// Returns this transform followed by `next`.
     package func followed(by next: Transform) -> Transform {
-        // Mirroring after a turn is turning the other way after mirroring.
+        // Mirroring after a turn equals the opposite turn after mirroring.
         let turns = next.isMirrored ? -quarterTurns : quarterTurns
         return Transform(
             mirrored: isMirrored != next.isMirrored,
@@ -43,15 +44,15 @@ package struct Transform: Hashable, Sendable {
         )
     }
 
-    /// What undoes this transform.
+    /// The transform that undoes this one.
     package var inverse: Transform {
         Transform(mirrored: isMirrored, quarterTurns: isMirrored ? quarterTurns : -quarterTurns)
     }
 
-    /// The extent of the transformed picture.
+    /// Returns the size of the transformed picture.
     package func apply(to size: Size) -> Size { swapsAxes ? size.transposed : size }
 
-    /// Where the pixel at (`x`, `y`) of a picture of `size` comes to lie.
+    /// Returns the new place of the pixel at (`x`, `y`) of a picture of `size`.
     package func apply(toX x: Int, y: Int, in size: Size) -> (x: Int, y: Int) {
         let x = isMirrored ? size.width - 1 - x : x
         return switch quarterTurns {
@@ -62,7 +63,7 @@ package struct Transform: Hashable, Sendable {
         }
     }
 
-    /// Where the part `part` of a picture comes to lie, both in fractions of its extent.
+    /// Returns the new place of the part `part` of a picture, both in fractions of its size.
     package func apply(to part: Rect) -> Rect {
         let x = isMirrored ? 1 - part.maxX : part.x
         let (y, width, height) = (part.y, part.width, part.height)
