@@ -1,27 +1,29 @@
 import Glibc
 
-/// How much room there is for a recording.
+/// The room of a file system for recordings.
 package struct DiskSpace: Hashable, Sendable {
-    /// Bytes that we may still write.
+    /// The bytes that this user may still write.
     package let free: Int64
-    /// Bytes that the file system has.
+    /// The capacity of the file system, in bytes.
     package let total: Int64
 
-    /// A file system of `total` bytes, of which `free` are left to us.
+    /// Creates the description of a file system of `total` bytes with `free` bytes left.
     package init(free: Int64, total: Int64) {
         self.free = free
         self.total = total
     }
 
-    /// What there is at `path` (statvfs(3)). Throws `notFound`, `denied` or `system`.
+    /// Reads the room of the file system at `path` with statvfs(3).
+    ///
+    /// - Throws: `notFound`, `denied` or `system`.
     package init(at path: String) throws(RecordingError) {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw .last("statvfs", path) }
         self.init(status)
     }
 
-    /// What there is where the open file `descriptor` is, wherever that was moved (fstatvfs(3)); `nil` where
-    /// the system does not say.
+    /// Reads the room of the file system that holds the open file `descriptor`, even if the file
+    /// was moved, with fstatvfs(3). `nil` if the call fails.
     init?(of descriptor: CInt) {
         var status = statvfs()
         guard fstatvfs(descriptor, &status) == 0 else { return nil }
@@ -38,10 +40,10 @@ package struct DiskSpace: Hashable, Sendable {
         total = bytes(status.f_blocks)
     }
 
-    /// Whether somebody should be warned: less than 500 MB, or than half of a small file system.
+    /// `true` below the level for a warning: 500 MB, or half of a small file system.
     package var isLow: Bool { free < min(500_000_000, total / 2) }
 
-    /// Whether recording has to stop while files can still be ended well: less than 100 MB, or than an
-    /// eighth of a small file system.
+    /// `true` below the level at which recording has to stop, while files can still be finished:
+    /// 100 MB, or an eighth of a small file system.
     package var isExhausted: Bool { free < min(100_000_000, total / 8) }
 }

@@ -4,16 +4,16 @@ import Imaging
 import Platform
 
 extension LivePhotoClip {
-    /// How a movie is to be shown, and what is in it.
+    /// The content of a movie and its rotation.
     package struct Plan: Sendable {
-        /// The picture's word: "back".
+        /// The name of the picture, such as "back".
         package var picture: String
-        /// By how many degrees clockwise a picture is to be turned when it is shown.
+        /// The rotation for display, in degrees clockwise.
         package var rotation: Int
-        /// The sound that goes with it, where there is any.
+        /// The sound track, or `nil` without sound.
         package var sound: Track?
 
-        /// A movie of `picture`.
+        /// Creates the plan for a movie of `picture`.
         package init(_ picture: String, rotation: Int = 0, sound: Track? = nil) {
             self.picture = picture
             self.rotation = rotation
@@ -21,10 +21,12 @@ extension LivePhotoClip {
         }
     }
 
-    /// Writes the movie, once it has come to its end, to `path`, where no file was before; mode 0600. It comes into
-    /// being whole or not at all. May wait for the disk.
+    /// Writes the finished clip to the new file `path`, with mode 0600.
     ///
-    /// Throws `noSpace`, `denied` or `system`; `unreadable` where there is no picture; `unsupported` without libav.
+    /// The file appears whole or not at all. May wait for the disk.
+    ///
+    /// - Throws: `noSpace`, `denied`, `notFound` without the directory, `system` (with EEXIST if
+    ///   `path` exists), `unreadable` without a picture, `unsupported` without libav.
     package func write(to path: String) throws(RecordingError) {
         let (queue, marked) = content
         let pictures = queue.pictures.filter { packet in
@@ -33,7 +35,7 @@ extension LivePhotoClip {
         guard let moment = marked, !pictures.isEmpty else {
             throw RecordingError(.unreadable, "movie", path, detail: "no picture of it came")
         }
-        // All are of one form, since what is of another one ends the clip.
+        // All pictures have one layout: another layout ends the clip.
         let size = try size(of: pictures[0], path)
         let sound = plan.sound == nil ? [] : queue.sound
         let first = pictures[0].time
@@ -50,7 +52,7 @@ extension LivePhotoClip {
             start: first,
             tags: [
                 "title": "DualCam, \(plan.picture)",
-                // For who wants to know which of its pictures is the photograph.
+                // For tools that look for the photograph among the pictures.
                 "DUALCAM_MOMENT": "\(max(0, (moment - first).nanoseconds / 1_000_000)) ms",
             ],
             mode: 0o600
@@ -86,7 +88,7 @@ extension LivePhotoClip {
         }
     }
 
-    /// The extent of a coded picture.
+    /// Returns the size of a coded picture.
     private func size(of picture: Packet, _ path: String) throws(RecordingError) -> Size {
         let header = picture.withBytes { try? JPEGDecoder().header(of: $0) }
         guard let header else { throw RecordingError(.unreadable, "movie", path) }

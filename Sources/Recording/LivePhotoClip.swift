@@ -1,7 +1,7 @@
 package import Frames
 import Synchronization
 
-/// The movie of one photograph, while it comes in and until it is written.
+/// The movie of one live photo, from its first packet until it is written.
 package final class LivePhotoClip: Sendable {
     private struct State: ~Copyable {
         var queue: PacketQueue
@@ -13,7 +13,8 @@ package final class LivePhotoClip: Sendable {
     private let state: Mutex<State>
     let plan: Plan
 
-    /// How much longer than the span pictures are kept before the photograph's moment is known.
+    /// The time beyond the span for which pictures are kept while the moment of the photograph is
+    /// unknown.
     private static let slack = Timestamp(seconds: 1)
 
     init(_ queue: PacketQueue, _ plan: Plan) {
@@ -21,13 +22,14 @@ package final class LivePhotoClip: Sendable {
         self.plan = plan
     }
 
-    /// The photograph was taken at `moment`.
+    /// Sets the moment at which the photograph was taken.
     package func mark(_ moment: Timestamp) { state.withLock { $0.moment = moment } }
 
-    /// It ends here.
+    /// Ends the clip now.
     package func end() { change { $0.isOver = true } }
 
-    /// Calls `done` once it has come to its end: on the thread on which it does, or at once. Once.
+    /// Calls `done` once, when the clip ends: on the thread that ends it, or at once if it has
+    /// ended.
     package func whenOver(_ done: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             if !state.isOver { state.whenOver = done }
@@ -36,12 +38,12 @@ package final class LivePhotoClip: Sendable {
         if isOver { done() }
     }
 
-    /// What there is of it, and when its photograph was taken.
+    /// The packets so far, and the moment of the photograph.
     var content: (queue: PacketQueue, moment: Timestamp?) {
         state.withLock { ($0.queue, $0.moment) }
     }
 
-    // The following return whether it goes on.
+    // These methods return `true` while the clip goes on.
 
     func add(_ picture: Packet) -> Bool {
         change { state in
@@ -50,11 +52,11 @@ package final class LivePhotoClip: Sendable {
                 return state.queue.keep(PreRollBuffer.span + Self.slack)
             }
             let end = moment + PreRollBuffer.span
-            // What follows has as much room as what was before.
+            // The part after the photograph may take as much memory as the part before.
             if picture.time < end, state.queue.byteCount < 2 * PreRollBuffer.mostBytes {
                 state.queue.add(picture)
             } else if let last = state.queue.sound.last {
-                // The sound comes later than the pictures.
+                // Sound arrives later than the pictures.
                 state.isOver = last.time >= end
             } else {
                 state.isOver = plan.sound == nil
@@ -68,7 +70,8 @@ package final class LivePhotoClip: Sendable {
 
     func flush() -> Bool {
         change { state in
-            // The first picture of all begins with a discontinuity, and may come after the photograph was taken of it.
+            // A discontinuity precedes the very first picture, and may arrive after the photograph
+            // was taken from that picture.
             if state.moment == nil || state.queue.pictures.isEmpty {
                 state.queue = PacketQueue()
             } else {

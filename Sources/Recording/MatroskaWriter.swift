@@ -2,13 +2,13 @@ import CAV
 package import Frames
 import Glibc
 
-/// A Matroska file while it is written: playable at any time up to the last `flush()`.
+/// A Matroska file under construction, playable at any time up to the last `flush()`.
 ///
-/// - Context: bound to one thread at a time. Every call may wait for the disk.
+/// - Context: One thread at a time. Every call may wait for the disk.
 package final class MatroskaWriter {
-    /// Where the file is.
+    /// The path of the file.
     package let path: String
-    /// What is in it.
+    /// The tracks of the file.
     package let tracks: [Track]
     /// The moment that players show as 0.
     package let start: Timestamp
@@ -16,15 +16,17 @@ package final class MatroskaWriter {
     private let output: OutputFile
     private var context: UnsafeMutablePointer<AVFormatContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
-    /// The time stamp of each track's last packet.
+    /// The timestamp of the last packet of each track.
     private var last: [Int64]
     private var isOpen = true
 
-    /// Creates the file at `path`, with the access rights `mode` but for the umask, and writes its header; `start`
-    /// is the moment that players show as 0, `tags` are words about the whole.
+    /// Creates the file at `path` with the access rights `mode`, less the umask, and writes its
+    /// header.
     ///
-    /// Throws `noSpace`, `denied`, or `system` with EEXIST where there is such a file already;
-    /// `unsupported` without libav.
+    /// `start` is the moment that players show as 0; `tags` describe the whole file.
+    ///
+    /// - Throws: `noSpace`, `denied`, `notFound` without the directory, `system` (with EEXIST if
+    ///   the file exists), `unsupported` without libav.
     package init(
         creating path: String,
         tracks: [Track],
@@ -47,7 +49,7 @@ package final class MatroskaWriter {
         }
         do throws(RecordingError) {
             context.pointee.pb = output.io
-            // Times are as they are: sound may begin a moment before the first picture.
+            // Timestamps are kept as they are: sound may begin a moment before the first picture.
             context.pointee.avoid_negative_ts = AVFMT_AVOID_NEG_TS_DISABLED
             for (key, value) in tags { av_dict_set(&context.pointee.metadata, key, value, 0) }
             for track in tracks { try track.add(to: context) }
@@ -57,7 +59,7 @@ package final class MatroskaWriter {
             }
             var options: OpaquePointer?
             av_dict_set(&options, "cluster_time_limit", "1000", 0)
-            // The header is changed under way, see `OutputFile`.
+            // No checksum, because `OutputFile` changes the header on its way.
             av_dict_set(&options, "write_crc", "0", 0)
             output.isHeader = true
             let written = avformat_write_header(context, &options)
@@ -79,10 +81,12 @@ package final class MatroskaWriter {
         avformat_free_context(context)
     }
 
-    /// Adds `packet` to track number `track`. One that is not later than the last of its track is made so,
-    /// by a millisecond, which is as fine as time stamps are.
+    /// Adds `packet` to the track with index `track`.
     ///
-    /// Throws as `flush()`.
+    /// A packet that is not later than the last of its track is moved to one millisecond after it,
+    /// the resolution of timestamps. Does nothing after `finish()` or a failure.
+    ///
+    /// - Throws: As `flush()`.
     package func write(_ packet: Packet, track: Int) throws(RecordingError) {
         guard isOpen, let context, let out = self.packet,
             let stream = context.pointee.streams[track]
@@ -109,9 +113,11 @@ package final class MatroskaWriter {
         try check("av_write_frame", result)
     }
 
-    /// Writes all that was added to the file, so that it outlives us; `durably`: also a power cut.
+    /// Writes all packets to the file, so that they outlive the process, and with `durably` a power
+    /// cut.
     ///
-    /// Throws `noSpace`, `denied` or `system`; the file then ends where it last was flushed, and takes no more.
+    /// - Throws: `noSpace`, `denied` or `system`. The file then ends at the last flush and takes no
+    ///   more packets.
     package func flush(durably: Bool = true) throws(RecordingError) {
         guard isOpen, let context else { return }
         try check("av_write_frame", av_write_frame(context, nil))
@@ -123,7 +129,9 @@ package final class MatroskaWriter {
         }
     }
 
-    /// Ends the file: adds its duration and an index, and puts it on the disk. Throws as `flush()`.
+    /// Finishes the file: adds its duration and an index, and waits until it is on the disk.
+    ///
+    /// - Throws: As `flush()`.
     package func finish() throws(RecordingError) {
         guard isOpen, let context else { return }
         output.isHeader = true
@@ -138,11 +146,10 @@ package final class MatroskaWriter {
         isOpen = false
     }
 
-    /// How much room there is where the file is now, should somebody have moved it; `nil` where the system does
-    /// not say.
+    /// The room where the file is now, even if it was moved; `nil` if the system call fails.
     var space: DiskSpace? { output.space }
 
-    /// The file's length in bytes; 0 where the system does not say.
+    /// The length of the file in bytes, or 0 if the system call fails.
     var byteCount: Int64 { output.byteCount }
 
     private func check(_ operation: String, _ result: CInt) throws(RecordingError) {
@@ -158,7 +165,7 @@ package final class MatroskaWriter {
 }
 
 extension Track {
-    /// Makes this the next stream of `context`.
+    /// Adds the track to `context` as its next stream.
     fileprivate func add(
         to context: UnsafeMutablePointer<AVFormatContext>
     ) throws(RecordingError) {
@@ -211,15 +218,15 @@ extension Track {
 }
 
 extension UnsafeMutablePointer<AVStream> {
-    /// Has players turn the picture by `degrees` clockwise: by the element that Matroska has for it, and by the
-    /// tag that older ones look for.
+    /// Makes players turn the picture by `degrees` clockwise, with the Matroska element and with
+    /// the tag that older players read.
     func turn(by degrees: Int, _ failure: RecordingError) throws(RecordingError) {
         av_dict_set(&pointee.metadata, "rotate", "\(degrees)", 0)
         let size = MemoryLayout<AVSphericalMapping>.size
         guard let data = cav_add_side_data(self, AV_PKT_DATA_SPHERICAL, size) else {
             throw failure
         }
-        // ProjectionPoseRoll is anticlockwise, from -180 to 180.
+        // ProjectionPoseRoll counts anticlockwise, from -180 to 180.
         let roll = degrees > 180 ? 360 - degrees : -degrees
         var mapping = AVSphericalMapping()
         mapping.projection = AV_SPHERICAL_EQUIRECTANGULAR

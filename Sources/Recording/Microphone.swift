@@ -3,21 +3,21 @@ import Glibc
 package import Platform
 import Synchronization
 
-/// The sound of a recording: PipeWire's default source, coded by a thread of its own, called `sound`.
+/// The sound of a recording: PipeWire's default source, encoded on a thread of its own, `sound`.
 package final class Microphone: Sendable {
-    /// What the thread tells.
+    /// An event of the thread.
     package enum Report: Sendable {
-        /// There is sound, which is coded as this track.
+        /// Sound arrives; it will be encoded as this track.
         case ready(Track)
-        /// There is none, and why.
+        /// There is no sound, for this reason.
         case silent(String)
-        /// Coded sound.
+        /// A packet of encoded sound.
         case packet(Packet)
-        /// All up to the end has been told; the thread ends.
+        /// All packets up to the end were reported; the thread ends.
         case ended
     }
 
-    /// What is wanted of the sound.
+    /// The part of the sound that the recording wants.
     private struct Span {
         var start: Timestamp?
         var end: Timestamp?
@@ -29,13 +29,15 @@ package final class Microphone: Sendable {
     private let report: @Sendable (Report) -> Void
     private let thread = Mutex<Thread?>(nil)
 
-    /// How long a microphone may take to be heard.
+    /// The time within which the first sound must arrive.
     private static let timeout = Timestamp(seconds: 1.5)
-    /// How long the end waits for sound that is on its way.
+    /// The time that the end waits for sound still on its way.
     private static let endTimeout = Timestamp(seconds: 0.3)
 
-    /// Starts to listen, at the PipeWire called `remote` or the user's, and tells `report`, on the thread, what
-    /// comes of it. Throws when the system has no thread to give.
+    /// Starts to listen, at the PipeWire instance `remote` or the user's own. `report` is called on
+    /// the thread.
+    ///
+    /// - Throws: `SystemError` when the thread cannot be started.
     package init(
         remote: String? = nil,
         report: @escaping @Sendable (Report) -> Void
@@ -46,22 +48,23 @@ package final class Microphone: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Has sound coded from `time` on.
+    /// Encodes sound from `time` on.
     package func begin(at time: Timestamp) { span.withLock { $0.start = time } }
 
-    /// Lets go of the microphone for a while, or takes it again; the gap is silent in the recording.
+    /// Releases the microphone for a while, or takes it again. The gap is silent in the recording.
     package func pause(_ isPaused: Bool) { span.withLock { $0.isPaused = isPaused } }
 
-    /// Codes what there is up to `time`, and ends. Does not wait.
+    /// Encodes the sound up to `time`, then ends. Does not wait. The first call counts.
     package func end(at time: Timestamp) { span.withLock { $0.end = $0.end ?? time } }
 
-    /// Waits for the end of the thread, at most until `deadline`; whether it has ended. After `end(at:)`.
+    /// Waits until the thread has ended, at most until `deadline`, and returns `true` if it has. To
+    /// be called after `end(at:)`.
     package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
-    /// Lets the thread end by itself. After `end(at:)`.
+    /// Lets the thread end by itself. To be called after `end(at:)`.
     package func leave() { thread.leave() }
 
-    // MARK: The thread's own
+    // MARK: On the thread
 
     private func run() {
         var encoder: SoundEncoder?
@@ -122,7 +125,7 @@ package final class Microphone: Sendable {
         try SoundEncoder(rate: SoundSource.rate, channels: SoundSource.channels, start: start)
     }
 
-    /// Tells of the track that there will be; whether there is an encoder for it.
+    /// Reports the track to come, and returns `true` if there is an encoder for it.
     private func announce() -> Bool {
         do throws(RecordingError) {
             report(.ready(try makeEncoder(MonotonicClock.now).track))
@@ -134,7 +137,7 @@ package final class Microphone: Sendable {
     }
 
     private func send(_ code: () throws(RecordingError) -> [Packet]) {
-        // What does not code now may do so later; the resampler fills the gap.
+        // A block that fails is left out: a later one may succeed, and the resampler fills the gap.
         guard let packets = try? code() else { return }
         for packet in packets { report(.packet(packet)) }
     }

@@ -3,37 +3,39 @@ import Glibc
 import Platform
 import Synchronization
 
-/// A file of a recording that is done.
+/// A finished file of a recording.
 package struct Movie: Hashable, Sendable {
-    /// Where it is.
+    /// The path of the file.
     package var path: String
-    /// How long it lasts.
+    /// The duration in seconds.
     package var seconds: Double
-    /// Pictures in it.
+    /// The number of pictures.
     package var frames: Int
-    /// Pictures that are missing in it, since the disk or the encoder did not keep up.
+    /// The number of pictures that are missing because the disk or the encoder was too slow.
     package var dropped: Int
-    /// What codes its pictures: the camera itself, or a `VideoEncoder.Kind`.
+    /// The encoder of the pictures: "camera", or the raw value of a `VideoEncoder.Kind`.
     package var encoder: String
-    /// Whether there is sound in it.
+    /// `true` if the file has a sound track.
     package var hasSound: Bool
-    /// Its length in bytes.
+    /// The length in bytes.
     package var byteCount: Int64
 }
 
-/// A Matroska file that a thread of its own writes, so that a slow disk keeps nobody waiting.
+/// A Matroska file with a thread of its own that writes it, so that no caller waits for a slow
+/// disk.
 ///
-/// What is put here waits in memory, of which there is a limit, for half a second at most, unless the disk is slow. From
-/// any thread.
+/// Packets wait in memory, up to a limit, for half a second at most unless the disk is slow.
+///
+/// - Context: Any thread.
 final class MovieFile: Sendable {
-    /// What the thread tells.
+    /// An event of the thread.
     enum Report: Sendable {
-        /// The file is there.
+        /// The file was created.
         case began
-        /// How much room there is; about once a second.
+        /// The room on the disk, about once a second.
         case space(DiskSpace)
-        /// It is done, or could not go on, and what can be played of it is as long as this. `dropped` is as it
-        /// was told when it was to end.
+        /// The file is finished, or failed with an error. `seconds`, `frames` and `byteCount`
+        /// describe the playable part; `dropped` is the value given to `end(at:dropped:)`.
         case ended(
             seconds: Double,
             frames: Int,
@@ -46,10 +48,10 @@ final class MovieFile: Sendable {
     private struct State {
         var packets: Ring<(packet: Packet, track: Int)>
         var byteCount = 0
-        /// When to end, once it is to.
+        /// The end of the last picture, once `end(at:dropped:)` was called.
         var end: Timestamp?
         var dropped: Int?
-        /// It takes no more.
+        /// `true` once the file takes no more packets.
         var isOver = false
     }
 
@@ -63,17 +65,19 @@ final class MovieFile: Sendable {
     private let report: @Sendable (Report) -> Void
     private let thread = Mutex<Thread?>(nil)
 
-    /// How many packets may wait.
+    /// The most packets that may wait.
     private static let capacity = 2048
-    /// How long they wait. A crash takes no more with it.
+    /// The longest time that packets wait, and so the most that a crash can lose.
     private static let interval = Timestamp(seconds: 0.5)
-    /// How long the last picture of a camera that was lost is shown at most.
+    /// The longest time that a picture is shown, such as the last one of a lost camera.
     private static let longestFrame = Timestamp(seconds: 1)
 
-    /// A file at `path`, of which at most `limit` bytes wait in memory; see `MatroskaWriter`. The thread is
-    /// called `name`, and calls `report`.
+    /// Starts the thread `name`, which creates the file at `path` and calls `report`.
     ///
-    /// Throws when the system has no thread or descriptor to give; all else is reported.
+    /// At most `limit` bytes wait in memory; for the rest see `MatroskaWriter`. All later errors
+    /// are reported.
+    ///
+    /// - Throws: `SystemError` when the system has no thread or descriptor left.
     init(
         _ path: String,
         name: String,
@@ -95,12 +99,13 @@ final class MovieFile: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Whether there is no room for another packet: the disk does not keep up.
+    /// `true` while there is no room for another packet, because the disk is too slow.
     var isFull: Bool {
         state.withLock { $0.byteCount >= limit || $0.packets.count >= Self.capacity }
     }
 
-    /// Adds `packet` to track number `track`; false when there is no room, or it has ended.
+    /// Adds `packet` to the track with index `track`. Returns `false` without room, or after the
+    /// end.
     func put(_ packet: Packet, track: Int) -> Bool {
         let (isPut, isMuch) = state.withLock { state -> (Bool, Bool) in
             let size = packet.byteCount
@@ -114,7 +119,8 @@ final class MovieFile: Sendable {
         return isPut
     }
 
-    /// Ends the file; its last picture lasts until `time`, and `dropped` pictures are missing in it. Does not wait.
+    /// Ends the file. The last picture lasts until `time`; `dropped` pictures are missing. Does not
+    /// wait.
     func end(at time: Timestamp, dropped: Int? = nil) {
         state.withLock { state in
             guard state.end == nil else { return }
@@ -124,21 +130,22 @@ final class MovieFile: Sendable {
         bell.ring()
     }
 
-    /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end(at:)`.
+    /// Waits until the thread has ended, at most until `deadline`, and returns `true` if it has. To
+    /// be called after `end(at:)`.
     func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
-    /// Lets the thread end by itself: its disk does not answer.
+    /// Lets the thread end by itself, for a disk that does not answer.
     func leave() { thread.leave() }
 
-    // MARK: The thread's own
+    // MARK: On the thread
 
-    /// What was written so far.
+    /// The part written so far.
     private struct Progress {
         var frames = 0
         var end = Timestamp.zero
-        /// The same as of when the file was last flushed; what came after that, a failure cuts off.
+        /// The same at the last flush; a failure cuts off the rest.
         var kept = (frames: 0, end: Timestamp.zero)
-        /// The newest picture, which lasts until the next one.
+        /// The newest picture, whose duration is known when the next one arrives.
         var held: (packet: Packet, track: Int)?
     }
 
@@ -157,7 +164,7 @@ final class MovieFile: Sendable {
             report(.began)
             try write(with: made, &progress)
         } catch { failure = error }
-        // Whatever waits is released.
+        // Releases the waiting packets.
         let dropped = state.withLock { state in
             state.isOver = true
             while state.packets.take() != nil {}
@@ -166,7 +173,7 @@ final class MovieFile: Sendable {
         }
         let (frames, end) = progress.kept
         let byteCount = writer?.byteCount ?? 0
-        // It is closed when it is said to be done.
+        // Closes the file before it is reported as finished.
         writer = nil
         report(
             .ended(

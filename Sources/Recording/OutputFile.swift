@@ -4,21 +4,23 @@ import Platform
 
 /// A new file that libavformat writes to.
 ///
-/// - Context: bound to one thread at a time.
+/// - Context: One thread at a time.
 final class OutputFile {
-    /// Where it was created.
+    /// The path at which the file was created.
     let path: String
-    /// What libavformat calls. Never `nil` while this lives.
+    /// The context for libavformat. Never `nil` during the life of the file.
     private(set) var io: UnsafeMutablePointer<AVIOContext>?
-    /// How a write failed first; 0 while none did.
+    /// The errno of the first write that failed, or 0.
     private(set) var failure: CInt = 0
-    /// Whether what is written now may be the header of a Matroska file, which is written again at the end.
+    /// `true` while the bytes written may be a Matroska header, which is written again at the end.
     var isHeader = false
     private let file: Descriptor
-    /// How long it was when it was last known to end well.
+    /// The length in bytes after the last successful flush.
     private var wholeLength: off_t = 0
 
-    /// Creates `path`, which must not exist, with the access rights `mode` but for the umask.
+    /// Creates `path`, which must not exist, with the access rights `mode`, less the umask.
+    ///
+    /// - Throws: `noSpace`, `denied`, `notFound` or `system`.
     init(creating path: String, mode: UInt32) throws(RecordingError) {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let number = open(path, flags, mode)
@@ -27,7 +29,7 @@ final class OutputFile {
         self.path = path
         let size = 1 << 16
         let memory = av_malloc(size)?.assumingMemoryBound(to: UInt8.self)
-        // Not retained: `deinit` frees what calls it.
+        // Not retained: `deinit` frees the context that calls back.
         io = cav_alloc_output(
             memory,
             CInt(size),
@@ -50,7 +52,7 @@ final class OutputFile {
 
     deinit {
         if let io {
-            // It may have replaced the memory that it was given.
+            // libavformat may have replaced the buffer.
             var memory: UnsafeMutablePointer<UInt8>? = io.pointee.buffer
             av_freep(&memory)
         }
@@ -87,12 +89,13 @@ final class OutputFile {
         return place < 0 ? Int64(-errno) : Int64(place)
     }
 
-    /// These bytes, with the flat projection that we mean in place of one on a sphere, of which libavformat writes
-    /// the roll.
+    /// Returns the bytes with a rectangular projection in place of the spherical one that
+    /// libavformat writes in order to store the roll.
     ///
-    /// A workaround for libavformat before 6.1, which writes no rotation of flat pictures to Matroska. In RFC 9559
-    /// ProjectionType (0x7671) is 0 for rectangular, and without the ProjectionPrivate (0x7672) that is
-    /// there for a sphere (1): its place becomes a Void (0xEC).
+    /// A workaround for libavformat before 6.1, which writes no rotation of flat pictures to
+    /// Matroska; it can go with the support for those versions. In RFC 9559, ProjectionType
+    /// (0x7671) is 0 for rectangular, which has no ProjectionPrivate (0x7672), unlike the sphere
+    /// (1). A Void element (0xEC) takes its place.
     private func makeFlat(_ header: UnsafeRawBufferPointer) -> [UInt8] {
         var bytes = Array(header)
         let sphere: [UInt8] =
@@ -110,7 +113,9 @@ final class OutputFile {
         return bytes
     }
 
-    /// Writes everything to the file.
+    /// Writes all buffered bytes to the file.
+    ///
+    /// - Throws: `noSpace`, `denied` or `system`.
     func flush() throws(RecordingError) {
         avio_flush(io)
         guard failure == 0 else { throw error("write") }
@@ -118,28 +123,31 @@ final class OutputFile {
         if fstat(file.number, &status) == 0 { wholeLength = status.st_size }
     }
 
-    /// Puts everything on the disk: a power cut takes none of it. Waits for the disk.
+    /// Writes all bytes to the disk, safe from a power cut. Waits for the disk.
+    ///
+    /// - Throws: As `flush()`.
     func sync() throws(RecordingError) {
         try flush()
-        // What cannot be synchronised, such as a pipe, says EINVAL.
+        // fdatasync(2) fails with EINVAL for files that cannot be synchronised, such as pipes.
         guard fdatasync(file.number) == 0 || errno == EINVAL else { throw .last("fdatasync", path) }
     }
 
-    /// After a failure: cuts off what came after the last `flush()`, of which the end is missing.
+    /// Cuts off the incomplete bytes after the last `flush()`, following a failure.
     ///
-    /// Where that fails, too, it ends in the middle as after a power cut: players stop there.
+    /// If that fails too, the file ends in mid-packet, as after a power cut; players stop there.
     func cutBack() { _ = retryingInterrupts { Int(ftruncate(file.number, wholeLength)) } }
 
-    /// How much room there is where it is now; `nil` where the system does not say.
+    /// The room where the file is now; `nil` if the system call fails.
     var space: DiskSpace? { DiskSpace(of: file.number) }
 
-    /// Its length in bytes; 0 where the system does not say.
+    /// The length in bytes, or 0 if the system call fails.
     var byteCount: Int64 {
         var status = stat()
         return fstat(file.number, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// What became of a call of libavformat's that writes here.
+    /// Returns the error of a libavformat call that writes here: the failed write, if any, or
+    /// `result`.
     func error(_ operation: String, _ result: CInt = 0) -> RecordingError {
         guard failure != 0 else { return .libav(operation, path, result) }
         return RecordingError(.init(errno: failure), "write", path, errno: failure)

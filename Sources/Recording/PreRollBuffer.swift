@@ -1,15 +1,18 @@
 package import Frames
 import Synchronization
 
-/// The last moments of one picture and its sound, coded, from which the movie of a live photo begins.
+/// The last moments of one picture and its sound, encoded: the beginning of a live photo's movie.
 ///
-/// In memory, of which there is a limit. From any thread; locks are held for an exchange.
+/// Held in memory, up to a limit.
+///
+/// - Context: Any thread. Locks are held only for an exchange.
 package final class PreRollBuffer: Sendable {
-    /// How long a movie is before its photograph, and after it.
+    /// The length of a movie before its photograph, and again after it.
     package static let span = Timestamp(seconds: 1.5)
-    /// For how many seconds pictures may be held: the two spans, and what a disk takes to write them.
+    /// The longest time that pictures may be held, in seconds: the two spans, and the time to write
+    /// them.
     static let longest = 6.0
-    /// How many bytes of pictures there are at most; what is older goes.
+    /// The most bytes of pictures; older ones are dropped.
     static let mostBytes = 48 << 20
 
     private struct State: ~Copyable {
@@ -19,10 +22,10 @@ package final class PreRollBuffer: Sendable {
 
     private let state = Mutex(State())
 
-    /// Nothing yet.
+    /// Creates an empty buffer.
     package init() {}
 
-    /// Adds `picture`, which stands alone and is later than those before.
+    /// Adds `picture`, a key picture later than those before.
     package func add(_ picture: Packet) {
         state.withLock { state in
             state.queue.add(picture)
@@ -31,7 +34,7 @@ package final class PreRollBuffer: Sendable {
         }
     }
 
-    /// Adds coded sound.
+    /// Adds encoded sound.
     package func add(sound: Packet) {
         state.withLock { state in
             state.queue.add(sound: sound)
@@ -39,7 +42,7 @@ package final class PreRollBuffer: Sendable {
         }
     }
 
-    /// What comes next does not continue what there is: that is forgotten, and movies end there.
+    /// Marks a discontinuity: empties the buffer and ends the movies that have begun.
     package func flush() {
         state.withLock { state in
             state.queue = PacketQueue()
@@ -47,7 +50,8 @@ package final class PreRollBuffer: Sendable {
         }
     }
 
-    /// The movie of a photograph that is about to be taken. It begins with what there is.
+    /// Returns the movie of a photograph about to be taken. It begins with the content of the
+    /// buffer.
     package func clip(_ plan: LivePhotoClip.Plan) -> LivePhotoClip {
         state.withLock { state in
             let clip = LivePhotoClip(state.queue, plan)
@@ -56,7 +60,7 @@ package final class PreRollBuffer: Sendable {
         }
     }
 
-    /// For how many seconds there are pictures, and how many bytes they have.
+    /// The duration of the pictures in seconds, and their size in bytes.
     package var length: (seconds: Double, byteCount: Int) {
         state.withLock { state in
             let pictures = state.queue.pictures
@@ -66,7 +70,7 @@ package final class PreRollBuffer: Sendable {
     }
 }
 
-/// Coded pictures and sound, each in order.
+/// Encoded pictures and sound, each in order of time.
 struct PacketQueue {
     private(set) var pictures: [Packet] = []
     private(set) var sound: [Packet] = []
@@ -77,7 +81,8 @@ struct PacketQueue {
         byteCount += picture.byteCount
     }
 
-    /// Forgets what is older than the newest picture by more than `span`, or too much.
+    /// Drops pictures that are older than the newest by more than `span` or exceed the byte limit,
+    /// and the sound before the rest.
     mutating func keep(_ span: Timestamp) {
         guard let newest = pictures.last?.time else { return }
         var count = 0
@@ -94,7 +99,7 @@ struct PacketQueue {
     }
 
     mutating func add(sound packet: Packet) {
-        // Without pictures it is of no use.
+        // Sound without pictures is of no use.
         if !pictures.isEmpty { sound.append(packet) }
     }
 }

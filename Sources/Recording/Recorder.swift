@@ -4,34 +4,34 @@ import Imaging
 package import Platform
 import Synchronization
 
-/// Records one picture, into one file after the other: a camera that was lost and came back begins another. Or onto a
-/// `PreRollBuffer`, which keeps the last moments alone.
+/// Records one picture to a series of files, or to a `PreRollBuffer`, which keeps only the last
+/// moments. A new file begins when a lost camera comes back.
 ///
-/// JPEGs are kept as they are, all else is coded by a thread of its own, called `record-…`. Nobody who gives it
-/// something waits: what there is no room for is dropped, and counted.
+/// JPEGs are kept as they are; raw pictures are encoded on a thread of its own, `record-…` or
+/// `live-…`. No caller waits: pictures without room are dropped and counted.
 package final class Recorder: Sendable {
-    /// What is recorded, and where to.
+    /// The source and destination of a recording.
     package struct Plan: Sendable {
-        /// The picture's word: "back".
+        /// The name of the picture, such as "back".
         package var picture: String
-        /// Path of the first file without ".mkv"; others end in "-2", "-3", ….
+        /// The path of the first file without ".mkv"; further files end in "-2", "-3", ….
         package var stem: String
-        /// The moment from which on it is recorded, that players show as 0.
+        /// The start of the recording, which players show as 0.
         package var start: Timestamp
-        /// About how many pictures a second there are.
+        /// The approximate frame rate, in pictures per second.
         package var rate: Double
-        /// By how many degrees clockwise a picture is to be turned when it is shown.
+        /// The rotation for display, in degrees clockwise.
         package var rotation = 0
-        /// The sound that goes with it, where there is any.
+        /// The sound track, or `nil` without sound.
         package var sound: Track?
-        /// What codes raw pictures; `nil`: what there is.
+        /// The encoder for raw pictures, or `nil` for the first that works.
         package var encoder: VideoEncoder.Kind?
-        /// Words about the whole, for the file.
+        /// The tags of each file.
         package var tags: [String: String] = [:]
-        /// Where it is kept in place of files.
+        /// The destination in place of files.
         package var preRoll: PreRollBuffer?
 
-        /// A recording of `picture` from `start` on.
+        /// Creates a plan to record `picture` from `start` on.
         package init(_ picture: String, stem: String, start: Timestamp, rate: Double) {
             self.picture = picture
             self.stem = stem
@@ -39,34 +39,35 @@ package final class Recorder: Sendable {
             self.rate = rate
         }
 
-        /// What goes into `preRoll` from now on, raw pictures as JPEGs, each of which stands alone.
+        /// Creates a plan to fill `preRoll` from now on. Raw pictures are encoded as JPEGs, so that
+        /// each is a key picture.
         package init(_ picture: String, on preRoll: PreRollBuffer, rate: Double) {
             self.init(picture, stem: "", start: .zero, rate: rate)
             self.preRoll = preRoll
             encoder = .mjpeg
         }
 
-        /// What its thread is called, as are those of its files with "write" in place of "record".
+        /// The name of the thread. Those of its files have "write" in place of "record".
         fileprivate var threadName: String { "\(preRoll == nil ? "record" : "live")-\(picture)" }
 
-        /// How many JPEGs there is memory for.
+        /// The number of JPEGs to allocate memory for.
         fileprivate var jpegCount: Int {
             let seconds = preRoll == nil ? Recorder.queueDuration : PreRollBuffer.longest
             return Int((max(10, rate) * seconds).rounded())
         }
     }
 
-    /// What the threads tell.
+    /// An event of the threads.
     package enum Report: Hashable, Sendable {
-        /// A file is there; `encoder` as in `Movie`.
+        /// A file was created; `encoder` as in `Movie`.
         case began(path: String, encoder: String)
-        /// How much room there is; about once a second.
+        /// The room on the disk, about once a second.
         case space(DiskSpace)
-        /// A file is done.
+        /// A file is finished.
         case saved(Movie)
-        /// It cannot go on; what can be played of the file is this, where there is any.
+        /// The recording failed; the movie is the playable part of the file, if any.
         case failed(RecordingError, Movie?)
-        /// All files are done; the thread ends.
+        /// All files are finished; the thread ends.
         case ended
     }
 
@@ -80,14 +81,14 @@ package final class Recorder: Sendable {
 
     private struct State: ~Copyable {
         var samples = Ring<Sample>(capacity: Recorder.capacity)
-        /// How many raw pictures wait.
+        /// The number of raw pictures that wait.
         var raw = 0
         var dropped = 0
         var pool = FramePool([])
         var poolSize = 0
         var copies = FramePool([])
         var copySize = 0
-        /// When to end, once it is to.
+        /// The end of the recording, once `end(at:)` was called.
         var end: Timestamp?
 
         var hasRoom: Bool { samples.count < Recorder.capacity - Recorder.reserve }
@@ -99,16 +100,17 @@ package final class Recorder: Sendable {
     private let report: @Sendable (Report) -> Void
     private let thread = Mutex<Thread?>(nil)
 
-    /// How many samples of all kinds there is room for, some of it for what must not be lost.
+    /// The most samples of all kinds that may wait; a reserve is for those that must not be lost.
     private static let capacity = 512
     private static let reserve = 32
-    /// How many raw pictures may wait.
+    /// The most raw pictures that may wait.
     private static let mostRaw = 16
-    /// For how many seconds JPEGs may wait.
+    /// The longest time that JPEGs may wait, in seconds.
     private static let queueDuration = 4.0
 
-    /// Starts the thread. Throws when the system has none to give. `report` is called by it and by those of its
-    /// files.
+    /// Starts the thread. `report` is called on it and on the threads of its files.
+    ///
+    /// - Throws: `SystemError` when the system has no thread or descriptor left.
     package init(
         _ plan: Plan,
         report: @escaping @Sendable (Report) -> Void
@@ -122,7 +124,7 @@ package final class Recorder: Sendable {
 
     // MARK: From any thread
 
-    /// Takes a raw picture, and holds it until it is coded.
+    /// Takes a raw picture and retains it until it is encoded.
     ///
     /// Neither waits nor allocates.
     package func take(_ frame: Frame) {
@@ -140,7 +142,7 @@ package final class Recorder: Sendable {
 
     /// Takes a copy of a raw picture.
     ///
-    /// Does not wait. Allocates for the first, and for one that is larger than those before.
+    /// Does not wait. Allocates for the first picture, and for one larger than all before.
     package func take(copying frame: Frame) {
         guard frame.timestamp >= plan.start else { return }
         let size = frame.layout.byteCount
@@ -164,12 +166,12 @@ package final class Recorder: Sendable {
         )
     }
 
-    /// Counts a picture that there was no room for.
+    /// Counts a dropped picture.
     package func drop() { state.withLock { $0.dropped += 1 } }
 
-    /// Takes a copy of a JPEG that was taken at `time`.
+    /// Takes a copy of a JPEG taken at `time`.
     ///
-    /// Does not wait. Allocates for the first, and for one that is much larger than those before.
+    /// Does not wait. Allocates for the first JPEG, and for one much larger than those before.
     package func take(jpeg bytes: UnsafeRawBufferPointer, at time: Timestamp) {
         guard time >= plan.start, let base = bytes.baseAddress else { return }
         let buffer = state.withLock { state -> FrameBuffer? in
@@ -191,43 +193,46 @@ package final class Recorder: Sendable {
         bell.ring()
     }
 
-    /// Takes coded sound.
+    /// Takes a packet of encoded sound.
     package func take(sound packet: Packet) {
         let isTaken = state.withLock { $0.hasRoom && $0.samples.put(.sound(packet)) }
         if isTaken { bell.ring() }
     }
 
-    /// The camera is mounted in another way from its next file on.
+    /// Sets the rotation for display, in degrees clockwise, from the next file on.
     package func turn(by degrees: Int) { put(.turn(degrees)) }
 
-    /// A discontinuity: there will be no more pictures for a while, the file ends, and the next picture begins another.
+    /// Marks a discontinuity: the file ends at `time`, and the next picture begins another.
     package func discontinue(at time: Timestamp) { put(.discontinuity(time)) }
 
-    /// Records what it has up to `time`, and ends. Does not wait. Once.
+    /// Ends the recording at `time`, after the samples taken so far. Does not wait. The first call
+    /// counts.
     package func end(at time: Timestamp) {
         state.withLock { $0.end = $0.end ?? time }
         bell.ring()
     }
 
-    /// Waits until all is on the disk, at most until `deadline`; whether it is. After `end(at:)`.
+    /// Waits until all files are on the disk, at most until `deadline`, and returns `true` if they
+    /// are. To be called after `end(at:)`.
     package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
-    /// Lets the thread end by itself, whose disk does not answer. After `end(at:)`.
+    /// Lets the thread end by itself, for a disk that does not answer. To be called after
+    /// `end(at:)`.
     package func leave() { thread.leave() }
 
-    /// Pictures that were dropped so far.
+    /// The number of pictures dropped so far.
     package var dropped: Int { state.withLock { $0.dropped } }
 
-    /// Whether there is room for another picture.
+    /// `true` while there is room for another picture.
     var hasRoom: Bool { state.withLock { $0.raw < Self.mostRaw && $0.hasRoom } }
 
     private func put(_ sample: Sample) {
-        // Where even the reserve is used up, the thread has been stuck for seconds.
+        // Without room even in the reserve, the thread has been stuck for seconds.
         let isPut = state.withLock { $0.samples.put(sample) }
         if isPut { bell.ring() }
     }
 
-    // MARK: The thread's own
+    // MARK: On the thread
 
     private func run() {
         let worker = Worker(self)
@@ -240,32 +245,32 @@ package final class Recorder: Sendable {
             }) {
                 worker.take(sample)
             }
-            // What came after the end was told is left out.
+            // Samples that arrive after `end(at:)` are left out.
             if let end = state.withLock({ $0.end }) { return worker.end(at: end) }
         }
     }
 
-    /// What the thread holds. Bound to it.
+    /// The state of the thread, bound to it.
     private final class Worker {
         private let shared: Recorder
         private let plan: Plan
         private var rotation: Int
         private var encoder: VideoEncoder?
         private let decoder = try? JPEGDecoder()
-        /// The file that is being written, and what its pictures are like.
+        /// The open file, and the layout of its pictures.
         private var file: MovieFile?
         private var layout: FrameLayout?
-        /// How many files there were.
+        /// The number of files so far.
         private var count = 0
-        /// Files that are being ended.
+        /// The files that are being finished.
         private var ending: [MovieFile] = []
-        /// Sound that came before the first picture.
+        /// Sound that arrived before the first picture.
         private var early: [Packet] = []
-        /// What had been dropped when the last file ended.
+        /// The number of dropped pictures at the end of the last file.
         private var droppedBefore = 0
         private var isBroken = false
 
-        /// How much sound may come before the first picture.
+        /// The most sound packets kept before the first picture.
         private static let mostEarly = 250
 
         init(_ shared: Recorder) {
@@ -274,7 +279,7 @@ package final class Recorder: Sendable {
             rotation = plan.rotation
         }
 
-        /// Sees to `sample`.
+        /// Handles `sample`.
         func take(_ sample: Sample) {
             attempt { () throws(RecordingError) in
                 switch sample {
@@ -289,7 +294,7 @@ package final class Recorder: Sendable {
             }
         }
 
-        /// Ends the file, and waits until all of them are on the disk.
+        /// Ends the file, and waits until all files are on the disk.
         func end(at time: Timestamp) {
             attempt { () throws(RecordingError) in try close(at: time) }
             for file in ending { _ = file.wait(until: Timestamp(nanoseconds: .max)) }
@@ -307,7 +312,7 @@ package final class Recorder: Sendable {
 
         private func take(_ packet: Packet) throws(RecordingError) {
             let header = packet.withBytes { try? decoder?.header(of: $0) }
-            // A damaged one would be no picture for a player, either.
+            // Players could not show a damaged JPEG either.
             guard let header else { return drop() }
             let layout = FrameLayout(size: header.size, format: header.format)
             if layout != self.layout || encoder != nil {
@@ -339,7 +344,8 @@ package final class Recorder: Sendable {
             if file == nil, plan.preRoll == nil {
                 try open(encoder.track, encoder: encoder.kind.rawValue, at: frame.timestamp)
             }
-            // What is coded cannot be left out without a gap that is seen; what is not yet, can.
+            // A picture can only be left out before it is encoded: dropping its packet would leave
+            // a visible gap.
             if file?.isFull ?? false { return drop() }
             for packet in try encoder.encode(frame) { put(packet) }
         }
@@ -351,7 +357,7 @@ package final class Recorder: Sendable {
                 if count == 0, early.count < Self.mostEarly { early.append(packet) }
                 return
             }
-            // Without room the pictures are missing, too.
+            // When there is no room, pictures are missing too.
             _ = file.put(packet, track: 1)
         }
 
@@ -373,7 +379,7 @@ package final class Recorder: Sendable {
             let report = shared.report
             let tracks = [track] + (plan.sound.map { [$0] } ?? [])
             var tags = plan.tags
-            // For who lays the files of one recording side by side.
+            // For tools that align the files of one recording.
             tags["DUALCAM_OFFSET"] = "\((start - plan.start).nanoseconds / 1_000_000) ms"
             let before = droppedBefore
             do throws(SystemError) {
@@ -392,7 +398,7 @@ package final class Recorder: Sendable {
                             path: path,
                             seconds: seconds,
                             frames: frames,
-                            // One that fails has not been told.
+                            // A file that fails on its own was not given the count.
                             dropped: dropped ?? shared.dropped - before,
                             encoder: encoder,
                             hasSound: tracks.count > 1,
@@ -412,7 +418,7 @@ package final class Recorder: Sendable {
             early = []
         }
 
-        /// Ends the file, which lasts until `time`.
+        /// Ends the file at `time`.
         private func close(at time: Timestamp) throws(RecordingError) {
             defer {
                 encoder = nil
@@ -427,7 +433,7 @@ package final class Recorder: Sendable {
             }
             guard file != nil || plan.preRoll != nil else { return }
             if let file {
-                // Those that are done are not kept for the end: there may be many, of a camera with a loose cable.
+                // Finished files are released now: a camera with a loose cable may leave many.
                 ending.removeAll { $0.wait(until: .zero) }
                 ending.append(file)
             }

@@ -2,36 +2,36 @@ import CAV
 import Glibc
 import Platform
 
-/// Why something cannot be recorded, or no longer.
+/// A failure to record.
 package struct RecordingError: Error, Hashable, CustomStringConvertible {
-    /// What went wrong, by what can be done about it.
+    /// The kind of failure, by its remedy.
     package enum Code: String, Hashable, Sendable {
-        /// The disk, or the user's share of it, is full.
+        /// The disk, or the user's quota, is full.
         case noSpace
-        /// We may not write there.
+        /// Writing is not permitted there.
         case denied
-        /// FFmpeg's libraries are not there, or have nothing that encodes this.
+        /// FFmpeg's libraries are missing, or have no encoder for this.
         case unsupported
-        /// There is nothing in the file that can be read.
+        /// The file has nothing that can be read.
         case unreadable
         /// There is no such file.
         case notFound
-        /// The system refused for a reason of its own, such as a broken disk.
+        /// Any other failure of the system, such as a broken disk.
         case system
     }
 
-    /// What went wrong.
+    /// The kind of failure.
     package let code: Code
-    /// What was being done, as its manual names it: "write", "avcodec_open2".
+    /// The failed operation, by the name of its manual page: "write", "avcodec_open2".
     package let operation: String
-    /// What it was done to: a path, an encoder; empty where there is nothing to name.
+    /// The subject of the operation, such as a path or an encoder, or empty.
     package let subject: String
-    /// The errno, 0 where there was none.
+    /// The errno, or 0.
     package let errno: CInt
-    /// What else a person should know, such as what libav said.
+    /// Further details for a person, such as libav's message.
     package let detail: String
 
-    /// `code`, as it came of `operation` on `subject`.
+    /// Creates an error from `operation` on `subject`.
     package init(
         _ code: Code,
         _ operation: String,
@@ -46,12 +46,13 @@ package struct RecordingError: Error, Hashable, CustomStringConvertible {
         self.detail = detail
     }
 
-    /// The failure of the system call just made, on this thread.
+    /// Returns the error of the last system call on this thread.
     static func last(_ operation: String, _ subject: String) -> RecordingError {
         RecordingError(Code(errno: Glibc.errno), operation, subject, errno: Glibc.errno)
     }
 
-    /// The failure of a call of libav's that returned `result`.
+    /// Returns the error of a libav call that returned `result`. An errno that has a code of its
+    /// own takes precedence over `code`.
     static func libav(
         _ operation: String,
         _ subject: String,
@@ -67,14 +68,14 @@ package struct RecordingError: Error, Hashable, CustomStringConvertible {
             : RecordingError(known, operation, subject, errno: -result)
     }
 
-    /// "write /home/…/back.mkv: No space left on device".
+    /// The error in one line: "write /home/…/back.mkv: No space left on device".
     package var description: String {
         describe(operation, subject, errno: errno, detail: detail, otherwise: code.rawValue)
     }
 }
 
 extension RecordingError.Code {
-    /// What `errno` means here.
+    /// Returns the code for `errno`.
     init(errno: CInt) {
         self =
             switch errno {
@@ -86,7 +87,9 @@ extension RecordingError.Code {
     }
 }
 
-/// Loads libav, which tells nobody else what it does. Throws `unsupported` when it is not there.
+/// Loads libav and silences its log.
+///
+/// - Throws: `unsupported` without libav.
 func loadLibraries() throws(RecordingError) {
     guard cav_load() else {
         throw RecordingError(

@@ -2,23 +2,26 @@ import CAV
 import CLinux
 import Glibc
 
-/// Files written anew, packet by packet, without coding anything.
+/// Rewrites files packet by packet, without transcoding.
 package enum Remux {
-    /// Gives the Matroska file at `path`, which ended in the middle, what it lacks: its duration and an index.
-    /// Whatever happens, what can be played of it stays.
+    /// Adds the missing duration and index to the Matroska file at `path`, whose recording was
+    /// interrupted, and returns its duration in seconds.
     ///
-    /// Returns its length in seconds; 0 where it has no packet, and then it is gone. Throws `notFound`,
-    /// `unreadable`, `noSpace` or `denied`. Reads and writes the whole file.
+    /// A file without a packet is removed; its duration is 0. On failure the file stays as it is.
+    /// Reads and writes the whole file.
+    ///
+    /// - Throws: `notFound`, `unreadable`, `noSpace`, `denied`, `system`, or `unsupported` without
+    ///   libav.
     package static func repair(_ path: String) throws(RecordingError) -> Double {
-        // Nor does the half of an MP4 file stay that a crash has left.
+        // Removes half an MP4 file that a crash may have left.
         unlink(passingPath(for: mp4Path(for: path)))
         let seconds = try rewrite(path, to: path, as: "matroska") { rename($0, $1) }
         if seconds == 0 { unlink(path) }
         return seconds
     }
 
-    /// Whether there is room for the copy that `repair` makes of the file at `path`, and some is left then; not where
-    /// there is no such file now. Waits for the disk.
+    /// Returns `true` if the disk has room for the copy that `repair` makes of the file at `path`,
+    /// and some to spare; `false` if there is no such file. Waits for the disk.
     package static func hasRoom(toRepair path: String) -> Bool {
         var status = stat()
         guard stat(path, &status) == 0, let space = try? DiskSpace(at: path) else { return false }
@@ -26,20 +29,21 @@ package enum Remux {
         return !DiskSpace(free: left, total: space.total).isExhausted
     }
 
-    /// Makes an MP4 file beside the Matroska file at `path`, and removes that.
+    /// Converts the Matroska file at `path` to an MP4 file beside it, removes the original, and
+    /// returns the new path.
     ///
-    /// Returns its path. Throws as `repair`, `system` with EEXIST where there is such a file already, and
-    /// `unreadable` when it has no packet; the Matroska file then stays.
+    /// - Throws: As `repair`; `system` with EEXIST if the MP4 file exists, and `unreadable` without
+    ///   a packet. The Matroska file then stays.
     package static func makeMP4(of path: String) throws(RecordingError) -> String {
         let new = mp4Path(for: path)
         guard access(new, F_OK) != 0 else {
             throw RecordingError(.system, "rename", new, errno: EEXIST)
         }
         let seconds = try rewrite(path, to: new, as: "mp4") { passing, new in
-            // Somebody may have put a file there meanwhile.
+            // Another program may have created the file meanwhile.
             let result = clinux_rename_to_new(passing, new)
             guard result != 0, errno == EINVAL || errno == ENOSYS else { return result }
-            // Not every file system has it, but those have links.
+            // Not every file system supports this rename; those that do not have links.
             guard link(passing, new) == 0 else { return -1 }
             unlink(passing)
             return 0
@@ -51,19 +55,21 @@ package enum Remux {
         return new
     }
 
-    /// Where the MP4 file belongs that is made of the Matroska file at `path`.
+    /// Returns the path of the MP4 file for the Matroska file at `path`.
     private static func mp4Path(for path: String) -> String {
         (path.hasSuffix(".mkv") ? String(path.dropLast(4)) : path) + ".mp4"
     }
 
-    /// Where a file is while it is being written anew.
+    /// Returns the path of the temporary file for `path`.
     private static func passingPath(for path: String) -> String {
         let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
         return "\(path[..<slash]).\(path[slash...]).part"
     }
 
-    /// Writes the file at `path` anew, and has `place` rename that to `new`: 0, or -1 and errno. Returns its length in
-    /// seconds; 0 where it has no packet, and then nothing was done.
+    /// Rewrites the file at `path`, moves the copy to `new` with `place`, and returns the duration
+    /// in seconds. Without a packet it does nothing and returns 0.
+    ///
+    /// `place` returns 0, or -1 with errno set.
     private static func rewrite(
         _ path: String,
         to new: String,
@@ -75,7 +81,7 @@ package enum Remux {
         defer { avformat_close_input(&input) }
         guard let input else { return 0 }
         let passing = passingPath(for: new)
-        // One that a crash has left.
+        // A crash may have left one.
         unlink(passing)
         let output = try OutputFile(creating: passing, mode: 0o666)
         do throws(RecordingError) {
@@ -93,7 +99,8 @@ package enum Remux {
         }
     }
 
-    /// The file at `path`, its beginning read; `nil` where it ends before the first packet.
+    /// Opens the file at `path` and reads its beginning. Returns `nil` if it ends before the first
+    /// packet.
     private static func open(
         _ path: String
     ) throws(RecordingError) -> UnsafeMutablePointer<AVFormatContext>? {
@@ -113,7 +120,7 @@ package enum Remux {
         return input
     }
 
-    /// Copies all packets of `input`; how many seconds they last.
+    /// Copies all packets of `input`, and returns the end of the last in seconds.
     private static func copy(
         _ input: UnsafeMutablePointer<AVFormatContext>,
         to file: OutputFile,
@@ -149,10 +156,10 @@ package enum Remux {
         var packet = av_packet_alloc()
         defer { av_packet_free(&packet) }
         var end = 0.0
-        // Whatever ends the reading, as a last packet that is not whole, ends the copy.
+        // Anything that ends reading, such as an incomplete last packet, ends the copy.
         while let packet, av_read_frame(input, packet) >= 0 {
             let index = Int(packet.pointee.stream_index)
-            // Whoever reads may find further streams in the middle.
+            // The demuxer may find further streams in mid-file.
             let count = min(input.pointee.nb_streams, output.pointee.nb_streams)
             guard index >= 0, index < Int(count), let from = input.pointee.streams[index],
                 let to = output.pointee.streams[index]
@@ -171,7 +178,7 @@ package enum Remux {
             }
         }
         file.isHeader = isMatroska
-        // What could not be read is not to be lost with the original.
+        // After a read error the original must stay: it may hold more.
         if let failure = input.pointee.pb?.pointee.error, failure < 0, failure != cav_end_of_file {
             throw .libav("av_read_frame", file.path, failure, .unreadable)
         }
@@ -192,7 +199,8 @@ package enum Remux {
         to.pointee.codecpar.pointee.codec_tag = 0
         to.pointee.time_base = from.pointee.time_base
         to.pointee.avg_frame_rate = from.pointee.avg_frame_rate
-        // Libavformat before 6.1 reads no rotation of flat pictures from Matroska; the tag says it, too.
+        // libavformat before 6.1 reads no rotation of flat pictures from Matroska; the tag has it
+        // as well.
         let entry = av_dict_get(from.pointee.metadata, "rotate", nil, 0)
         guard let value = entry?.pointee.value, let rotation = Int(String(cString: value)),
             [90, 180, 270].contains(rotation)

@@ -1,14 +1,14 @@
-/// A queue with room for a fixed number of elements, so that adding one allocates nothing.
+/// A queue of fixed capacity, so that adding an element allocates nothing.
 struct Ring<Element> {
     private var elements: [Element?]
     private var first = 0
-    /// How many there are.
+    /// The number of elements.
     private(set) var count = 0
 
-    /// Room for `capacity` elements.
+    /// Creates a queue with room for `capacity` elements.
     init(capacity: Int) { elements = Array(repeating: nil, count: capacity) }
 
-    /// Adds `element`; false when there is no room.
+    /// Adds `element`. Returns `false` without room.
     mutating func put(_ element: Element) -> Bool {
         guard count < elements.count else { return false }
         elements[(first + count) % elements.count] = element
@@ -16,7 +16,7 @@ struct Ring<Element> {
         return true
     }
 
-    /// Takes the element that was added first; `nil` where there is none.
+    /// Removes and returns the oldest element, or `nil` if the queue is empty.
     mutating func take() -> Element? {
         guard count > 0 else { return nil }
         defer {

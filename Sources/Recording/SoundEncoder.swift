@@ -2,15 +2,15 @@ import CAV
 package import Frames
 import Glibc
 
-/// Codes sound, and keeps it in step with the clock of the pictures.
+/// Encodes sound, and keeps it in step with the clock of the pictures.
 ///
-/// A sound card has a clock of its own, which gains or loses some seconds a day. Each stretch of sound says when it
-/// was taken; the resampler stretches what comes out so that sample number n is of n samples after the start,
-/// to a few milliseconds, and fills a gap with silence.
+/// A sound card has a clock of its own, which drifts by some seconds a day. Each block of sound has
+/// a timestamp; the resampler stretches its output so that sample number n lies n samples after the
+/// start, within a few milliseconds, and fills gaps with silence.
 ///
-/// - Context: bound to one thread at a time.
+/// - Context: One thread at a time.
 package final class SoundEncoder {
-    /// What comes out.
+    /// The track that the packets belong to.
     package let track: Track
     /// The moment of the first sample.
     package let start: Timestamp
@@ -19,18 +19,18 @@ package final class SoundEncoder {
     private let channels: Int
     private var codec: UnsafeMutablePointer<AVCodecContext>?
     private var resampler: OpaquePointer?
-    /// The samples for one packet.
+    /// The samples of one packet.
     private var frame: UnsafeMutablePointer<AVFrame>?
     private var packet: UnsafeMutablePointer<AVPacket>?
-    /// How many samples are in `frame`.
+    /// The number of samples in `frame`, per channel.
     private var filled = 0
-    /// How many samples the encoder has got.
+    /// The number of samples given to the encoder, per channel.
     private var count: Int64 = 0
 
-    /// An encoder for `channels` interleaved channels of `rate` samples a second, the first of them taken at
-    /// `start`: Opus, or FLAC where that is not to be had.
+    /// Creates an encoder for `channels` interleaved channels at `rate` samples per second, the
+    /// first of them taken at `start`. It is Opus if available, otherwise FLAC.
     ///
-    /// Throws `unsupported` when there is neither.
+    /// - Throws: `unsupported` without either, `system` when out of memory.
     package init(rate: Int, channels: Int, start: Timestamp) throws(RecordingError) {
         try loadLibraries()
         self.rate = rate
@@ -108,8 +108,8 @@ package final class SoundEncoder {
         var made = cav_resampler_make(&resampler, &layout, format, &layout, from, CInt(rate))
         if made >= 0, let resampler {
             let context = UnsafeMutableRawPointer(resampler)
-            // It stretches what is more than 3 ms off, by half a per cent at most, which nobody hears. What is
-            // off by more than 100 ms was lost, or is there twice.
+            // The resampler stretches an offset above 3 ms away, by half a per cent at most, which
+            // is inaudible. An offset above 100 ms is a gap to fill or a repetition to drop.
             for (name, value) in [
                 ("first_pts", "0"), ("min_comp", "0.003"), ("min_hard_comp", "0.1"),
                 ("comp_duration", "1"), ("max_soft_comp", "0.005"), ("flags", "res"),
@@ -122,9 +122,10 @@ package final class SoundEncoder {
         guard made >= 0 else { throw .libav("swr_init", "", made, .unsupported) }
     }
 
-    /// What comes of `samples`, `channels` floats for each moment, of which the first was taken at `time`.
+    /// Encodes `samples`, `channels` interleaved floats per moment, the first taken at `time`, and
+    /// returns the finished packets.
     ///
-    /// Throws `system` when the encoder fails.
+    /// - Throws: `system` when the encoder fails.
     package func encode(
         _ samples: UnsafeBufferPointer<Float>,
         at time: Timestamp
@@ -153,12 +154,14 @@ package final class SoundEncoder {
         }
     }
 
-    /// What it still holds. It takes no more after that. Throws as `encode`.
+    /// Returns the remaining packets. The encoder takes no more samples.
+    ///
+    /// - Throws: As `encode`.
     package func finish() throws(RecordingError) -> [Packet] {
         guard let codec, let frame, let resampler else { return [] }
         var packets = try fill { cav_resampler_convert(resampler, $0, $1, nil, 0) }
         if filled > 0 {
-            // Only the last frame may be a short one.
+            // Only the last frame may be short.
             frame.pointee.nb_samples = CInt(filled)
             frame.pointee.pts = count
             filled = 0
@@ -167,7 +170,7 @@ package final class SoundEncoder {
         return try packets + self.packets(after: avcodec_send_frame(codec, nil))
     }
 
-    /// Codes what `convert` gives, until it gives less than there is room for.
+    /// Encodes the output of `convert` until it returns less than there is room for.
     private func fill(
         _ convert: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, CInt) -> CInt
     ) throws(RecordingError) -> [Packet] {

@@ -4,26 +4,26 @@ import Glibc
 import Platform
 import Synchronization
 
-/// A stretch of sound as PipeWire gave it.
+/// A block of sound from PipeWire.
 struct SoundBlock {
-    /// When its first sample was taken.
+    /// The time of the first sample.
     let time: Timestamp
-    /// How many moments it has, of all channels each.
+    /// The number of moments, each a sample of every channel.
     let count: Int
-    /// Its samples, channels interleaved; valid until the next is asked for.
+    /// The interleaved samples, valid until the next call of `next()`.
     let samples: UnsafeBufferPointer<Float>
 }
 
-/// PipeWire's default source, listened to as any app may. Others that listen are not disturbed.
+/// PipeWire's default source, recorded as by any app: other listeners are not disturbed.
 ///
-/// - Context: bound to its thread, but for PipeWire's own, which calls `process`.
+/// - Context: Bound to its thread, except for `process`, which PipeWire's own thread calls.
 final class SoundSource {
-    /// Samples a second, of each channel.
+    /// The sample rate, in samples per second and channel.
     static let rate = 48000
-    /// Channels; a microphone with one is in both.
+    /// The number of channels; a mono microphone is in both.
     static let channels = 2
 
-    // In the order in which they are made; undone in reverse.
+    // In order of creation, destroyed in reverse.
     private let loop: UnsafeMutablePointer<pw_loop>
     private let context: OpaquePointer
     private let core: OpaquePointer
@@ -31,11 +31,13 @@ final class SoundSource {
     private let listeners = UnsafeMutablePointer<cpw_listeners>.allocate(capacity: 1)
     private let blocks = SoundBlocks()
 
-    /// PipeWire's library, made ready once and for as long as we run.
+    /// PipeWire's library, initialised once for the life of the process.
     private static let library: Void = pw_init(nil, nil)
 
-    /// Connects to the PipeWire called `remote`, or the user's, and asks for sound; does not wait for it. Throws
-    /// when there is none.
+    /// Connects to the PipeWire instance `remote`, or the user's own, and requests sound without
+    /// waiting for it.
+    ///
+    /// - Throws: `SystemError` without PipeWire.
     init(remote: String?) throws(SystemError) {
         _ = Self.library
         listeners.initialize(to: cpw_listeners())
@@ -70,14 +72,14 @@ final class SoundSource {
         self.context = context
         self.core = core
         self.stream = stream
-        undo = []  // From here on `deinit` sees to it.
+        undo = []  // `deinit` takes over.
 
         listeners.pointee.stream.process = { context in
             guard let context else { return }
             Unmanaged<SoundBlocks>.fromOpaque(context).takeUnretainedValue().process()
         }
         blocks.stream = stream
-        // Not retained: the stream is destroyed before its blocks go.
+        // Not retained: the stream is destroyed before its blocks.
         cpw_listen_stream(listeners, stream, Unmanaged.passUnretained(blocks).toOpaque())
         try withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) {
             memory throws(SystemError) in
@@ -124,34 +126,35 @@ final class SoundSource {
         return properties
     }
 
-    /// Sees to what PipeWire has to say, for at most `milliseconds`.
+    /// Handles PipeWire's events for at most `milliseconds`.
     func iterate(_ milliseconds: CInt) { _ = cpw_loop_iterate(loop, milliseconds) }
 
-    /// Whether sound is taken at all; while it is not, PipeWire lets go of the microphone if nobody else has it:
-    /// pw_stream_set_active().
+    /// Starts or stops the sound with pw_stream_set_active(). While stopped, PipeWire releases the
+    /// microphone if no other app has it.
     func setActive(_ isActive: Bool) { pw_stream_set_active(stream, isActive) }
 
-    /// The next stretch of sound; `nil` where there is none yet.
+    /// Returns the next block of sound, or `nil` if none has arrived.
     func next() -> SoundBlock? { blocks.next() }
 }
 
-/// Sound on its way from PipeWire's thread to ours: a ring of which each side moves its own end.
+/// The sound on its way from PipeWire's thread to the source's: a ring of which each side moves its
+/// own end.
 ///
-/// - Context: `process` runs on PipeWire's thread, all else on the source's. They share a block through `written`
-///   and `taken`: it is written before the one says so, and read before the other does.
+/// - Context: `process` runs on PipeWire's thread, everything else on the source's. A block is
+///   complete before `written` counts it, and read before `taken` does.
 private final class SoundBlocks {
-    /// How many blocks there is room for: a second and more, at the sizes that PipeWire has.
+    /// The capacity in blocks: more than a second at PipeWire's sizes.
     private static let count = 128
     /// The most samples of a block; PipeWire's largest period is 8192 moments.
     private static let size = 8192 * SoundSource.channels
 
-    /// The stream; set before it is connected, and so before PipeWire's thread reads it.
+    /// The stream, set before it is connected, and so before PipeWire's thread reads it.
     var stream: OpaquePointer?
     private let samples = UnsafeMutablePointer<Float>.allocate(capacity: count * size)
     private let times = UnsafeMutablePointer<(Int64, Int)>.allocate(capacity: count)
     private let written = Atomic(0)
     private let taken = Atomic(0)
-    /// Whether the last block that was given is still to be marked as taken.
+    /// `true` while the last block returned is not yet marked as taken.
     private var isHolding = false
 
     deinit {
@@ -159,7 +162,9 @@ private final class SoundBlocks {
         times.deallocate()
     }
 
-    /// Copies what PipeWire has. On its thread, in real time: neither waits nor allocates.
+    /// Copies PipeWire's current buffer. Neither waits nor allocates.
+    ///
+    /// - Context: PipeWire's real-time thread.
     func process() {
         guard let stream, let buffer = pw_stream_dequeue_buffer(stream) else { return }
         defer { pw_stream_queue_buffer(stream, buffer) }
@@ -176,7 +181,8 @@ private final class SoundBlocks {
         pw_stream_get_time_n(stream, &time, MemoryLayout<pw_time>.size)
         let slot = index % Self.count
         memcpy(samples + slot * Self.size, base + offset, count * MemoryLayout<Float>.size)
-        // The cycle began when its last sample was there; `delay` is how long that took to come here.
+        // The cycle began when the last sample had arrived; `delay` is the time that it took from
+        // the source.
         let rate = Int64(SoundSource.rate)
         let length = Int64(count / SoundSource.channels)
         let delay =
@@ -188,7 +194,9 @@ private final class SoundBlocks {
         written.store(index + 1, ordering: .releasing)
     }
 
-    /// The next stretch. On the source's thread.
+    /// Returns the next block.
+    ///
+    /// - Context: The source's thread.
     func next() -> SoundBlock? {
         var index = taken.load(ordering: .relaxed)
         if isHolding {

@@ -1,12 +1,12 @@
 package import Frames
 
-/// One of the tracks of a recording.
+/// One track of a recording.
 package struct Track: Hashable, Sendable {
-    /// How its packets are coded.
+    /// The codec of the packets.
     package enum Codec: String, Hashable, Sendable {
-        /// A JPEG each picture, as cameras send them.
+        /// A JPEG per picture, as cameras send them.
         case mjpeg
-        /// H.264 with parameter sets in the track's header.
+        /// H.264, with the parameter sets in the track's header.
         case h264
         /// Opus.
         case opus
@@ -14,25 +14,26 @@ package struct Track: Hashable, Sendable {
         case flac
     }
 
-    /// What its packets hold.
+    /// The kind of content.
     package enum Media: Hashable, Sendable {
-        /// Pictures of `size`, about `rate` a second, to be turned clockwise by `rotation` degrees
-        /// (0, 90, 180 or 270) when they are shown.
+        /// Pictures of `size`, about `rate` per second, to be turned clockwise by `rotation`
+        /// degrees (0, 90, 180 or 270) for display.
         case video(size: Size, rate: Double, rotation: Int, color: ColorSpace)
-        /// `rate` samples a second in each of `channels`.
+        /// Sound of `channels` channels with `rate` samples per second each.
         case sound(rate: Int, channels: Int)
     }
 
-    /// How its packets are coded.
+    /// The codec of the packets.
     package var codec: Codec
-    /// What they hold.
+    /// The content of the packets.
     package var media: Media
-    /// What a decoder has to have before the first packet: libav's "extradata". Empty for `mjpeg`.
+    /// The data that a decoder needs before the first packet: libav's "extradata". Empty for
+    /// `mjpeg`.
     package var header: [UInt8]
-    /// Samples that a decoder is to drop at the start.
+    /// The number of samples that a decoder has to drop at the start.
     package var padding: Int
 
-    /// A track of `codec` that holds `media`.
+    /// Creates a track of `media`, encoded with `codec`.
     package init(_ codec: Codec, _ media: Media, header: [UInt8] = [], padding: Int = 0) {
         self.codec = codec
         self.media = media
@@ -40,35 +41,35 @@ package struct Track: Hashable, Sendable {
         self.padding = padding
     }
 
-    /// Pictures as a camera codes them.
+    /// Returns a track of JPEGs as from a camera.
     package static func jpeg(size: Size, rate: Double, rotation: Int = 0) -> Track {
         Track(.mjpeg, .video(size: size, rate: rate, rotation: rotation, color: .jpeg))
     }
 
-    /// Whether it has pictures, and not sound.
+    /// `true` for pictures, `false` for sound.
     package var isVideo: Bool { if case .video = media { true } else { false } }
 }
 
-/// A coded picture, or a stretch of coded sound.
+/// An encoded picture, or a block of encoded sound.
 package struct Packet: Sendable {
-    /// Where its bytes are.
+    /// The storage of the bytes.
     package enum Content: Sendable {
-        /// Its own.
+        /// An array of the packet's own.
         case bytes([UInt8])
-        /// The first `count` bytes of a buffer, which goes back to its pool with the packet.
+        /// The first `count` bytes of a buffer, which returns to its pool with the packet.
         case pooled(FrameBuffer, count: Int)
     }
 
-    /// Its bytes.
+    /// The storage of the bytes.
     package var content: Content
-    /// When it was taken, on CLOCK_MONOTONIC.
+    /// The time at which it was taken, on CLOCK_MONOTONIC.
     package var time: Timestamp
-    /// How long it lasts; zero: not known.
+    /// The duration, or zero if unknown.
     package var duration: Timestamp
-    /// Whether it can be decoded by itself.
+    /// `true` if the packet can be decoded on its own.
     package var isKey: Bool
 
-    /// A packet that was taken at `time`.
+    /// Creates a packet taken at `time`.
     package init(
         _ content: Content,
         at time: Timestamp,
@@ -81,7 +82,7 @@ package struct Packet: Sendable {
         self.isKey = isKey
     }
 
-    /// How many bytes it has.
+    /// The number of bytes.
     package var byteCount: Int {
         switch content {
         case .bytes(let bytes): bytes.count
@@ -89,7 +90,7 @@ package struct Packet: Sendable {
         }
     }
 
-    /// What `body` makes of its bytes, which are valid until it returns.
+    /// Calls `body` with the bytes, which are valid until it returns, and returns its result.
     func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         switch content {
         case .bytes(let bytes): bytes.withUnsafeBytes(body)

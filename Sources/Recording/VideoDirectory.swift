@@ -1,12 +1,12 @@
 import Glibc
 import Platform
 
-/// Where recordings go.
+/// The directory for recordings.
 package enum VideoDirectory {
-    /// The directory, made where it was not there: the one that is `configured`, else DualCam in the user's Videos
-    /// directory, as user-dirs.dirs(5) has it. May begin with "~/".
+    /// Returns the directory, creating it if necessary: `configured`, which may begin with "~/", or
+    /// else DualCam in the user's Videos directory according to user-dirs.dirs(5).
     ///
-    /// Throws `denied`, `noSpace` or `system`.
+    /// - Throws: `denied`, `noSpace`, `notFound` or `system`.
     package static func path(configured: String?) throws(RecordingError) -> String {
         let path = UserDirectory.videos.place(configured: configured) ?? ""
         guard path.hasPrefix("/") else {

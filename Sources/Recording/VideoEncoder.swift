@@ -2,20 +2,20 @@ import CAV
 package import Frames
 import Glibc
 
-/// Codes raw pictures, as H.264 where that is to be had.
+/// Encodes raw pictures, as H.264 if possible.
 ///
-/// - Context: bound to one thread at a time.
+/// - Context: One thread at a time.
 package final class VideoEncoder {
-    /// What codes them. In the order in which they are tried.
+    /// The encoders, in the order in which they are tried.
     package enum Kind: String, CaseIterable, Hashable, Sendable {
         /// H.264 by the graphics processor, through VA-API.
         case vaapi
         /// H.264 by libx264.
         case x264
-        /// A JPEG each picture.
+        /// A JPEG per picture.
         case mjpeg
 
-        /// What libavcodec calls it.
+        /// The encoder's name in libavcodec.
         var name: String {
             switch self {
             case .vaapi: "h264_vaapi"
@@ -25,32 +25,33 @@ package final class VideoEncoder {
         }
     }
 
-    /// What codes.
+    /// The kind of encoder in use.
     package let kind: Kind
-    /// What comes out.
+    /// The track that the packets belong to.
     package let track: Track
 
     private let size: Size
     private let color: ColorSpace
     private var codec: UnsafeMutablePointer<AVCodecContext>?
-    /// The picture as the encoder takes it.
+    /// The picture in the encoder's format.
     private var picture: UnsafeMutablePointer<AVFrame>?
-    /// The same in the graphics processor's memory, where that codes it.
+    /// The same picture in the graphics processor's memory; `nil` without VA-API.
     private var surface: UnsafeMutablePointer<AVFrame>?
     private var packet: UnsafeMutablePointer<AVPacket>?
     private var scaler: OpaquePointer?
-    /// The first picture's time, from which the encoder counts.
+    /// The time of the first picture, the encoder's 0.
     private var origin: Timestamp?
     private var last = Int64.min
 
-    /// Time stamps within the encoder: microseconds.
+    /// The unit of the encoder's timestamps: microseconds.
     private static let timeBase = AVRational(num: 1, den: 1_000_000)
 
-    /// An encoder for pictures of `size`, about `rate` a second, that mean what `color` says, to be turned
-    /// clockwise by `rotation` degrees when they are shown. It is of the kind `wanted`, or else the first of
-    /// all that there is.
+    /// Creates an encoder for pictures of `size` and `color`, about `rate` per second, to be turned
+    /// clockwise by `rotation` degrees for display. It is of the kind `wanted`, or else of the
+    /// first kind that works. Odd sizes are rounded down to even ones.
     ///
-    /// Throws `unsupported` when `wanted` cannot be had, or nothing can.
+    /// - Throws: `unsupported` when `wanted`, or every kind, is unavailable; `denied`, `notFound`
+    ///   or `system` where libav fails with such an errno.
     package init(
         size: Size,
         rate: Double,
@@ -59,7 +60,7 @@ package final class VideoEncoder {
         wanted: Kind? = nil
     ) throws(RecordingError) {
         try loadLibraries()
-        // Chroma is halved, so that both sides are even.
+        // Chroma is halved, so both sides must be even.
         let even = Size(width: size.width & ~1, height: size.height & ~1)
         guard even.width > 0, even.height > 0 else {
             throw RecordingError(.unsupported, "encode", detail: "a picture of \(size)")
@@ -103,7 +104,9 @@ package final class VideoEncoder {
         guard result >= 0 else { throw .libav("av_frame_get_buffer", "", result) }
     }
 
-    /// Throws what a recording coded by `kind` would fail of on this machine. Takes some milliseconds.
+    /// Opens an encoder of `kind` on trial, which takes some milliseconds.
+    ///
+    /// - Throws: The error with which a recording would fail on this machine.
     package static func check(_ kind: Kind) throws(RecordingError) {
         _ = try VideoEncoder(
             size: Size(width: 1280, height: 720),
@@ -139,7 +142,7 @@ package final class VideoEncoder {
             context.pointee.time_base = timeBase
             let rate = rate > 0 ? min(rate, 1000) : 30
             context.pointee.framerate = AVRational(num: CInt((rate * 1000).rounded()), den: 1000)
-            // Somebody who looks for a moment finds it to the second.
+            // A key picture each second, for players to seek to.
             context.pointee.gop_size = CInt(rate.rounded(.up))
             context.pointee.max_b_frames = 0
             context.pointee.thread_count = CInt(min(4, max(1, sysconf(CInt(_SC_NPROCESSORS_ONLN)))))
@@ -151,8 +154,8 @@ package final class VideoEncoder {
             switch kind {
             case .vaapi: try useGraphics(context, size)
             case .x264:
-                // Fast enough for three pictures on two cores. Little is held back, a picture for each thread:
-                // what is not coded when the power goes is lost.
+                // Fast enough for three pictures on two cores. It holds back little, a picture per
+                // thread: a power cut loses the pictures that are not yet encoded.
                 av_opt_set(context.pointee.priv_data, "preset", "superfast", 0)
                 av_opt_set(context.pointee.priv_data, "crf", "22", 0)
                 av_opt_set(context.pointee.priv_data, "x264-params", "sync-lookahead=0", 0)
@@ -173,7 +176,7 @@ package final class VideoEncoder {
         return context
     }
 
-    /// Has `context` take pictures from the graphics processor's memory.
+    /// Makes `context` take pictures from the graphics processor's memory.
     private static func useGraphics(
         _ context: UnsafeMutablePointer<AVCodecContext>,
         _ size: Size
@@ -207,10 +210,11 @@ package final class VideoEncoder {
         av_opt_set(context.pointee.priv_data, "rc_mode", "CQP", 0)
     }
 
-    /// What comes of `frame`, which is raw and later than the one before: most often one packet.
+    /// Encodes `frame`, a raw picture later than the one before, and returns the finished packets,
+    /// most often one.
     ///
-    /// Throws `unsupported` when the frame has another size or a format that nothing converts, `system`
-    /// when the encoder fails.
+    /// - Throws: `unsupported` for a frame of another size or a format that cannot be converted,
+    ///   `system` when the encoder fails.
     package func encode(_ frame: Frame) throws(RecordingError) -> [Packet] {
         guard let codec, let picture else { return [] }
         let result = av_frame_make_writable(picture)
@@ -233,7 +237,9 @@ package final class VideoEncoder {
         return try packets(after: avcodec_send_frame(codec, sent))
     }
 
-    /// What it still holds. It takes no more after that.
+    /// Returns the remaining packets. The encoder takes no more pictures.
+    ///
+    /// - Throws: `system` when the encoder fails.
     package func finish() throws(RecordingError) -> [Packet] {
         guard let codec else { return [] }
         return try packets(after: avcodec_send_frame(codec, nil))
@@ -302,7 +308,7 @@ package final class VideoEncoder {
 }
 
 extension UnsafeMutablePointer<AVPacket> {
-    /// Its bytes, as a packet that was taken at `time`.
+    /// Returns a copy of the bytes as a packet taken at `time`.
     func copied(at time: Timestamp, lasting duration: Timestamp = .zero) -> Packet {
         let bytes = UnsafeBufferPointer(start: pointee.data, count: Int(pointee.size))
         return Packet(
@@ -315,7 +321,7 @@ extension UnsafeMutablePointer<AVPacket> {
 }
 
 extension PixelFormat {
-    /// What libav calls it; `nil` where it is not raw.
+    /// libav's name for the format; `nil` if it is not raw.
     fileprivate var libav: AVPixelFormat? {
         switch self {
         case .yuyv: AV_PIX_FMT_YUYV422
