@@ -1,50 +1,55 @@
 import Glibc
 import Platform
 
-/// Tells what happens in directories: inotify(7).
+/// Watches directories for changes with inotify(7).
 ///
-/// - Context: bound to one thread at a time.
+/// - Context: One thread at a time.
 final class FolderWatch {
-    /// What happened. Its bits are those of inotify.
+    /// A set of changes, with the bits of inotify.
     struct Change: OptionSet {
         let rawValue: UInt32
-        /// A file came, went, was written or has other rights (IN_CREATE, IN_MOVED_TO, IN_CLOSE_WRITE, IN_DELETE,
-        /// IN_MOVED_FROM, IN_ATTRIB).
+        /// A file was created, removed, moved or written, or its attributes changed (IN_CREATE,
+        /// IN_MOVED_TO, IN_CLOSE_WRITE, IN_DELETE, IN_MOVED_FROM, IN_ATTRIB).
         static let content = Change(rawValue: 0x100 | 0x080 | 0x008 | 0x200 | 0x040 | 0x004)
-        /// A name came (IN_CREATE, IN_MOVED_TO).
+        /// A name was added (IN_CREATE, IN_MOVED_TO).
         static let arrival = Change(rawValue: 0x100 | 0x080)
-        /// The directory itself went elsewhere or is no more (IN_DELETE_SELF, IN_MOVE_SELF, IN_UNMOUNT).
+        /// The directory itself was moved, removed or unmounted (IN_DELETE_SELF, IN_MOVE_SELF,
+        /// IN_UNMOUNT).
         static let itself = Change(rawValue: 0x400 | 0x800 | 0x2000)
-        /// More happened than there was room for (IN_Q_OVERFLOW).
+        /// Events were lost for lack of room (IN_Q_OVERFLOW).
         static let overflow = Change(rawValue: 0x4000)
-        /// What happened to a directory (IN_ISDIR).
+        /// The change concerns a directory (IN_ISDIR).
         static let folder = Change(rawValue: 0x4000_0000)
-        /// The kernel watches it no more (IN_IGNORED).
+        /// The kernel has ended the watch (IN_IGNORED).
         static let ignored = Change(rawValue: 0x8000)
     }
-    /// Something that happened.
+    /// One change in a directory.
     struct Event {
-        /// Where: what `watch` gave; -1 where that is not known.
+        /// The directory as returned by `watch`, or -1 if unknown.
         let folder: CInt
         let change: Change
-        /// The name in the directory; empty for the directory itself, `nil` for one that is no UTF-8.
+        /// The name in the directory: empty for the directory itself, `nil` if it is not UTF-8.
         let name: String?
     }
 
     private let inotify: Descriptor
 
-    /// Watches nothing yet. Throws when the user has as many as the system gives.
+    /// Creates a watch of no directories.
+    ///
+    /// - Throws: `SystemError` when the user has no inotify instance or descriptor left.
     init() throws(SystemError) {
         let number = inotify_init1(CInt(IN_CLOEXEC) | CInt(IN_NONBLOCK))
         guard number >= 0 else { throw .last("inotify_init1") }
         inotify = Descriptor(owning: number)
     }
 
-    /// Readable when something happened; for epoll(7).
+    /// A descriptor for epoll(7), readable while there are events.
     var descriptor: CInt { inotify.number }
 
-    /// Tells of `change` in the directory `path` from now on, beside what it tells already of it. Returns what the events
-    /// call it.
+    /// Adds `change` to the changes watched for in the directory `path`, and returns the number
+    /// that its events will bear.
+    ///
+    /// - Throws: `SystemError` of inotify_add_watch(2).
     func watch(_ path: String, for change: Change) throws(SystemError) -> CInt {
         // IN_ONLYDIR, IN_MASK_ADD, IN_EXCL_UNLINK.
         let mask = change.rawValue & ~0x2000 | 0x0100_0000 | 0x2000_0000 | 0x0400_0000
@@ -53,7 +58,7 @@ final class FolderWatch {
         return number
     }
 
-    /// What happened since the last time. Never blocks.
+    /// Returns the events since the last call. Does not wait.
     func events() -> [Event] {
         var result: [Event] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

@@ -3,34 +3,35 @@ import Glibc
 import Logging
 import Platform
 
-/// The library as it is on the disk: the index of its directories, and the watch that keeps it true.
+/// The library as it is on the disk: an index of its directories, and the watch that keeps it
+/// current.
 ///
-/// - Context: bound to the library's thread. May wait for the disk.
+/// - Context: Bound to the library's thread. May wait for the disk.
 final class LibraryScanner {
-    /// The directories, which may not be there; one may be named twice.
+    /// The directories, which may be missing or appear twice.
     let folders: [String]
-    /// The media files that there are.
+    /// The media files found.
     var index = MediaIndex()
-    /// Files that are being written, by their paths.
+    /// The paths of files still being written, which are left out.
     private var leftOut: Set<String> = []
     private var watch: FolderWatch?
-    /// Whose content is watched, by what the events call it: places in `folders`.
+    /// The directories whose content is watched: indices in `folders` by watch number.
     private var watched: [CInt: Set<Int>] = [:]
-    /// Directories above them, with the names that they wait for.
+    /// The parents of missing directories: the names awaited, by watch number.
     private var awaited: [CInt: Set<String>] = [:]
-    /// Which directory each of them was when they were read.
+    /// The identity of each directory when it was last read.
     private var fileIDs: [FileID?] = []
-    /// Of one at least nobody tells what happens there.
+    /// `true` if at least one directory cannot be watched.
     private var isBlind = false
-    /// What was complained of last, by directory, so that it is told once.
+    /// The last warning about each directory, so that none is repeated.
     private var complaints: [String: String] = [:]
 
-    /// A directory by device and inode, whatever it is called.
+    /// The identity of a directory, independent of its name.
     private struct FileID: Hashable {
         let device: UInt
         let inode: UInt
 
-        /// `nil` where there is none.
+        /// Reads the identity of the directory at `path`. `nil` if there is none.
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return nil }
@@ -38,25 +39,25 @@ final class LibraryScanner {
         }
     }
 
-    /// Reads `folders`, but for the files `leftOut`, and watches them from then on.
+    /// Reads `folders`, except for the files `leftOut`, and watches them from then on.
     init(_ folders: [String], leavingOut leftOut: Set<String> = []) {
         self.folders = folders
         self.leftOut = leftOut
         read()
     }
 
-    /// Readable when something happened; `nil` where the system does not tell.
+    /// A descriptor that is readable while there are changes; `nil` if the system cannot watch.
     var descriptor: CInt? { watch?.descriptor }
 
-    /// Whether they want to be read anew though nothing was told: a file system that is mounted, and a link that leads
-    /// elsewhere, are told of by nobody (inotify(7)).
+    /// `true` if the directories need to be read again without an event: inotify(7) reports neither
+    /// a mounted file system nor a link with a new target.
     var isElsewhere: Bool { isBlind || folders.map { FileID($0) } != fileIDs }
 
-    /// Reads the directories anew; whether that changed anything.
+    /// Reads the directories again. Returns `true` if the index changed.
     @discardableResult
     func read() -> Bool {
         let before = index
-        // Watched before they are read, so that nothing happens between the two.
+        // Watched before they are read, so that no change in between is missed.
         rewatch()
         fileIDs = folders.map { FileID($0) }
         index = MediaIndex()
@@ -64,7 +65,7 @@ final class LibraryScanner {
         return !index.holdsSame(as: before)
     }
 
-    /// Leaves out these files from now on, and no others; whether that changed anything.
+    /// Leaves out exactly these files from now on. Returns `true` if the index changed.
     func leaveOut(_ paths: Set<String>) -> Bool {
         let differing = leftOut.symmetricDifference(paths)
         leftOut = paths
@@ -80,20 +81,20 @@ final class LibraryScanner {
         return hasChanged
     }
 
-    /// Whether the directory is there, and no other before it is the same.
+    /// Returns `true` if the directory exists and is not the same as an earlier one.
     private func isShown(_ number: Int) -> Bool {
         fileIDs[number] != nil && fileIDs.firstIndex(of: fileIDs[number]) == number
     }
 
-    /// What `update()` found.
+    /// The result of `update()`.
     struct Update: Equatable {
-        /// Whether the index changed.
+        /// `true` if the index changed.
         var hasChanged = false
-        /// Whether more happened than was told of, so that the directories want to be read anew.
+        /// `true` if events were lost, or directories moved, so that they need to be read again.
         var isStale = false
     }
 
-    /// Takes in what happened since the last time.
+    /// Applies the events since the last call.
     func update() -> Update {
         var update = Update()
         for event in watch?.events() ?? [] {
@@ -115,8 +116,11 @@ final class LibraryScanner {
         return update
     }
 
-    /// The path as the index has it of the file that `path` leads to; `nil` where it is not of the library. The path begins at
-    /// the root and has no steps back; its directory may have another name here.
+    /// Returns the path that the index has for the file at `path`, or `nil` if the library does not
+    /// have it.
+    ///
+    /// `path` is absolute and has no "." or ".." steps; its directory may be spelled differently
+    /// from `folders`.
     func member(_ path: String) -> String? {
         if index.contains(path) { return path }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -162,8 +166,8 @@ final class LibraryScanner {
         Log.control.warning(what, metadata: ["reason": "\(error)"])
     }
 
-    /// Watches the directory, those above it for the case that they go, and, where it is not there, the last above it
-    /// that is.
+    /// Watches the directory, and its parents in case they are moved. If it is missing, watches its
+    /// last existing parent for its arrival.
     private func watch(
         _ folder: String,
         _ number: Int,
@@ -184,13 +188,13 @@ final class LibraryScanner {
                 case ENOENT, ENOTDIR:
                     let id = try watch.watch(parent, for: [.arrival, .itself])
                     awaited[id, default: []].insert(name)
-                    // It may have come between the two.
+                    // It may have been created just before the watch.
                     var status = stat()
                     if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
                         try self.watch(folder, number, with: watch)
                     }
                     return
-                // Those above it may be none of ours to look into.
+                // Parents need not be readable by this user.
                 case EACCES where depth < parts.count - 1: continue
                 default: throw error
                 }
@@ -218,7 +222,7 @@ final class LibraryScanner {
         }
     }
 
-    /// Looks what became of the file `name`; whether the index changed.
+    /// Updates the index for the file `name`. Returns `true` if the index changed.
     private func look(_ name: String, _ kind: MediaName, in folder: String) -> Bool {
         let path = "\(folder)/\(name)"
         guard let file = file(name, kind, in: folder, at: AT_FDCWD, path) else {
@@ -227,8 +231,8 @@ final class LibraryScanner {
         return index.insert(file)
     }
 
-    /// What is known of a file, which lies at `place` beside `directory`; `nil` for what is none, and for an empty one, of
-    /// which the rest has yet to come.
+    /// Reads the description of the file at `place`, relative to `directory`. Returns `nil` if it
+    /// is not a regular file, is left out, or is empty, as a file just created.
     private func file(
         _ name: String,
         _ kind: MediaName,
@@ -257,14 +261,15 @@ final class LibraryScanner {
     }
 }
 
-/// Microseconds of so many seconds; the first or last moment that there is where those are more: a file may claim any time.
+/// Returns `seconds` and `nanoseconds` in microseconds, clamped to the range of the type: a file
+/// may claim any time.
 func microseconds(_ seconds: Int, nanoseconds: Int) -> Int64 {
     let last = Int.max / 1_000_000 - 1
     return Int64(max(-last, min(last, seconds)) * 1_000_000 + nanoseconds / 1000)
 }
 
 extension MediaName.Date {
-    /// Since 1970, by the time zone of this machine.
+    /// Microseconds since 1970, in the time zone of this machine.
     fileprivate var microseconds: Int64 {
         var parts = tm()
         (parts.tm_year, parts.tm_mon, parts.tm_mday) = (

@@ -3,19 +3,20 @@ import Glibc
 package import Platform
 import Synchronization
 
-/// The photographs and movies that there are, newest first, kept in memory and true to the disk.
+/// The photographs and movies of the library, newest first, kept in memory and current with the
+/// disk.
 ///
-/// One thread, `library`, which is the only one that waits for the disk; started when somebody asks for the first time, so
-/// that a daemon whose library nobody wants neither reads nor watches anything.
+/// Only its one thread, `library`, waits for the disk. Nothing is read or watched before the first
+/// request.
 package final class LibraryThread: Sendable {
-    /// The directories as the configuration has them; `nil`: DualCam in the user's own.
+    /// The configured directories; `nil` for DualCam in the user's own directories.
     package struct Folders: Hashable, Sendable {
-        /// Where photographs are. May begin with "~/".
+        /// The directory of photographs. May begin with "~/".
         package let photos: String?
-        /// Where movies are. May begin with "~/".
+        /// The directory of movies. May begin with "~/".
         package let movies: String?
 
-        /// These directories.
+        /// Creates the pair of directories.
         package init(photos: String?, movies: String?) {
             self.photos = photos
             self.movies = movies
@@ -25,21 +26,23 @@ package final class LibraryThread: Sendable {
     private let body: @Sendable (@escaping (Worker) -> Void) -> Void
     private let thread = Mutex<Thread?>(nil)
 
-    /// Starts the thread. `onChange` is called on it soon after something changed, once for many changes at a time. Throws
-    /// when the system has no thread or descriptor to give.
+    /// Starts the thread. `onChange` is called on it soon after changes, once for all of them.
     ///
-    /// `program` makes thumbnails: the arguments with which this one runs `ThumbnailWorker`, but for "idle" or "asked" behind
-    /// them, and the name under which its failures are kept, "dualcam-VERSION".
+    /// `program` makes the thumbnails: the arguments with which this program runs
+    /// `ThumbnailWorker`, to be followed by "idle" or "asked", and the name under which failures
+    /// are stored, "dualcam-VERSION".
+    ///
+    /// - Throws: `SystemError` when the system has no thread or descriptor left.
     package init(
         _ folders: Folders,
         program: (arguments: [String], name: String),
         onChange: @escaping @Sendable () -> Void
     ) throws(SystemError) {
-        // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
+        // Unsafe: created here so that its error can be thrown, and used only by the new thread.
         nonisolated(unsafe) let worker = try Worker(folders, program, onChange)
         let mailbox = worker.loop.mailbox
         body = { work in
-            // Unsafe: given up here by whoever asks, and run by the library's thread alone.
+            // Unsafe: the caller gives it up here, and only the library's thread runs it.
             nonisolated(unsafe) let work = work
             mailbox.post { work(worker) }
         }
@@ -47,7 +50,8 @@ package final class LibraryThread: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Calls `done` on the thread with the items from `offset` on, at most `count`, and how many there are in all.
+    /// Calls `done` on the thread with at most `count` items from `offset` on, and the number of
+    /// all items.
     package func list(
         from offset: Int,
         count: Int,
@@ -56,9 +60,11 @@ package final class LibraryThread: Sendable {
         body { $0.list(from: offset, count: count, done) }
     }
 
-    /// Has a thumbnail of the library's file at `path` made where there is none, and calls `done` on the thread with it: a
-    /// descriptor for reading, which is the caller's to close. Those of what follows in the list are made after it, as
-    /// many as were listed last.
+    /// Makes the thumbnail of the library's file at `path` unless it exists, and calls `done` on
+    /// the thread with an error or a descriptor for reading, which the caller closes.
+    ///
+    /// Then makes thumbnails of the items that follow in the list, as many as were last listed, at
+    /// most 100.
     package func thumbnail(
         of path: String,
         _ size: ThumbnailSize,
@@ -67,22 +73,23 @@ package final class LibraryThread: Sendable {
         body { $0.thumbnail(of: path, size, done) }
     }
 
-    /// Holds the files of `folders` from now on. What has not changed is read anew, too.
+    /// Uses `folders` from now on, and reads them all again.
     package func use(_ folders: Folders) { body { $0.use(folders) } }
 
-    /// Leaves out the files at these paths from now on, and no others: what is being written is nothing to look at yet.
+    /// Leaves out exactly the files at these paths from now on, because they are still being
+    /// written.
     package func leaveOut(_ paths: Set<String>) { body { $0.leaveOut(paths) } }
 
-    /// Has the thread end; does not wait for it. Once.
+    /// Ends the thread. Does not wait. To be called once.
     package func end() { body { $0.end() } }
 
-    /// Waits until the thread has ended, at most until `deadline`; whether it has. It may hang in a disk that does not
-    /// answer. After `end()`.
+    /// Waits until the thread has ended, at most until `deadline`, and returns `true` if it has; a
+    /// disk may not answer. To be called after `end()`.
     package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
     // MARK: On the thread
 
-    /// What the thread has before it. Bound to it.
+    /// The state of the thread, bound to it.
     private final class Worker {
         let loop: EventLoop
         private let onChange: @Sendable () -> Void
@@ -92,30 +99,31 @@ package final class LibraryThread: Sendable {
         private var watch: EventLoop.Watch?
         private var timer: EventLoop.Timer?
         private var isTimerArmed = false
-        /// Something changed that was not told yet.
+        /// `true` while a change is not yet reported.
         private var hasChanged = false
-        /// The directories want to be read anew.
+        /// `true` while the directories need to be read again.
         private var isStale = false
         private let cache: ThumbnailCache?
-        /// Makes what is waited for, and what may be asked for next.
+        /// The queues of requested thumbnails, and of those that may be requested next.
         private let asked: ThumbnailQueue
         private let ahead: ThumbnailQueue
         private var comings: [Coming] = []
-        /// What was made ahead, or cannot be.
+        /// The thumbnails made ahead, or tried in vain.
         private var made: Set<Coming> = []
-        /// How many were listed last.
+        /// The number of items last listed.
         private var page = 0
 
-        /// A thumbnail that may be asked for next: of a file as it is now.
+        /// A thumbnail that may be requested next, of the file in its present state.
         private struct Coming: Hashable {
             let item: MediaItem
             let size: ThumbnailSize
         }
 
-        /// How many are made ahead at most, and how many of them are remembered.
+        /// The most thumbnails to make ahead, and the most to remember.
         private static let (longestPage, memory) = (100, 20_000)
 
-        /// How long changes are gathered before they are told, in seconds: what comes and goes in between is no news.
+        /// The time for which changes are gathered before the report, in seconds, so that
+        /// short-lived ones go unreported.
         private static let gathering = 0.1
 
         init(
@@ -178,7 +186,7 @@ package final class LibraryThread: Sendable {
             }
         }
 
-        /// Makes what may be asked for next, while nothing is asked for.
+        /// Makes the next thumbnail ahead, while none is requested.
         private func makeAhead() {
             guard !asked.isBusy, !ahead.isBusy else { return }
             if made.count > Self.memory { made = [] }
@@ -211,11 +219,11 @@ package final class LibraryThread: Sendable {
             gather()
         }
 
-        /// Has the index as it is now.
+        /// Brings the index up to date.
         private func refresh() {
             guard scanner != nil else { return fill() }
             takeIn()
-            // Nobody tells of what happens there.
+            // There are no events in this case.
             if watch == nil || scanner?.isElsewhere ?? false { isStale = true }
             if isStale { readAnew() }
         }
@@ -250,7 +258,7 @@ package final class LibraryThread: Sendable {
 
         private func readAnew() {
             isStale = false
-            // The old descriptor goes with its watch.
+            // The old descriptor is closed with its watch.
             watch?.cancel()
             watch = nil
             if scanner?.read() ?? false { hasChanged = true }
@@ -268,7 +276,7 @@ package final class LibraryThread: Sendable {
 }
 
 extension LibraryThread.Folders {
-    /// Where they are; without the one that has no place, for want of a home.
+    /// The paths of the directories, except for one that has none for lack of a home.
     fileprivate var paths: [String] {
         [(photos, UserDirectory.pictures), (movies, .videos)].compactMap { configured, usual in
             guard let path = usual.place(configured: configured), path.hasPrefix("/") else {
@@ -280,6 +288,6 @@ extension LibraryThread.Folders {
 }
 
 extension String {
-    /// This path without what it can do without, so that a file has one path.
+    /// The path without redundant slashes, so that each file has one path.
     fileprivate var plain: String { "/" + split(separator: "/").joined(separator: "/") }
 }

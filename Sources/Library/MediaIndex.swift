@@ -1,34 +1,34 @@
 /// A photograph or movie of the library.
 package struct MediaItem: Hashable, Sendable {
-    /// What kind of file it is. The words are those of D-Bus.
+    /// The kind of a file. The raw values are those of D-Bus.
     package enum Kind: String, Sendable {
         /// A JPEG.
         case photo
-        /// A movie with sound or without.
+        /// A movie with or without sound.
         case movie
     }
-    /// The file.
+    /// The path of the file.
     package let path: String
-    /// What kind of file it is.
+    /// The kind of the file.
     package let kind: Kind
-    /// "back", "front" or "stream", where the name says it.
+    /// "back", "front" or "stream", if the name has it.
     package let camera: String?
-    /// Its length in bytes.
+    /// The length in bytes.
     package let byteCount: Int64
-    /// When it was taken where the name says it, else when it was written last: microseconds since 1970.
+    /// The time in the name, or else of the last modification, in microseconds since 1970.
     package let time: Int64
-    /// The movie of a live photo; `nil` for all others.
+    /// The path of a live photo's movie; `nil` for all other items.
     package internal(set) var movie: String?
 }
 
-/// The files of the library, newest first. Knows nothing of disks and clocks.
+/// The files of the library, newest first. Independent of disks and clocks.
 struct MediaIndex {
-    /// What is known of a file.
+    /// One file of the index.
     struct File: Hashable {
         var item: MediaItem
-        /// The path without its end, which a live photo shares with its movie.
+        /// The path without extension, which a live photo shares with its movie.
         let stem: String
-        /// Whether it can be the movie of a live photo.
+        /// `true` if the file can be the movie of a live photo.
         let isMatroska: Bool
 
         init(_ item: MediaItem, _ name: MediaName, in folder: String) {
@@ -39,10 +39,10 @@ struct MediaIndex {
     }
 
     private var files: [String: File] = [:]
-    /// The items in order; `nil` since something changed.
+    /// The sorted items, or `nil` after a change.
     private var order: [MediaItem]?
 
-    /// Takes `file` in, in the place of what had its path; whether that changed anything.
+    /// Inserts `file`, or replaces the file of the same path. Returns `true` if the index changed.
     @discardableResult
     mutating func insert(_ file: File) -> Bool {
         guard files.updateValue(file, forKey: file.item.path) != file else { return false }
@@ -50,28 +50,29 @@ struct MediaIndex {
         return true
     }
 
-    /// Forgets the file at `path`; whether there was one.
+    /// Removes the file at `path`. Returns `true` if there was one.
     mutating func remove(_ path: String) -> Bool {
         guard files.removeValue(forKey: path) != nil else { return false }
         order = nil
         return true
     }
 
-    /// Has room for as many files.
+    /// Reserves room for `count` files.
     mutating func reserve(_ count: Int) { files.reserveCapacity(count) }
 
-    /// Whether the file at `path` is of the library; the movie of a live photo is.
+    /// Returns `true` if the library has the file at `path`, including movies of live photos.
     func contains(_ path: String) -> Bool { files[path] != nil }
 
-    /// How many items there are: a live photo with its movie is one.
+    /// The number of items. A live photo with its movie is one.
     var count: Int { mutating get { ordered().count } }
 
-    /// The items from `offset` on, at most `count`.
+    /// Returns at most `count` items from `offset` on.
     mutating func items(from offset: Int, count: Int) -> ArraySlice<MediaItem> {
         ordered().dropFirst(offset).prefix(count)
     }
 
-    /// Where the item with the file `path` stands; `nil` for the movie of a live photo, and for what is not there.
+    /// Returns the position of the item at `path`, or `nil` for the movie of a live photo and
+    /// unknown paths.
     mutating func place(of path: String) -> Int? {
         guard let item = files[path]?.item else { return nil }
         let items = ordered()
@@ -83,7 +84,7 @@ struct MediaIndex {
         return low < items.count && items[low].path == path ? low : nil
     }
 
-    /// Whether both hold the same.
+    /// Returns `true` if both have the same files.
     func holdsSame(as other: MediaIndex) -> Bool { files == other.files }
 
     private mutating func ordered() -> [MediaItem] {
@@ -112,7 +113,7 @@ struct MediaIndex {
 }
 
 extension MediaItem {
-    /// Newest first; what is as new by its path.
+    /// The order of items: newest first, then by path.
     fileprivate func isBefore(_ other: MediaItem) -> Bool {
         time != other.time ? time > other.time : path < other.path
     }

@@ -1,9 +1,10 @@
-/// What the name of a file says of it.
+/// The facts in the name of a file.
 ///
-/// The library holds what DualCam makes, by the name's end: photographs are `.jpg` and `.jpeg`, movies `.mkv` and `.mp4`,
-/// in any case of letters. Hidden files, which half-written ones are, are none of it.
+/// The library holds the formats that DualCam makes, by extension: photographs are `.jpg` and
+/// `.jpeg`, movies `.mkv` and `.mp4`, in upper or lower case. Hidden files, such as half-written
+/// ones, are left out.
 struct MediaName: Hashable {
-    /// The time that our own files have in their names, by the local calendar.
+    /// The time in the names of DualCam's own files, in local time.
     struct Date: Hashable {
         let (year, month, day): (Int, Int, Int)
         let (hour, minute, second, millisecond): (Int, Int, Int, Int)
@@ -14,15 +15,15 @@ struct MediaName: Hashable {
     }
 
     let kind: MediaItem.Kind
-    /// The name without its end.
+    /// The name without extension.
     let stem: Substring
-    /// Whether it can be the movie of a live photo.
+    /// `true` if the file can be the movie of a live photo.
     let isMatroska: Bool
-    /// When it was taken, and of what ("back", "front" or "stream"), where it is a name of ours.
+    /// The time and the picture ("back", "front" or "stream") in a name of DualCam's own.
     let date: Date?
     let camera: String?
 
-    /// What `name` says; `nil` for what is not of the library.
+    /// Reads `name`. `nil` if the file does not belong to the library.
     init?(_ name: String) {
         let bytes = Array(name.utf8)
         guard bytes.first != UInt8(ascii: "."), let dot = bytes.lastIndex(of: UInt8(ascii: ".")),
@@ -45,7 +46,8 @@ struct MediaName: Hashable {
         var isPhoto: Bool { self == .jpg || self == .jpeg }
 
         init?(_ bytes: ArraySlice<UInt8>) {
-            // Letters of ASCII differ in this bit; so do few that could be meant, and none is of these words.
+            // This bit makes ASCII letters lower case. It also makes a control character a "4",
+            // which no real name has.
             guard
                 let found = Self.allCases.first(where: {
                     $0.rawValue.utf8.elementsEqual(bytes.lazy.map { $0 | 0x20 })
@@ -55,7 +57,7 @@ struct MediaName: Hashable {
         }
     }
 
-    /// "DualCam_2026-11-21_143005.123_back", or the same with a number: "…_back-2".
+    /// Reads "DualCam_2026-11-21_143005.123_back", or the same with a number, "…_back-2".
     private static func own(_ stem: ArraySlice<UInt8>) -> (date: Date, camera: String)? {
         let form = Array("DualCam_0000-00-00_000000.000_".utf8)
         guard stem.count > form.count else { return nil }

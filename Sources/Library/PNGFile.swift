@@ -4,15 +4,18 @@ import Glibc
 import Photos
 import Platform
 
-/// PNG files, with what they say of themselves beside the picture.
+/// PNG files with the texts beside the picture.
 enum PNGFile {
-    /// What a file says before its pixels.
+    /// The facts of a file without its pixels.
     struct Facts {
         let size: Size
         let texts: [String: String]
     }
 
-    /// Writes `picture` with `texts`, of which what is not ASCII is replaced, to `file`.
+    /// Writes `picture` and `texts` to `file`. Control characters and characters outside ASCII
+    /// become "?".
+    ///
+    /// - Throws: `SystemError` when writing fails.
     static func write(
         _ picture: Raster,
         _ texts: [(key: String, value: String)],
@@ -48,7 +51,7 @@ enum PNGFile {
         }
     }
 
-    /// What the PNG in `bytes` says; `nil` for what is none, or has no end.
+    /// Returns the facts of the PNG in `bytes`, or `nil` if it is invalid or incomplete.
     static func facts(of bytes: [UInt8]) -> Facts? {
         guard bytes.suffix(8).starts(with: Array("IEND".utf8)) else { return nil }
         var (width, height): (UInt32, UInt32) = (0, 0)

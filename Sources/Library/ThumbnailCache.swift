@@ -4,8 +4,8 @@ import Glibc
 import Photos
 import Platform
 
-/// How large a thumbnail is: it fits into a square of as many pixels. These are the sizes of freedesktop.org's Thumbnail
-/// Managing Standard 0.9, which programs of a desktop share.
+/// The size of a thumbnail, which fits into a square of that many pixels: the sizes of
+/// freedesktop.org's Thumbnail Managing Standard 0.9, which desktop programs share.
 package enum ThumbnailSize: Int, CaseIterable, Sendable {
     /// 128 pixels.
     case normal = 128
@@ -16,7 +16,7 @@ package enum ThumbnailSize: Int, CaseIterable, Sendable {
     /// 1024 pixels.
     case extraExtraLarge = 1024
 
-    /// The smallest in which a picture of `pixels` has room; `nil` for none, and for 0.
+    /// The smallest size of at least `pixels`; `nil` if there is none, and for 0.
     package init?(atLeast pixels: Int) {
         guard pixels > 0, let size = Self.allCases.first(where: { $0.rawValue >= pixels }) else {
             return nil
@@ -24,7 +24,7 @@ package enum ThumbnailSize: Int, CaseIterable, Sendable {
         self = size
     }
 
-    /// The directory that they are in.
+    /// The name of the size's directory.
     var folder: String {
         switch self {
         case .normal: "normal"
@@ -35,17 +35,17 @@ package enum ThumbnailSize: Int, CaseIterable, Sendable {
     }
 }
 
-/// The thumbnails that programs of a desktop share, as the Thumbnail Managing Standard has them.
+/// The thumbnails that desktop programs share, according to the Thumbnail Managing Standard.
 struct ThumbnailCache {
-    /// A file as its thumbnail has to name it.
+    /// The facts of a file that its thumbnail states.
     struct Subject {
         let path: String
         let uri: String
-        /// When it was written last, in whole seconds since 1970, and its length.
+        /// The time of the last modification, in whole seconds since 1970, and the length in bytes.
         let modified: Int
         let byteCount: Int
 
-        /// The file at `path`, of which `status` is known. `nil` where it has no URI.
+        /// Describes the file at `path` with the given `status`. `nil` if it has no URI.
         init?(_ path: String, _ status: stat) {
             guard let uri = fileURI(path) else { return nil }
             self.path = path
@@ -56,17 +56,18 @@ struct ThumbnailCache {
     }
 
     private let root: String
-    /// Whose failures are kept: a program with its version, as another version may succeed.
+    /// The name under which failures are stored: it includes the version, because another version
+    /// may succeed.
     private let program: String
     private static let longest = 1 << 24
 
-    /// The cache in the directory `root`. `program` is "dualcam-VERSION".
+    /// Creates the cache in the directory `root`. `program` is "dualcam-VERSION".
     init(root: String, program: String) {
         self.root = root
         self.program = program
     }
 
-    /// The cache of the user; `nil` where there is no home.
+    /// Creates the cache of the user. `nil` without a home.
     init?(program: String) {
         let home = getenv("HOME").map { String(cString: $0) }
         let cache = getenv("XDG_CACHE_HOME").map { String(cString: $0) }
@@ -79,14 +80,17 @@ struct ThumbnailCache {
         }
     }
 
-    /// Where the thumbnail of the file at `path` is, or would be; `nil` where it has no URI.
+    /// Returns the path of the thumbnail for the file at `path`, even if it is not made yet; `nil`
+    /// if the file has no URI.
     func place(of path: String, _ size: ThumbnailSize) -> String? {
         fileURI(path).map { "\(root)/\(size.folder)/\(Self.name($0))" }
     }
 
-    /// The thumbnail at `place`, open for reading; the caller's to close.
+    /// Opens the thumbnail at `place` for reading. The caller closes the descriptor.
+    ///
+    /// - Throws: `SystemError` of open(2), or with EINVAL if it is not a regular file.
     static func open(_ place: String) throws(SystemError) -> CInt {
-        // A pipe would keep its reader waiting.
+        // O_NONBLOCK, because opening a pipe would wait for a writer.
         let number = Glibc.open(place, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard number >= 0 else { throw .last("open", place) }
         var status = stat()
@@ -97,14 +101,14 @@ struct ThumbnailCache {
         return number
     }
 
-    /// Removes what one of us left that was killed while it wrote.
+    /// Removes the temporary files of workers that were killed.
     func sweep() {
         let folders =
             ThumbnailSize.allCases.map { "\(root)/\($0.folder)" } + ["\(root)/fail/\(program)"]
         for folder in folders {
             for name in entries(of: folder) where name.hasPrefix(".dualcam-") {
                 var status = stat()
-                // Another may be writing just now.
+                // Another worker may be writing a recent one.
                 guard lstat("\(folder)/\(name)", &status) == 0,
                     time(nil) - status.st_mtim.tv_sec > 3600
                 else { continue }
@@ -117,7 +121,7 @@ struct ThumbnailCache {
         "\(root)/fail/\(program)/\(Self.name(uri))"
     }
 
-    /// MD5 of the URI, as the standard has it.
+    /// Returns the name of a thumbnail: the MD5 of its URI, according to the standard.
     private static func name(_ uri: String) -> String {
         guard let text = g_compute_checksum_for_string(G_CHECKSUM_MD5, uri, -1) else {
             preconditionFailure("GLib knows MD5")
@@ -126,7 +130,7 @@ struct ThumbnailCache {
         return String(cString: text) + ".png"
     }
 
-    /// Whether there is a thumbnail of `subject` as it is now, whoever made it.
+    /// Returns `true` if there is a current thumbnail of `subject`, made by any program.
     func holds(_ subject: Subject, _ size: ThumbnailSize) -> Bool {
         guard let place = place(of: subject.path, size), let facts = facts(place, subject) else {
             return false
@@ -134,7 +138,8 @@ struct ThumbnailCache {
         return max(facts.size.width, facts.size.height) <= size.rawValue
     }
 
-    /// Why no thumbnail could be made of `subject` as it is now; `nil` where that was not tried.
+    /// Returns the reason why `subject`, in its present state, could not be made a thumbnail of;
+    /// `nil` if no failure is stored.
     func failure(of subject: Subject) -> String? {
         facts(place(ofFailure: subject.uri), subject).map { $0.texts["Description"] ?? "" }
     }
@@ -144,12 +149,14 @@ struct ThumbnailCache {
             let facts = PNGFile.facts(of: bytes), facts.texts["Thumb::URI"] == subject.uri,
             facts.texts["Thumb::MTime"].flatMap({ Int($0) }) == subject.modified
         else { return nil }
-        // Not every program says it.
+        // Not every program writes it.
         if let count = facts.texts["Thumb::Size"], count != "\(subject.byteCount)" { return nil }
         return facts
     }
 
-    /// Keeps `picture`, of `original` pixels, as the thumbnail of `subject`.
+    /// Stores `picture` as the thumbnail of `subject`, whose own picture has the size `original`.
+    ///
+    /// - Throws: `SystemError` when writing fails.
     func store(
         _ picture: Raster,
         of subject: Subject,
@@ -168,7 +175,9 @@ struct ThumbnailCache {
         )
     }
 
-    /// Keeps that no thumbnail can be made of `subject`, and why, so that it is not tried again and again.
+    /// Stores the reason why `subject` has no thumbnail, so that it is not tried again.
+    ///
+    /// - Throws: `SystemError` when writing fails.
     func store(failure reason: String, of subject: Subject) throws(SystemError) {
         try store(
             Raster(size: Size(width: 1, height: 1), pixels: [0]),
@@ -192,7 +201,7 @@ struct ThumbnailCache {
         try makeDirectory(place.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" })
         let file = try NewFile(for: place, mode: 0o600)
         try PNGFile.write(picture, texts, to: file)
-        // What a power cut spoils is made again.
+        // A thumbnail spoilt by a power cut is made again.
         try file.replace(syncing: false)
     }
 }

@@ -1,21 +1,21 @@
-/// Why there is no thumbnail.
+/// A failure to make a thumbnail.
 package struct ThumbnailError: Error, Hashable, CustomStringConvertible {
-    /// What kind of fault it is.
+    /// The kind of failure.
     package enum Code: String, CaseIterable, Sendable {
-        /// There is no such file in the library, or not any more.
+        /// The library does not have the file, or no longer.
         case notFound
-        /// The file holds nothing that a picture can be made of; that is remembered.
+        /// The file has no readable picture; the failure is stored.
         case unreadable
-        /// The system does not let us read the file or write the thumbnail.
+        /// Reading the file or writing the thumbnail is not permitted.
         case denied
         /// There is no room for the thumbnail.
         case noSpace
-        /// Something else; another time it may go well.
+        /// Any other failure, which may be temporary.
         case system
     }
-    /// What kind of fault it is.
+    /// The kind of failure.
     package let code: Code
-    /// What is wrong, with the file's path, in one line.
+    /// The message in one line, with the file's path.
     package let description: String
 
     init(_ code: Code, _ description: String) {

@@ -5,16 +5,18 @@ import Imaging
 import Photos
 import Platform
 
-/// Makes thumbnails of files from anywhere. Only in a process of its own, since what decodes pictures may crash or hang in
-/// one that was made for that.
+/// Makes thumbnails of untrusted files. Only for a process of its own, since a crafted file may
+/// crash or hang a decoder.
 struct ThumbnailMaker {
     let cache: ThumbnailCache
 
-    /// How far into a movie a good picture is looked for, in frames, and by how much of 255 the light in it varies: a camera that
-    /// is only just opened shows black.
+    /// The most frames searched for a good picture of a movie, and the contrast of a good one, on
+    /// the scale of `Raster.contrast`: a camera just opened shows black.
     private static let (searchLength, contrast) = (45, 6.0)
 
-    /// Sees to it that there is a thumbnail of the file at `path`.
+    /// Makes the thumbnail of the file at `path`, unless it exists.
+    ///
+    /// - Throws: `notFound`, `unreadable`, `denied`, `noSpace` or `system`.
     func make(_ path: String, _ size: ThumbnailSize) throws(ThumbnailError) {
         let number = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0 else { throw ThumbnailError(.last("open", path)) }
@@ -30,7 +32,8 @@ struct ThumbnailMaker {
         }
         let isPhoto =
             MediaName(path.split(separator: "/").last.map(String.init) ?? "")?.kind == .photo
-        // What was checked is what is read, whoever renames it meanwhile.
+        // Read through the descriptor, so that the file read is the file checked, even if renamed
+        // meanwhile.
         let opened = "/proc/self/fd/\(file.number)"
         let (picture, original): (Raster, Size)
         do throws(PictureError) {
@@ -52,7 +55,7 @@ struct ThumbnailMaker {
         }
     }
 
-    /// What is wrong: with the file's content, or with reading it.
+    /// A fault in the file's content, or a failure to read it.
     private enum PictureError: Error {
         case content(String)
         case system(SystemError)
@@ -70,7 +73,7 @@ struct ThumbnailMaker {
         }
         do throws(PhotoError) {
             let original = try JPEGOutline(of: bytes).size
-            // A picture that says nothing sensible of itself is a picture nevertheless.
+            // The picture is usable without valid metadata.
             let upright = ((try? Metadata(of: bytes))?.orientation ?? .topLeft).upright
             let small = try small(bytes, size).reduced(into: size.bounds)
             return (small.turned(by: upright), upright.apply(to: original))
@@ -79,8 +82,8 @@ struct ThumbnailMaker {
         }
     }
 
-    /// The picture, no smaller than twice as large as it is to be, where it has as many pixels: what is averaged then
-    /// looks better than what is left out.
+    /// Returns the picture, decoded at the smallest scale of at least twice the thumbnail's size,
+    /// or in full: averaging the rest looks better than leaving pixels out.
     private static func small(
         _ bytes: [UInt8],
         _ size: ThumbnailSize
@@ -113,7 +116,7 @@ struct ThumbnailMaker {
                 sequence: 0
             )
         }
-        // Colours that no frame can hold; and who says best what is wrong.
+        // The colours fit no frame, or the file is damaged, which this decoder describes best.
         guard let frame else { return try JPEGCodec.decode(bytes).picture }
         return Raster(frame)
     }
@@ -163,7 +166,7 @@ extension ThumbnailSize {
 }
 
 extension Raster {
-    /// How much its light varies: the standard deviation, 0 … 128.
+    /// The standard deviation of the luma, from 0 to 128.
     fileprivate var contrast: Double {
         var (sum, squares) = (0, 0)
         for pixel in pixels {
@@ -177,7 +180,7 @@ extension Raster {
 }
 
 extension ThumbnailError {
-    /// What the system refused.
+    /// Creates the error for a failed system call.
     init(_ error: SystemError) {
         let code: Code =
             switch error.errno {

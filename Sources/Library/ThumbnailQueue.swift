@@ -1,19 +1,19 @@
 import Glibc
 import Platform
 
-/// Has thumbnails made by a process, one after the other, which is started when there is something to do and ends when there
-/// was nothing for a while.
+/// A queue of thumbnails to make, one at a time, in a process of its own. The process starts with
+/// the first job and ends when idle for a while.
 ///
-/// - Context: bound to the library's thread.
+/// - Context: Bound to the library's thread.
 final class ThumbnailQueue {
-    /// What is to be made, and who wants to know.
+    /// A thumbnail to make, and the handler of its result.
     struct Job {
         let path: String
         let size: ThumbnailSize
         let done: (ThumbnailError?) -> Void
-        /// What it was when it was given to a process.
+        /// The state of the file when the process was asked.
         var subject: ThumbnailCache.Subject?
-        /// A process has died of it.
+        /// `true` if a process crashed on it before.
         var isSuspect = false
     }
 
@@ -23,17 +23,19 @@ final class ThumbnailQueue {
     private var waiting: [Job] = []
     private var current: Job?
     private var process: Process?
-    /// Those that were left and have not ended yet.
+    /// The processes given up that have not ended yet.
     private var ending: [Process] = []
     private var timer: EventLoop.Timer?
 
-    /// How long a file may take, in seconds, where somebody waits for it: who has no time but what others leave may take
-    /// any.
+    /// The longest time for one file, in seconds, or `nil` without a limit: at idle priority a file
+    /// may take any time.
     private let timeout: Double?
-    /// How long the process stays for more, in seconds.
+    /// The time that an idle process stays, in seconds.
     private static let stay = 5.0
 
-    /// Starts `arguments` of this program where there is something to do. Throws when the process is out of descriptors.
+    /// Creates a queue that runs this program with `arguments` when it has a job.
+    ///
+    /// - Throws: `SystemError` when there is no descriptor left.
     init(
         _ loop: EventLoop,
         _ arguments: [String],
@@ -47,16 +49,16 @@ final class ThumbnailQueue {
         timer = try loop.timer { [unowned self] in expire() }
     }
 
-    /// Whether there is something to do.
+    /// `true` while a job is running or waiting.
     var isBusy: Bool { current != nil || !waiting.isEmpty }
 
-    /// Makes a thumbnail after those that wait; `done` is called with what was amiss.
+    /// Adds a job to the end of the queue. `done` is called with the error, or `nil` on success.
     func make(_ path: String, _ size: ThumbnailSize, done: @escaping (ThumbnailError?) -> Void) {
         waiting.append(Job(path: path, size: size, done: done))
         proceed()
     }
 
-    /// Ends the processes.
+    /// Kills all processes.
     func end() {
         for process in ending + [process].compactMap(\.self) { process.kill() }
     }
@@ -75,7 +77,7 @@ final class ThumbnailQueue {
             do throws(SystemError) {
                 try give(job)
             } catch  where process != nil {
-                // It has died since, for want of memory maybe.
+                // The process has died while idle, perhaps for lack of memory.
                 leave()
                 try give(job)
             }
@@ -97,7 +99,7 @@ final class ThumbnailQueue {
         try maker.send(ThumbnailWorker.request(job.path, job.size))
     }
 
-    /// Has no more to do with the process, which ends by itself or is killed.
+    /// Gives up the process, which ends by itself or was killed.
     private func leave() {
         if let process { ending.append(process) }
         process = nil
@@ -117,7 +119,7 @@ final class ThumbnailQueue {
             leave()
             finish(ThumbnailError(.system, "\(path): it took too long"))
         } else {
-            // It ends when nobody is there any more.
+            // The process ends when its socket is closed.
             process.hangUp()
             leave()
         }
@@ -136,7 +138,7 @@ final class ThumbnailQueue {
             let signal = status & 0x7F
             let isFilesFault = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGXCPU]
                 .contains(signal)
-            // Who dies of it once may have had no memory, or was killed by somebody.
+            // One crash may be due to a lack of memory, or to a signal from elsewhere.
             if isFilesFault, !job.isSuspect {
                 var again = job
                 again.isSuspect = true
@@ -156,11 +158,11 @@ final class ThumbnailQueue {
     }
 }
 
-/// A process that answers, and its end. Killed when its owner goes.
+/// A child process with a socket, killed when released.
 private final class Process {
     enum News {
         case answered([UInt8])
-        /// As waitpid(2) has it.
+        /// The process ended, with a status as of waitpid(2).
         case ended(CInt)
     }
 
@@ -170,7 +172,8 @@ private final class Process {
     private let onNews: (Process, News) -> Void
     private var hasEnded = false
 
-    /// Starts this program with `arguments`, the other end of a socket as its standard input.
+    /// Starts this program with `arguments`, and with the other end of the socket as its standard
+    /// input.
     init(
         _ arguments: [String],
         _ loop: EventLoop,
@@ -210,7 +213,7 @@ private final class Process {
 
     func kill() { Glibc.kill(id, SIGKILL) }
 
-    /// Lets it end by itself.
+    /// Lets the process end by itself.
     func hangUp() { shutdown(socket.number, CInt(SHUT_WR)) }
 
     private func read() {
@@ -220,7 +223,7 @@ private final class Process {
         watch?.cancel()
         hasEnded = true
         var status: CInt = 0
-        // It has let go of the socket, which it does at its end alone.
+        // The process has closed the socket, which it does only when it ends.
         _ = retryingInterrupts { waitpid(id, &status, 0) }
         onNews(self, .ended(status))
     }
@@ -234,7 +237,7 @@ private final class Process {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // The daemon waits for its signals in its own way.
+        // The daemon blocks signals, which the child must not inherit.
         var none = sigset_t()
         var all = sigset_t()
         sigemptyset(&none)
@@ -249,12 +252,13 @@ private final class Process {
             environment.append(strdup(entry))
             next += 1
         }
-        // Swift's account of a crash takes longer than whoever waits has patience, and is of no use.
+        // Swift's backtrace of a crash takes longer than the caller may wait, and is of no use
+        // here.
         environment += [strdup("SWIFT_BACKTRACE=enable=no"), nil]
         var words = (["dualcamd"] + arguments).map { strdup($0) } + [nil]
         defer { for text in words + environment { free(text) } }
         var id = pid_t()
-        // The program as it was started, even where it has been replaced since.
+        // The program as it was started, even if it was replaced since.
         let error = posix_spawn(&id, "/proc/self/exe", &actions, &attributes, &words, &environment)
         guard error == 0 else {
             throw SystemError("posix_spawn", "the maker of thumbnails", errno: error)

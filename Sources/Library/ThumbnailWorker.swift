@@ -2,21 +2,24 @@ import CLinux
 import Glibc
 import Platform
 
-/// The process that makes thumbnails: it reads what anybody may have put into the library, so that a picture made to crash its
-/// reader takes this one along, and not the stream. What it has loaded and allocated goes with it, too.
+/// The process that makes thumbnails. It reads untrusted files of the library, so that one made to
+/// crash its reader ends this process, not the stream. Its libraries and memory are released with
+/// it.
 package enum ThumbnailWorker {
-    /// Descriptor of the socket to the daemon: each message a request, each answered by one.
+    /// The descriptor of the socket to the daemon. Each message is a request, answered by one
+    /// message.
     private static let socket: CInt = STDIN_FILENO
-    /// Seconds of the processor that a file may take, and bytes of memory, before the process is killed.
+    /// The limits: seconds of processor time per file, and bytes of memory.
     private static let (time, memory): (rlim_t, rlim_t) = (20, 1 << 30)
-    /// The longest message.
+    /// The longest message, in bytes.
     static let longest = 1 << 14
 
-    /// Makes thumbnails for whoever is at the other end of standard input, until that goes. `isIdle`: only when the machine
-    /// has nothing else to do. `program` is "dualcam-VERSION".
+    /// Serves requests from standard input until the other end closes it.
+    ///
+    /// With `isIdle`, runs only when the machine is otherwise idle. `program` is "dualcam-VERSION".
     package static func run(isIdle: Bool, program: String) -> Never {
         if isIdle { clinux_be_idle() }
-        // Where memory is short, this process is the one that is not missed.
+        // This process is the first to go when memory is short.
         if let file = fopen("/proc/self/oom_score_adj", "we") {
             fputs("1000", file)
             fclose(file)
@@ -43,7 +46,8 @@ package enum ThumbnailWorker {
         }
     }
 
-    /// A request is a size and a path, an answer "done" or an error's code and words, each behind a blank.
+    /// Returns a request: a size and a path. An answer is "done", or an error's code and message. A
+    /// space separates the parts.
     static func request(_ path: String, _ size: ThumbnailSize) -> [UInt8] {
         Array("\(size.rawValue) \(path)".utf8)
     }
@@ -61,7 +65,7 @@ package enum ThumbnailWorker {
         }
     }
 
-    /// What an answer says; `nil` for "done".
+    /// Returns the error in an answer, or `nil` for "done".
     static func error(in answer: some Collection<UInt8>) -> ThumbnailError? {
         let text = String(decoding: answer, as: UTF8.self)
         guard text != "done" else { return nil }
