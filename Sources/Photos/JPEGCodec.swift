@@ -1,20 +1,23 @@
 import CTurboJPEG
 package import Frames
 
-/// Turns JPEGs, with libjpeg-turbo's TurboJPEG API. Each call stands for itself; any thread.
+/// Turns, decodes and encodes JPEGs with libjpeg-turbo's TurboJPEG API.
+///
+/// - Context: Any thread. The calls share no state.
 package enum JPEGCodec {
-    /// A turned picture, or why it was not turned.
+    /// The result of turning a picture.
     package enum Turned: Hashable, Sendable {
         /// The new file.
         case done([UInt8])
-        /// It cannot be turned without loss; why, in words that follow a file's name and a colon.
+        /// The picture cannot be turned without loss, for a reason in words that follow a file name
+        /// and a colon.
         case impossible(String)
     }
 
-    /// `bytes`, turned without decoding it: its coefficients change places, and none is lost
-    /// (tjTransform with TJXOPT_PERFECT). All segments stay; what follows the picture goes.
+    /// Turns `bytes` without decoding: moves the coefficients and loses none (tjTransform with
+    /// TJXOPT_PERFECT). Keeps all segments, but no data after the picture.
     ///
-    /// Throws `damaged` for a picture that is not whole, or `noMemory`.
+    /// - Throws: `damaged` for an incomplete picture, `noMemory`.
     package static func turn(
         _ bytes: [UInt8],
         by transform: Transform,
@@ -51,9 +54,9 @@ package enum JPEGCodec {
         return .done(Array(UnsafeBufferPointer(start: result, count: Int(count))))
     }
 
-    /// The pixels of `bytes`, and how their chroma was sampled (a TJSAMP).
+    /// Decodes `bytes` to pixels and the chroma subsampling, a TJSAMP.
     ///
-    /// Throws `damaged`, `unsupported`, `tooLarge` or `noMemory`.
+    /// - Throws: `damaged`, `unsupported`, `tooLarge` or `noMemory`.
     package static func decode(
         _ bytes: [UInt8]
     ) throws(PhotoError) -> (picture: Raster, sampling: Int32) {
@@ -95,7 +98,9 @@ package enum JPEGCodec {
         return (Raster(size: size, pixels: pixels), sampling)
     }
 
-    /// `picture` as a JPEG of `quality`, 1 to 100, and `sampling`, a TJSAMP. Throws `noMemory`.
+    /// Encodes `picture` as a JPEG of `quality`, 1 to 100, and `sampling`, a TJSAMP.
+    ///
+    /// - Throws: `noMemory`, or `damaged` when libjpeg-turbo fails.
     package static func encode(
         _ picture: Raster,
         sampling: Int32,
@@ -125,10 +130,10 @@ package enum JPEGCodec {
         return Array(UnsafeBufferPointer(start: result, count: Int(count)))
     }
 
-    /// `bytes`, turned by decoding and encoding it at `quality`, with the sampling it has; as a bare picture
-    /// without the segments of the first.
+    /// Turns `bytes` by decoding and encoding it at `quality`, with its own subsampling. The result
+    /// is the bare picture, without the segments of the original.
     ///
-    /// Throws what `decode` does.
+    /// - Throws: As `decode`.
     package static func recode(
         _ bytes: [UInt8],
         by transform: Transform,
@@ -142,10 +147,10 @@ package enum JPEGCodec {
         )
     }
 
-    /// `bytes` with the Huffman tables that T.81 gives as typical, where it has none: Motion JPEG means those.
-    /// The tables are what the library itself writes.
+    /// Returns `bytes` with Huffman tables: if it has none, as in Motion JPEG, adds the typical
+    /// tables of T.81, which the library itself writes.
     ///
-    /// Throws what `JPEGOutline` does.
+    /// - Throws: As `JPEGOutline` and `encode`.
     package static func completed(_ bytes: [UInt8]) throws(PhotoError) -> [UInt8] {
         let outline = try JPEGOutline(of: bytes)
         guard !outline.hasTables else { return bytes }
@@ -161,9 +166,10 @@ package enum JPEGCodec {
         return bytes[..<outline.scan] + tables.flatMap { sample[$0.range] } + bytes[outline.scan...]
     }
 
-    /// The last fault of `handle`; nil for one that left the picture whole: stray bytes before the end marker,
-    /// which some cameras leave in every picture. The library keeps the words of its first warning, so one at
-    /// the very end says that there was none before.
+    /// Returns the last error of `handle`, or `nil` if the picture is whole in spite of it: some
+    /// cameras leave stray bytes before the end marker of every picture. The library keeps the
+    /// message of its first warning, so a message about the very end means that there was none
+    /// before.
     private static func failure(of handle: tjhandle) -> PhotoError? {
         let words = String(cString: tjGetErrorStr2(handle))
         let isWarning = tjGetErrorCode(handle) == CInt(TJERR_WARNING.rawValue)
@@ -180,8 +186,8 @@ extension TJCS {
 }
 
 extension CInt {
-    /// This subsampling, a TJSAMP, of a picture on its side; 4:4:4 for 4:1:1, whose other way the library does
-    /// not have.
+    /// The same subsampling, a TJSAMP, of a picture on its side. 4:1:1 becomes 4:4:4, because the
+    /// library has no transposed form of it.
     fileprivate var transposed: CInt {
         switch self {
         case CInt(TJSAMP_422.rawValue): CInt(TJSAMP_440.rawValue)
@@ -193,7 +199,7 @@ extension CInt {
 }
 
 extension Transform {
-    /// The library's name for it.
+    /// The library's name for the transform.
     fileprivate var operation: TJXOP {
         switch (isMirrored, quarterTurns) {
         case (false, 1): TJXOP_ROT90

@@ -1,38 +1,41 @@
 package import Frames
 
-/// What a JPEG file is made of, without looking at a pixel: ITU-T T.81, annex B.
+/// The structure of a JPEG file, without its pixels, according to ITU-T T.81, annex B.
 ///
-/// It reads what others wrote and believes nothing of it: every length is held against what there is.
+/// The file is untrusted: every length is checked against the bytes that exist.
 package struct JPEGOutline: Hashable, Sendable {
     /// A marker segment before the first scan.
     package struct Segment: Hashable, Sendable {
-        /// The marker's second byte: 0xE1 is APP1.
+        /// The second byte of the marker, such as 0xE1 for APP1.
         package let marker: UInt8
-        /// Where it lies: the marker's first byte to its last.
+        /// The bytes of the segment, marker included.
         package let range: Range<Int>
-        /// What it says, behind marker and length.
+        /// The bytes after the marker and the length.
         package var payload: Range<Int> { range.lowerBound + 4..<range.upperBound }
     }
 
-    /// The picture's extent in pixels, as it is stored.
+    /// The size of the picture as stored, in pixels.
     package let size: Size
-    /// Whether it comes in several scans, coarse first.
+    /// `true` if the picture has several scans, the coarse one first.
     package let isProgressive: Bool
-    /// Whether its Huffman tables are in it. Cameras leave them out of Motion JPEG.
+    /// `true` if the file has all tables that it needs. Cameras omit the Huffman tables from Motion
+    /// JPEG.
     package let hasTables: Bool
-    /// All before the first scan, in order; without the start of the image.
+    /// The segments before the first scan, in order, without the start of the image.
     package let segments: [Segment]
-    /// Where the first scan begins: its SOS marker.
+    /// The offset of the first scan's SOS marker.
     package let scan: Int
-    /// Behind the end of the image; what follows belongs to nobody or to a second picture.
+    /// The offset after the end of the image; any further bytes are stray or a second picture.
     package let end: Int
 
-    /// The most pixels of a picture that is looked at: 2^28, more than any camera has.
+    /// The most pixels of a picture to accept: 2^28, more than any camera has.
     package static let maximumArea = 1 << 28
-    /// The most bytes of a file that is looked at.
+    /// The most bytes of a file to accept.
     package static let maximumLength = 1 << 28
 
-    /// The outline of `bytes`. Throws `notJPEG`, `damaged`, `unsupported` or `tooLarge`.
+    /// Reads the outline of `bytes`.
+    ///
+    /// - Throws: `notJPEG`, `damaged`, `unsupported` or `tooLarge`.
     package init(of bytes: [UInt8]) throws(PhotoError) {
         guard bytes.count <= Self.maximumLength else {
             throw PhotoError(.tooLarge, "it has more than \(Self.maximumLength >> 20) MiB")
@@ -61,24 +64,26 @@ package struct JPEGOutline: Hashable, Sendable {
         guard let frame else { throw PhotoError(.damaged, "a scan comes before its frame") }
         self.segments = segments
         size = frame.size
-        // Baseline, extended and progressive with Huffman coding; arithmetic coding needs no tables.
+        // Baseline, extended and progressive with Huffman coding; arithmetic coding needs no
+        // tables.
         isProgressive = frame.marker == 0xC2 || frame.marker == 0xCA
         self.hasTables = hasTables || frame.marker > 0xC8
         end = try Self.end(of: bytes, from: position)
-        // Each block of 64 pixels takes a bit at the least; who claims more wants our memory.
+        // A block of 64 pixels takes at least a bit. A file that claims more is made to exhaust the
+        // memory.
         guard size.area / 512 <= bytes.count else {
             throw PhotoError(.damaged, "it has too few bytes for \(size) pixels")
         }
     }
 
-    /// The segments called `marker` whose payload begins with `name`.
+    /// Returns the segments with the marker `marker` whose payload begins with `name`.
     package func segments(_ marker: UInt8, named name: String, in bytes: [UInt8]) -> [Segment] {
         segments.filter { $0.marker == marker && bytes[$0.payload].starts(with: name.utf8) }
     }
 
     private static func segment(of bytes: [UInt8], at start: Int) throws(PhotoError) -> Segment {
         var position = start
-        // Any number of 0xFF may precede a marker.
+        // Any number of 0xFF bytes may precede a marker.
         while position + 1 < bytes.count, bytes[position] == 0xFF, bytes[position + 1] == 0xFF {
             position += 1
         }
@@ -104,7 +109,7 @@ package struct JPEGOutline: Hashable, Sendable {
             width: Int(frame[first + 3]) << 8 | Int(frame[first + 4]),
             height: Int(frame[first + 1]) << 8 | Int(frame[first + 2])
         )
-        // A height that only follows the scan (DNL) is of no camera.
+        // No camera leaves the height to a DNL segment after the scan.
         guard size.area > 0 else { throw PhotoError(.damaged, "it has no pixels") }
         guard size.area <= maximumArea else {
             throw PhotoError(.tooLarge, "it claims \(size) pixels")
@@ -115,7 +120,7 @@ package struct JPEGOutline: Hashable, Sendable {
         return size
     }
 
-    /// Behind the end of the image that is read from `start`, inside of a scan.
+    /// Returns the offset after the end of the image, searching from `start` inside a scan.
     private static func end(of bytes: [UInt8], from start: Int) throws(PhotoError) -> Int {
         var position = start
         while position + 1 < bytes.count {
@@ -130,7 +135,7 @@ package struct JPEGOutline: Hashable, Sendable {
             // Tables and further scans.
             case 0xC4, 0xDA...0xDD, 0xE0...0xFE:
                 position = try segment(of: bytes, at: position).range.upperBound
-            // Nothing that may stand there: the library will say what it makes of it.
+            // An invalid marker: the library will report it.
             default: position += 2
             }
         }

@@ -2,15 +2,18 @@ import CExiv2
 package import Frames
 import Glibc
 
-/// The metadata of one JPEG, read and written by Exiv2, whose names for tags it uses: "Exif.Photo.FNumber".
+/// The metadata of one JPEG, read and written with Exiv2 under its names for tags, such as
+/// "Exif.Photo.FNumber".
 ///
-/// - Context: bound to one thread at a time.
+/// - Context: One thread at a time.
 package final class Metadata {
     private let file: OpaquePointer
-    /// Exiv2 reads from it for as long as it lives.
+    /// A copy of the file, from which Exiv2 reads for its whole life.
     private let bytes: UnsafeMutableBufferPointer<UInt8>
 
-    /// Reads the metadata of `bytes`. Throws `damaged`.
+    /// Reads the metadata of `bytes`.
+    ///
+    /// - Throws: `damaged`.
     package init(of bytes: [UInt8]) throws(PhotoError) {
         let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: bytes.count)
         _ = copy.initialize(from: bytes)
@@ -28,8 +31,8 @@ package final class Metadata {
         bytes.deallocate()
     }
 
-    /// The value of a tag, as text; nil where it has none. Setting one that Exiv2 does not take, or nil, does
-    /// nothing.
+    /// The value of a tag as text, or `nil` without one. Setting `nil`, or a value that Exiv2
+    /// rejects, has no effect.
     package subscript(_ tag: String) -> String? {
         get {
             var value = [CChar](repeating: 0, count: 1024)
@@ -40,7 +43,7 @@ package final class Metadata {
         }
     }
 
-    /// The embedded thumbnail, a JPEG; none for nil.
+    /// The embedded thumbnail, a JPEG, or `nil`.
     package var thumbnail: [UInt8]? {
         get {
             var count = 0
@@ -51,14 +54,15 @@ package final class Metadata {
         set { _ = exiv2_set_thumbnail(file, newValue ?? [], newValue?.count ?? 0) }
     }
 
-    /// How the pixels lie.
+    /// The orientation of the pixels.
     package var orientation: EXIFOrientation {
         get { EXIFOrientation(tag: self["Exif.Image.Orientation"].flatMap { Int($0) } ?? 1) }
         set { self["Exif.Image.Orientation"] = "\(newValue.rawValue)" }
     }
 
-    /// The whole file with what was set; every other byte of it is as it was. Throws `metadata` where that has no
-    /// room.
+    /// Returns the whole file with the new metadata; all other bytes stay as they were.
+    ///
+    /// - Throws: `metadata` when the new metadata does not fit.
     package func written() throws(PhotoError) -> [UInt8] {
         var count = 0
         var reason = [CChar](repeating: 0, count: 256)
@@ -67,7 +71,7 @@ package final class Metadata {
         }
         defer { free(start) }
         let new = Array(UnsafeBufferPointer(start: start, count: count))
-        // Exiv2 writes comments and profiles anew, too, and not quite as they were.
+        // Exiv2 also rewrites comments and profiles, not exactly as they were.
         let old = Array(bytes)
         let outline = try JPEGOutline(of: old)
         let others = outline.segments.filter { !$0.isMetadata(in: old) }
@@ -82,7 +86,7 @@ package final class Metadata {
 }
 
 extension JPEGOutline.Segment {
-    /// Whether it is what Exiv2 is asked to write: Exif or XMP.
+    /// Returns `true` for the metadata that Exiv2 is to write: Exif or XMP.
     fileprivate func isMetadata(in bytes: [UInt8]) -> Bool {
         marker == 0xE1
             && ["Exif\0", "http://ns.adobe.com/xap/1.0/\0"].contains {
@@ -91,12 +95,13 @@ extension JPEGOutline.Segment {
     }
 }
 
-/// The characters before the zero.
+/// Returns the text before the terminating zero.
 private func text(_ characters: [CChar]) -> String {
     String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
-/// How a picture's pixels lie: EXIF's tag 0x0112. The names say where its first row and column are.
+/// The orientation of a picture's pixels: EXIF tag 0x0112. The names say where the first row and
+/// column are.
 package enum EXIFOrientation: Int, CaseIterable, Sendable {
     /// Upright.
     case topLeft = 1
@@ -108,14 +113,14 @@ package enum EXIFOrientation: Int, CaseIterable, Sendable {
     case bottomLeft
     /// On its side and mirrored.
     case leftTop
-    /// Needs a quarter turn clockwise.
+    /// Upright after a quarter turn clockwise.
     case rightTop
     /// On its other side and mirrored.
     case rightBottom
-    /// Needs a quarter turn anticlockwise.
+    /// Upright after a quarter turn anticlockwise.
     case leftBottom
 
-    /// What the tag says; what it must not say counts as upright.
+    /// The orientation for the value of the tag. Invalid values mean upright.
     package init(tag: Int) { self = EXIFOrientation(rawValue: tag) ?? .topLeft }
 
     /// The orientation of pixels that `transform` makes upright.
@@ -123,7 +128,7 @@ package enum EXIFOrientation: Int, CaseIterable, Sendable {
         self = EXIFOrientation.allCases.first { $0.upright == transform } ?? .topLeft
     }
 
-    /// What makes the picture upright.
+    /// The transform that makes the picture upright.
     package var upright: Transform {
         switch self {
         case .topLeft: .identity

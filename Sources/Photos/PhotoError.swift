@@ -1,23 +1,23 @@
-/// A photograph that cannot be read or written, and why.
+/// A failure to read or write a photograph.
 package struct PhotoError: Error, Hashable, CustomStringConvertible {
-    /// What kind of fault it is.
+    /// The kind of failure.
     package enum Code: Hashable, Sendable {
-        /// No JPEG at all.
+        /// The file is not a JPEG.
         case notJPEG
-        /// A JPEG that ends early or is damaged.
+        /// The JPEG ends early or is damaged.
         case damaged
-        /// A JPEG of a kind that the library does not know.
+        /// The JPEG is of a kind that is not supported.
         case unsupported
-        /// More bytes or pixels than any camera's picture has.
+        /// The file has more bytes or pixels than any camera's picture.
         case tooLarge
-        /// What was to be written into its metadata has no room there or is not taken.
+        /// The new metadata does not fit or is rejected.
         case metadata
-        /// There is no memory.
+        /// There is not enough memory.
         case noMemory
     }
-    /// What kind of fault it is.
+    /// The kind of failure.
     package let code: Code
-    /// What is wrong, in words that follow a file's name and a colon.
+    /// The message, in words that follow a file name and a colon.
     package let description: String
 
     init(_ code: Code, _ description: String) {

@@ -2,15 +2,15 @@ package import Frames
 import Glibc
 
 extension Photograph {
-    /// When a photograph was taken, by the calendar.
+    /// The date and time of a photograph.
     package struct Moment: Hashable, Sendable {
-        /// Microseconds since 1970.
+        /// The time in microseconds since 1970.
         package let microseconds: Int64
 
-        /// That long after 1970.
+        /// Creates the moment `microseconds` after 1970.
         package init(microseconds: Int64) { self.microseconds = microseconds }
 
-        /// When CLOCK_MONOTONIC showed `timestamp`, `now` being what it shows.
+        /// Converts `timestamp` of CLOCK_MONOTONIC, whose present time is `now`.
         package init(_ timestamp: Timestamp, now: Timestamp) {
             var time = timespec()
             clock_gettime(CLOCK_REALTIME, &time)
@@ -18,10 +18,10 @@ extension Photograph {
             microseconds = wall - (now.nanoseconds - timestamp.nanoseconds) / 1000
         }
 
-        /// "2026-11-21_143005.123", local time: part of a file's name.
+        /// The local time as part of a file name: "2026-11-21_143005.123".
         package var name: String { text("%Y-%m-%d_%H%M%S") + "." + milliseconds }
 
-        /// EXIF's tags for it.
+        /// The EXIF tags of the moment.
         var tags: [String: String] {
             let date = text("%Y:%m:%d %H:%M:%S")
             var zone = text("%z")
@@ -52,13 +52,15 @@ extension Photograph {
         }
     }
 
-    /// Extent of the thumbnail in a photograph's metadata.
+    /// The bounds of the thumbnail in the metadata, in pixels.
     private static let thumbnailBounds = Size(width: 160, height: 120)
 
-    /// A photograph of a camera's own JPEG, which `transform` makes upright: turned without loss where that is
-    /// possible, else as it is with the tag that says so. Tables that the camera left out are put in.
+    /// Returns a photograph from a camera's own JPEG, which `transform` makes upright. It is turned
+    /// without loss where possible, otherwise marked with the orientation tag. Missing Huffman
+    /// tables are added.
     ///
-    /// Throws `notJPEG` or `damaged` for a frame that is not whole: the next may be.
+    /// - Throws: `notJPEG` or `damaged` for an incomplete frame, after which the next may succeed;
+    ///   `unsupported`, `tooLarge`, `metadata` or `noMemory`.
     package static func taken(
         jpeg: [UInt8],
         upright transform: Transform,
@@ -70,7 +72,8 @@ extension Photograph {
         let isProgressive = try JPEGOutline(of: whole).isProgressive
         switch try JPEGCodec.turn(whole, by: transform, progressive: isProgressive) {
         case .done(let turned):
-            // Turning by nothing shows that it is whole; then its own bytes are as good.
+            // Even the identity transform checks that the picture is whole; the camera's own bytes
+            // are then as good.
             let bytes = transform == .identity ? whole : turned
             return try described(bytes, .topLeft, moment, tags, of: nil)
         case .impossible:
@@ -79,7 +82,9 @@ extension Photograph {
         }
     }
 
-    /// A photograph of pixels, which `transform` makes upright.
+    /// Returns a photograph of `picture`, which `transform` makes upright.
+    ///
+    /// - Throws: `damaged`, `metadata` or `noMemory`.
     package static func taken(
         _ picture: Raster,
         upright transform: Transform,
@@ -87,12 +92,12 @@ extension Photograph {
         tags: [String: String]
     ) throws(PhotoError) -> Photograph {
         let upright = picture.turned(by: transform)
-        // 4:2:0: cameras that are not asked for JPEG give no more chroma than half.
+        // 4:2:0, because the raw formats of cameras have at most half the chroma.
         let bytes = try JPEGCodec.encode(upright, sampling: 2, quality: quality)
         return try described(bytes, .topLeft, moment, tags, of: upright)
     }
 
-    /// `bytes` with metadata; `picture` are its pixels, where they are at hand.
+    /// Returns `bytes` with metadata. `picture` has its pixels if they are already decoded.
     private static func described(
         _ bytes: [UInt8],
         _ orientation: EXIFOrientation,
@@ -116,6 +121,6 @@ extension Photograph {
         return try Photograph(try metadata.written())
     }
 
-    /// Its extent as it is looked at, in pixels.
+    /// The size as displayed, in pixels.
     package var size: Size { orientation.upright.apply(to: outline.size) }
 }

@@ -1,45 +1,48 @@
 import Frames
 
-/// A photograph as a file holds it: a JPEG and what it says of itself.
+/// A photograph as stored in a file: a JPEG with its metadata.
 package struct Photograph: Sendable {
     /// The whole file.
     package let bytes: [UInt8]
-    /// What it is made of.
+    /// The structure of the file.
     package let outline: JPEGOutline
-    /// How its pixels lie.
+    /// The orientation of the pixels.
     package let orientation: EXIFOrientation
 
-    /// Reads `bytes`. Throws `notJPEG`, `damaged`, `unsupported` or `tooLarge`.
+    /// Reads `bytes`.
+    ///
+    /// - Throws: `notJPEG`, `damaged`, `unsupported` or `tooLarge`.
     package init(_ bytes: [UInt8]) throws(PhotoError) {
         self.bytes = bytes
         outline = try JPEGOutline(of: bytes)
         orientation = try Metadata(of: bytes).orientation
     }
 
-    /// What became of a photograph that was to be upright.
+    /// The result of making a photograph upright.
     package enum Outcome: Hashable, Sendable {
-        /// It is upright already.
+        /// The photograph was upright already.
         case upright
-        /// The new file. No coefficient of the picture was lost.
+        /// The new file, turned without loss of any coefficient.
         case turned([UInt8])
         /// The new file, encoded again.
         case recoded([UInt8])
-        /// Turning would lose something: its pixels and its tag stay. Why.
+        /// The pixels and the tag stay, because turning would lose something, for this reason.
         case kept(String)
     }
 
-    /// The quality that a picture is encoded with.
+    /// The quality of encoded pictures, from 1 to 100.
     package static let quality = 92
 
-    /// Makes it upright. Everything else that it says of itself stays, and stays right; so do its colour profile,
-    /// its thumbnail and what follows the picture.
+    /// Turns the pixels upright and corrects the metadata that depend on it. All other metadata,
+    /// the colour profile and the data after the picture stay; the thumbnail is turned too.
     ///
-    /// `lossy` allows to encode it again where its coefficients cannot be turned. Throws `damaged`, `unsupported`,
-    /// `tooLarge`, `metadata` or `noMemory`.
+    /// With `lossy`, a picture whose coefficients cannot be turned is encoded again.
+    ///
+    /// - Throws: `damaged`, `unsupported`, `tooLarge`, `metadata` or `noMemory`.
     package func upright(lossy: Bool) throws(PhotoError) -> Outcome {
         let transform = orientation.upright
         guard transform != .identity else { return .upright }
-        // Its index has the others' places, which would be wrong.
+        // The index has the offsets of the other pictures, which would become wrong.
         guard outline.segments(0xE2, named: "MPF\0", in: bytes).isEmpty else {
             return .kept("it holds more than one picture")
         }
@@ -59,7 +62,8 @@ package struct Photograph: Sendable {
         }
     }
 
-    /// The bare `picture` with the segments that this one has: all but what says how the first was encoded.
+    /// Adds the segments of this photograph to the bare `picture`, except for those that describe
+    /// the old encoding.
     private func dressed(_ picture: [UInt8]) throws(PhotoError) -> [UInt8] {
         let own = outline.segments.filter {
             ($0.marker >= 0xE0 && $0.marker <= 0xEF && $0.marker != 0xEE) || $0.marker == 0xFE
@@ -69,14 +73,15 @@ package struct Photograph: Sendable {
             !hasHeader || $0.marker != 0xE0
         }
         let first = bare.first?.range.lowerBound ?? 2
-        // The header of JFIF comes first, whoever wrote it.
+        // The JFIF header must come first, from either file.
         let header =
             hasHeader ? [] : bare.prefix { $0.marker == 0xE0 }.flatMap { picture[$0.range] }
         let rest = hasHeader ? first : bare.first { $0.marker != 0xE0 }?.range.lowerBound ?? first
         return [0xFF, 0xD8] + header + own.flatMap { bytes[$0.range] } + picture[rest...]
     }
 
-    /// The turned `picture` with the metadata that are right for it, and what followed the first.
+    /// Returns the turned `picture` with corrected metadata, and with the data that followed the
+    /// original.
     private func finished(
         _ picture: [UInt8],
         _ transform: Transform
@@ -86,7 +91,7 @@ package struct Photograph: Sendable {
         do throws(PhotoError) {
             return try metadata.written()
         } catch  where error.code == .metadata && metadata.thumbnail != nil {
-            // The one thing that can be had again.
+            // The thumbnail is all that can be made again.
             metadata.thumbnail = nil
             return try metadata.written()
         }
@@ -94,7 +99,8 @@ package struct Photograph: Sendable {
 }
 
 extension Metadata {
-    /// Makes right what speaks of a picture of `size` whose pixels were turned by `transform` and are upright now.
+    /// Corrects the metadata of a picture of `size` whose pixels were turned upright by
+    /// `transform`.
     fileprivate func turn(by transform: Transform, from size: Size) {
         for tag in ["Exif.Image.Orientation", "Exif.Thumbnail.Orientation", "Xmp.tiff.Orientation"]
         where self[tag] != nil { self[tag] = "1" }
@@ -116,7 +122,7 @@ extension Metadata {
         for tag in ["Exif.Photo.SubjectArea", "Exif.Photo.SubjectLocation"] {
             guard var numbers = self[tag]?.split(separator: " ").compactMap({ Int($0) }),
                 (2...4).contains(numbers.count),
-                // What the tag can hold; others may have written more.
+                // The range of the tag's type; the file may have larger numbers.
                 numbers.allSatisfy({ (0...65535).contains($0) })
             else { continue }
             (numbers[0], numbers[1]) = transform.apply(toX: numbers[0], y: numbers[1], in: size)
@@ -133,7 +139,9 @@ extension Metadata {
     /// More pixels than a thumbnail of 64 KiB needs.
     private static let largestThumbnail = 1 << 20
 
-    /// Throws what `JPEGCodec` does, for a thumbnail that is none.
+    /// Returns the thumbnail turned by `transform`.
+    ///
+    /// - Throws: As `JPEGCodec` for an invalid thumbnail.
     private func turned(
         thumbnail: [UInt8],
         by transform: Transform

@@ -1,7 +1,7 @@
 package import Frames
 
 extension Raster {
-    /// The pixels of `frame`, a YUV picture as cameras and the stream have it.
+    /// Converts `frame`, a YUV picture from a camera or the stream, to pixels.
     package init(_ frame: Frame) {
         let layout = frame.layout
         let size = layout.size
@@ -9,7 +9,7 @@ extension Raster {
         let isPacked = layout.format == .yuyv || layout.format == .uyvy
         let lumaStep = isPacked ? 2 : 1
         let lumaOffset = layout.format == .uyvy ? 1 : 0
-        // Where chroma is: two planes, or one between luma or each other, or none.
+        // The places of the chroma: two planes, one interleaved with luma or with itself, or none.
         let (u, v, chromaStep, horizontal, vertical): (Plane, Plane, Int, Int, Int)
         var (uOffset, vOffset) = (0, 0)
         switch layout.format {
@@ -46,7 +46,7 @@ extension Raster {
         self.init(size: size, pixels: pixels)
     }
 
-    /// From YUV to RGB, in 2^-16 (ITU-R BT.601 and BT.709).
+    /// The weights from YUV to RGB, in units of 2^-16 (ITU-R BT.601 and BT.709).
     private struct Weights {
         let (luma, black): (Int, Int)
         let (redV, greenU, greenV, blueU): (Int, Int, Int, Int)
@@ -74,7 +74,8 @@ extension Raster {
         }
     }
 
-    /// The same, made so small that it fits into `bounds`: each pixel the mean of those that it stands for.
+    /// Returns the picture scaled down to fit `bounds`, each pixel the mean of those that it
+    /// replaces.
     package func reduced(into bounds: Size) -> Raster {
         let factor = max(
             1,

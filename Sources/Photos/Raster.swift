@@ -1,24 +1,25 @@
 package import Frames
 
-/// A picture in memory, for what is not on a frame's way.
+/// A picture in memory, for work outside the pipeline.
 package struct Raster: Hashable, Sendable {
-    /// Its extent in pixels.
+    /// The size in pixels.
     package let size: Size
-    /// Rows from the top, without gaps; red in the lowest byte, then green, blue, and one that means nothing.
+    /// The pixels in rows from the top, without padding: red in the lowest byte, then green, blue
+    /// and an unused byte.
     package let pixels: [UInt32]
 
-    /// A picture of `size`; `pixels` are as many.
+    /// Creates a picture from `size.area` pixels.
     package init(size: Size, pixels: [UInt32]) {
         precondition(pixels.count == size.area)
         self.size = size
         self.pixels = pixels
     }
 
-    /// The same, turned.
+    /// Returns the picture turned by `transform`.
     package func turned(by transform: Transform) -> Raster {
         let target = transform.apply(to: size)
         let back = transform.inverse
-        // Where a pixel comes from is linear in where it lies.
+        // The source index is linear in the target's coordinates.
         func source(_ x: Int, _ y: Int) -> Int {
             let place = back.apply(toX: x, y: y, in: target)
             return place.y * size.width + place.x
