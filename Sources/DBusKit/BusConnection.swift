@@ -1,24 +1,24 @@
 import CDBus
 package import Platform
 
-/// A private connection to a message bus, driven by an EventLoop.
+/// A private connection to a message bus, driven by an `EventLoop`.
 ///
-/// Nothing is called from within a call of ours: answers, signals and `onDisconnect` come in a
-/// later round of the loop. Losing the bus does not end the program.
+/// No method calls back before it returns: answers, signals and `onDisconnect` come in a later
+/// round of the loop. The program goes on when the bus is lost.
 ///
-/// - Context: bound to the loop's thread.
+/// - Context: Bound to the loop's thread.
 package final class BusConnection {
-    /// Which bus.
+    /// The address of a bus.
     package enum Bus: Hashable, Sendable {
-        /// The user's session bus, as the environment names it.
+        /// The user's session bus, according to the environment.
         case session
         /// The machine's system bus.
         case system
-        /// The bus at a D-Bus address: "unix:path=/run/user/1000/bus".
+        /// The bus at a D-Bus address, such as "unix:path=/run/user/1000/bus".
         case address(String)
     }
 
-    /// Ends a subscription when it is released.
+    /// A subscription to signals, which ends when it is released.
     package final class Subscription {
         fileprivate let rule: MatchRule
         fileprivate let handler: (Signal) -> Void
@@ -45,15 +45,17 @@ package final class BusConnection {
     private let binding: LoopBinding
     private var subscriptions: [WeakSubscription] = []
     private var pending: [ObjectIdentifier: PendingCall] = [:]
-    /// Answers method calls; without it they are answered with UnknownMethod.
+    /// The handler of method calls. Without one, calls are answered with UnknownMethod.
     var onCall: ((Message) -> Void)?
-    /// Called at the end of a round of the loop after `soon()`.
+    /// Called in the round of the loop that follows `soon()`, before messages are dispatched.
     var onRound: () -> Void = {}
-    /// Called once when the bus is gone; nothing works afterwards.
+    /// Called once when the bus is lost; the connection is of no use afterwards.
     package var onDisconnect: () -> Void = {}
 
-    /// Connects and says hello, which blocks while the bus answers. Throws what libdbus says when
-    /// there is no such bus, or Failed when the process is out of descriptors.
+    /// Connects to `bus` and registers. Blocks until the bus answers.
+    ///
+    /// - Throws: The error of libdbus if there is no such bus, `Failed` without descriptors, or
+    ///   `NoMemory`.
     package init(to bus: Bus = .session, loop: EventLoop) throws(DBusError) {
         handle = try Handle(bus)
         do {
@@ -86,21 +88,22 @@ package final class BusConnection {
         binding.detach()
     }
 
-    /// The name that the bus gave to this connection: ":1.42".
+    /// The name given to this connection by the bus, such as ":1.42".
     package var uniqueName: String {
         dbus_bus_get_unique_name(handle.pointer).map { String(cString: $0) } ?? ""
     }
 
-    /// Whether the bus is still there, as far as is known.
+    /// `true` while the connection to the bus is open, as far as known.
     package var isConnected: Bool { dbus_connection_get_is_connected(handle.pointer) != 0 }
 
-    /// Takes the bus name `name`. Throws org.freedesktop.DBus.Error.AddressInUse when another
-    /// program has it, and what the bus says otherwise. Blocks while the bus answers.
+    /// Requests the bus name `name`. Blocks until the bus answers.
+    ///
+    /// - Throws: `AddressInUse` when another program has the name, or the error of the bus.
     package func requestName(_ name: String) throws(DBusError) {
         let result = try call(
             .bus("RequestName", [.string(name), .uint32(UInt32(DBUS_NAME_FLAG_DO_NOT_QUEUE))])
         )
-        // 1: primary owner; 4: it was ours already.
+        // 1: primary owner; 4: already the owner.
         guard let code = result.first?.integer, code == 1 || code == 4 else {
             throw DBusError(
                 "org.freedesktop.DBus.Error.AddressInUse",
@@ -109,13 +112,16 @@ package final class BusConnection {
         }
     }
 
-    /// Waits until everything sent has left the process. For the end of a program.
+    /// Waits until all messages have left the process, before the program ends.
     package func flush() { dbus_connection_flush(handle.pointer) }
 
     // MARK: - Calls
 
-    /// Calls and waits for the answer; its values. Throws the error that was answered, or NoReply
-    /// after the call's timeout. Blocks the thread: for clients, never from a handler.
+    /// Calls a method, waits for the answer, and returns its values.
+    ///
+    /// - Throws: The error answered, `NoReply` after the call's timeout, or `InvalidArgs` for an
+    ///   invalid call.
+    /// - Context: Blocks the thread: for clients, never in a handler.
     package func call(_ call: MethodCall) throws(DBusError) -> [Value] {
         let message = try Message(call)
         var failure = CDBus.DBusError()
@@ -131,8 +137,13 @@ package final class BusConnection {
         return try Message(owning: reply).values()
     }
 
-    /// Calls; `completion` has the answer's values, or the error that was answered, NoReply after
-    /// the call's timeout. It is called once, later, unless this connection is released before.
+    /// Calls a method, and calls `completion` with the values or the error of the answer.
+    ///
+    /// `completion` is called once, in a later round, with `NoReply` after the call's timeout;
+    /// never after the connection is released.
+    ///
+    /// - Throws: `InvalidArgs` for an invalid call, `Disconnected` or `NoMemory`. `completion` is
+    ///   then not called.
     package func call(
         _ call: MethodCall,
         completion: @escaping (Result<[Value], DBusError>) -> Void
@@ -161,21 +172,22 @@ package final class BusConnection {
         }
     }
 
-    /// dbus takes milliseconds, of which INT_MAX means without end.
+    /// libdbus takes milliseconds, of which INT_MAX means without end.
     private func milliseconds(_ seconds: Double) -> CInt {
         CInt(max(1, min(seconds * 1000, 1e9)))
     }
 
     // MARK: - Signals
 
-    /// Calls `handler` for each signal that `rule` takes, until what is returned is released.
+    /// Calls `handler` for each signal that matches `rule`, until the subscription is released.
     package func subscribe(
         _ rule: MatchRule,
         handler: @escaping (Signal) -> Void
     ) -> Subscription {
         let subscription = Subscription(rule, self, handler: handler)
         subscriptions.append(WeakSubscription(subscription: subscription))
-        // Without an error to fill in it does not wait for the bus, which keeps the order anyway.
+        // Without an error to fill in, this does not wait for the bus, which keeps the order
+        // anyway.
         dbus_bus_add_match(handle.pointer, rule.text, nil)
         return subscription
     }
@@ -188,10 +200,10 @@ package final class BusConnection {
 
     // MARK: - Messages
 
-    /// Has the loop call `onRound` soon.
+    /// Makes the loop call `onRound` soon.
     func soon() { binding.soon() }
 
-    /// Sends `message`; lost silently when the bus is gone, as `onDisconnect` tells.
+    /// Sends `message`. Lost without an error when the bus is gone, which `onDisconnect` reports.
     func send(_ message: Message) {
         dbus_connection_send(handle.pointer, message.pointer, nil)
     }
@@ -216,7 +228,7 @@ package final class BusConnection {
         }
     }
 
-    /// libdbus forgets the calls under way when the bus goes, so they are ended here.
+    /// Ends the pending calls, which libdbus forgets when the bus is lost.
     private func end() {
         let calls = pending.values
         pending = [:]
@@ -231,12 +243,12 @@ package final class BusConnection {
         guard let path = message.path, let interface = message.interface,
             let member = message.member
         else { return }
-        // libdbus makes this one itself; the bus lets nobody send it.
+        // libdbus makes this signal itself; the bus allows nobody to send it.
         if interface == "org.freedesktop.DBus.Local", message.sender == nil {
             if member == "Disconnected" { end() }
             return
         }
-        // A signal too large to look at is none of those that we wait for.
+        // A signal over the limit of values is none that a subscriber waits for.
         guard let sender = message.sender, !subscriptions.isEmpty,
             let values = try? message.values()
         else { return }
@@ -254,7 +266,7 @@ package final class BusConnection {
     }
 }
 
-/// A DBusConnection, owned: private, closed at its end.
+/// An owned, private DBusConnection, closed on release.
 final class Handle {
     let pointer: OpaquePointer
 
@@ -290,7 +302,7 @@ final class Handle {
     }
 }
 
-/// A call under way: a DBusPendingCall, owned.
+/// An owned DBusPendingCall.
 final class PendingCall {
     private let pointer: OpaquePointer
     var onReply: (Result<[Value], DBusError>) -> Void = { _ in }
@@ -299,9 +311,9 @@ final class PendingCall {
 
     deinit { dbus_pending_call_unref(pointer) }
 
-    /// From now on `onReply` is called, once. False when there is no memory for that.
+    /// Arms `onReply`, to be called once. Returns `false` when out of memory.
     func start() -> Bool {
-        // Not retained: the connection keeps it until it is answered or cancelled.
+        // Not retained: the connection holds the call until it is answered or cancelled.
         let context = Unmanaged.passUnretained(self).toOpaque()
         return dbus_pending_call_set_notify(
             pointer,
@@ -314,7 +326,7 @@ final class PendingCall {
         ) != 0
     }
 
-    /// `onReply` is not called any more.
+    /// Cancels the call: `onReply` will not be called.
     func cancel() { dbus_pending_call_cancel(pointer) }
 
     private func finish() {
@@ -326,7 +338,7 @@ final class PendingCall {
 }
 
 extension DBusError {
-    /// What libdbus filled in.
+    /// Copies an error of libdbus.
     init(taking error: CDBus.DBusError) {
         self.init(
             error.name.map { String(cString: $0) } ?? "org.freedesktop.DBus.Error.Failed",

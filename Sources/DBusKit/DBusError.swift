@@ -1,30 +1,31 @@
-/// An error as D-Bus carries it: a name for programs, a sentence for people.
+/// A D-Bus error: a name for programs and a sentence for people.
 package struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Such as "org.freedesktop.DBus.Error.InvalidArgs".
+    /// The name, such as "org.freedesktop.DBus.Error.InvalidArgs".
     package let name: String
-    /// What happened, in one sentence. Sent cut to 1024 characters.
+    /// The message, in one sentence. Sent cut to 1024 characters.
     package let message: String
 
-    /// An error called `name`, which must be a valid error name when it is sent.
+    /// Creates an error. `name` must be a valid error name if the error is to be sent.
     package init(_ name: String, _ message: String) {
         self.name = name
         self.message = message
     }
 
-    /// "org.freedesktop.DBus.Error.InvalidArgs: Swap takes (a{sv}), not (s)".
+    /// The error in one line: "org.freedesktop.DBus.Error.InvalidArgs: Swap takes (a{sv}), not
+    /// (s)".
     package var description: String { "\(name): \(message)" }
 
-    /// Something else went wrong.
+    /// The error for other failures.
     package static func failed(_ message: String) -> DBusError { standard("Failed", message) }
-    /// An argument of the wrong type or of no meaning.
+    /// The error for an argument of the wrong type or value.
     package static func invalidArguments(_ message: String) -> DBusError {
         standard("InvalidArgs", message)
     }
-    /// A request larger than we look at.
+    /// The error for a request over a limit.
     package static func limitsExceeded(_ message: String) -> DBusError {
         standard("LimitsExceeded", message)
     }
-    /// The connection is closed.
+    /// The error for a closed connection.
     package static func disconnected(_ message: String) -> DBusError {
         standard("Disconnected", message)
     }

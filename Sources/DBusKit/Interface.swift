@@ -1,23 +1,24 @@
-/// What an object offers under one interface name: the Swift form of `dbus/*.xml`.
+/// The members of a D-Bus interface: the Swift form of `dbus/*.xml`.
 package struct Interface: Hashable, Sendable, CustomStringConvertible {
     /// An argument of a method or signal.
     package struct Argument: Hashable, Sendable {
-        /// What documents and introspection call it.
+        /// The name in introspection data.
         package let name: String
-        /// The type of its values.
+        /// The type of the values.
         package let type: CompleteType
     }
 
     /// A method.
     package struct Method: Hashable, Sendable {
-        /// Its name.
+        /// The name of the method.
         package let name: String
-        /// What a call brings.
+        /// The arguments of a call.
         package let takes: [Argument]
-        /// What the answer brings.
+        /// The values of the answer.
         package let gives: [Argument]
 
-        /// `Method("Swap", takes: ["options": "a{sv}"], gives: ["swapped": "b"])`
+        /// Creates a method: `Method("Swap", takes: ["options": "a{sv}"], gives: ["swapped":
+        /// "b"])`.
         package init(
             _ name: String,
             takes: KeyValuePairs<String, CompleteType> = [:],
@@ -34,12 +35,12 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
 
     /// A signal.
     package struct Signal: Hashable, Sendable {
-        /// Its name.
+        /// The name of the signal.
         package let name: String
-        /// What it brings.
+        /// The arguments of the signal.
         package let carries: [Argument]
 
-        /// `Signal("FailedToStart", ["reason": "s"])`
+        /// Creates a signal: `Signal("FailedToStart", ["reason": "s"])`.
         package init(_ name: String, _ carries: KeyValuePairs<String, CompleteType> = [:]) {
             self.name = name
             self.carries = carries.map(Argument.init)
@@ -48,28 +49,28 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
 
     /// A property.
     package struct Property: Hashable, Sendable {
-        /// What PropertiesChanged tells of it: the EmitsChangedSignal annotation.
+        /// The content of PropertiesChanged for a property: the EmitsChangedSignal annotation.
         package enum Change: String, Sendable {
-            /// Its new value.
+            /// The new value.
             case value = "true"
-            /// That it changed, not to what.
+            /// The name without the value.
             case invalidates
-            /// Nothing, since it never changes.
+            /// Nothing, because the property never changes.
             case constant = "const"
-            /// Nothing, since it changes too often; to be asked for.
+            /// Nothing, because the property changes too often; clients read it when needed.
             case silent = "false"
         }
 
-        /// Its name.
+        /// The name of the property.
         package let name: String
-        /// The type of its values.
+        /// The type of the values.
         package let type: CompleteType
-        /// Whether callers may set it.
+        /// `true` if clients may set the property.
         package let isWritable: Bool
-        /// What watchers are told when it changes.
+        /// The content of PropertiesChanged for the property.
         package let change: Change
 
-        /// `Property("Swapped", "b", isWritable: true)`
+        /// Creates a property: `Property("Swapped", "b", isWritable: true)`.
         package init(
             _ name: String,
             _ type: CompleteType,
@@ -83,16 +84,17 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Its name, with a domain: "org.dualcam.DualCam1.Scene".
+    /// The full name of the interface, such as "org.dualcam.DualCam1.Scene".
     package let name: String
-    /// What can be called, in the order of the description.
+    /// The methods, in the order of the description.
     package let methods: [Method]
-    /// What it tells, in the order of the description.
+    /// The signals, in the order of the description.
     package let signals: [Signal]
-    /// What can be read, in the order of the description.
+    /// The properties, in the order of the description.
     package let properties: [Property]
 
-    /// An interface of these members, each named once within its kind.
+    /// Creates an interface. Names must be unique among methods, among signals and among
+    /// properties.
     package init(
         _ name: String,
         methods: [Method] = [],
@@ -105,14 +107,14 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
         self.properties = properties
     }
 
-    /// Its name.
+    /// The name of the interface.
     package var description: String { name }
 
-    /// The method called `name`, if there is one.
+    /// Returns the method `name`, or `nil`.
     package func method(_ name: String) -> Method? { methods.first { $0.name == name } }
-    /// The signal called `name`, if there is one.
+    /// Returns the signal `name`, or `nil`.
     package func signal(_ name: String) -> Signal? { signals.first { $0.name == name } }
-    /// The property called `name`, if there is one.
+    /// Returns the property `name`, or `nil`.
     package func property(_ name: String) -> Property? { properties.first { $0.name == name } }
 }
 

@@ -1,6 +1,6 @@
-/// Writes what org.freedesktop.DBus.Introspectable answers.
+/// The introspection data of org.freedesktop.DBus.Introspectable.
 enum Introspection {
-    /// The document of an object with `interfaces`, and `children` one step below it.
+    /// Returns the document of an object with `interfaces`, and `children` one level below it.
     static func document(interfaces: [Interface], children: [String]) -> String {
         var lines = [
             #"<!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN""#,
@@ -45,7 +45,7 @@ enum Introspection {
     private static func element(_ property: Interface.Property) -> [String] {
         let access = property.isWritable ? "readwrite" : "read"
         let start = #"    <property name="\#(property.name)" type="\#(property.type.code)""#
-        // "true" is what no annotation means.
+        // "true" is the default without an annotation.
         guard property.change != .value else { return [start + #" access="\#(access)"/>"#] }
         let annotation = "org.freedesktop.DBus.Property.EmitsChangedSignal"
         return [

@@ -1,13 +1,14 @@
-/// The one answer that is owed for a call: given once, now or later; Failed when it is forgotten.
+/// The answer owed to a call, given once, now or later. If released before, it answers Failed.
 ///
-/// - Context: bound to the connection's thread.
+/// - Context: Bound to the connection's thread.
 final class Answer {
     let call: Message
     private let connection: BusConnection
     private let beforeSending: () -> Void
     private var isGiven = false
 
-    /// `beforeSending` is called first, so that what the call changed is told before its answer.
+    /// Creates the answer to `call`. `beforeSending` is called first, so that the changes made by
+    /// the call are sent before its answer.
     init(to call: Message, on connection: BusConnection, beforeSending: @escaping () -> Void) {
         self.call = call
         self.connection = connection
@@ -29,26 +30,26 @@ final class Answer {
             case .failure(let error): connection.send(try Message(error, replyTo: call))
             }
         } catch {
-            // The values cannot be sent; the caller shall not wait for ever.
+            // The values cannot be sent, but the caller must not wait for ever.
             if let message = try? Message(error, replyTo: call) { connection.send(message) }
         }
     }
 }
 
-/// A method of ours that somebody called. Its arguments are of the declared types.
+/// A call of an exported method, with arguments of the declared types.
 ///
-/// Answer it exactly once, with `reply` or `fail`, at once or in a later round of the loop. One
-/// that is released without an answer is answered with org.freedesktop.DBus.Error.Failed.
+/// Answer it exactly once, with `reply` or `fail`, at once or in a later round of the loop. A call
+/// released without an answer is answered with org.freedesktop.DBus.Error.Failed.
 ///
-/// - Context: bound to the connection's thread.
+/// - Context: Bound to the connection's thread.
 package final class Invocation {
-    /// The object that is called.
+    /// The path of the object.
     package let path: ObjectPath
-    /// The interface that the method belongs to.
+    /// The interface of the method.
     package let interface: String
-    /// The method's name.
+    /// The name of the method.
     package let member: String
-    /// One for each argument that the interface declares.
+    /// The arguments, one for each that the interface declares.
     package let arguments: [Value]
     private let method: Interface.Method
     private let answer: Answer
@@ -68,14 +69,14 @@ package final class Invocation {
         member = method.name
     }
 
-    /// The unique name of the caller: ":1.42".
+    /// The unique name of the caller, such as ":1.42".
     package var sender: String { answer.call.sender ?? "" }
 
-    /// The last argument, where it is the `options a{sv}` that our methods end with; its values
-    /// are of any type. Options that are not known are to be passed over.
+    /// The last argument if it is an `a{sv}`, the `options` at the end of DualCam's methods;
+    /// otherwise empty. Values may be of any type; unknown options are to be ignored.
     package var options: [String: Value] { arguments.last?.named ?? [:] }
 
-    /// Answers with what the method gives, of exactly the declared types.
+    /// Answers with the values of the method, of exactly the declared types.
     package func reply(_ values: Value...) {
         precondition(
             values.map(\.type) == method.gives.map(\.type),
@@ -84,24 +85,24 @@ package final class Invocation {
         answer.give(.success(values))
     }
 
-    /// Answers that it could not be done.
+    /// Answers with an error.
     package func fail(_ error: DBusError) { answer.give(.failure(error)) }
 }
 
-/// A property of ours that somebody writes. The value is of the declared type.
+/// A request to set an exported property, with a value of the declared type.
 ///
 /// Answer it exactly once, with `accept` or `refuse`, as an `Invocation`. Accepting does not store
-/// the value: the property changes when the owner `set`s it, before it accepts.
+/// the value: the owner calls `set` before it accepts.
 ///
-/// - Context: bound to the connection's thread.
+/// - Context: Bound to the connection's thread.
 package final class PropertyWrite {
-    /// The object whose property it is.
+    /// The path of the object.
     package let path: ObjectPath
-    /// The interface that the property belongs to.
+    /// The interface of the property.
     package let interface: String
-    /// The property's name.
+    /// The name of the property.
     package let property: String
-    /// The value asked for, of the property's type.
+    /// The requested value, of the property's type.
     package let value: Value
     private let answer: Answer
 
@@ -119,12 +120,12 @@ package final class PropertyWrite {
         self.answer = answer
     }
 
-    /// The unique name of the caller: ":1.42".
+    /// The unique name of the caller, such as ":1.42".
     package var sender: String { answer.call.sender ?? "" }
 
-    /// Answers that it is done.
+    /// Answers with success.
     package func accept() { answer.give(.success([])) }
 
-    /// Answers that it could not be done.
+    /// Answers with an error.
     package func refuse(_ error: DBusError) { answer.give(.failure(error)) }
 }

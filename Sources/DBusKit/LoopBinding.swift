@@ -3,12 +3,12 @@ import Frames
 import Glibc
 import Platform
 
-/// Lets an EventLoop drive a DBusConnection: its descriptors, its timeouts and its dispatching.
+/// Drives a DBusConnection from an `EventLoop`: its descriptors, timeouts and dispatching.
 ///
-/// - Context: bound to the loop's thread; libdbus may ring the bell from another.
+/// - Context: Bound to the loop's thread, but libdbus may ring the bell from any thread.
 final class LoopBinding {
     /// The watches on one descriptor. libdbus has one for reading and one for writing on the same
-    /// socket; the loop watches a descriptor once.
+    /// socket, but the loop allows one watch per descriptor.
     private struct Entry {
         var watches: [OpaquePointer] = []
         var loopWatch: EventLoop.Watch?
@@ -19,17 +19,17 @@ final class LoopBinding {
     private let bell: Bell
     private var bellWatch: EventLoop.Watch?
     private var entries: [CInt: Entry] = [:]
-    /// When each enabled timeout is due; every call that waits for its answer has one.
+    /// The due time of each enabled timeout. Each pending call has one.
     private var due: [OpaquePointer: Timestamp] = [:]
-    /// One for all timeouts, since a timer takes a descriptor; it goes off at `next`.
+    /// One timer for all timeouts, because each takes a descriptor. It fires at `next`.
     private var timer: EventLoop.Timer?
     private var next: Timestamp?
-    /// Called once in each round of the loop that something was wanted `soon`, before messages
-    /// are dispatched.
+    /// Called once in a round of the loop that follows `soon()`, before messages are dispatched.
     var onRound: () -> Void = {}
 
-    /// Takes over the driving of `connection`, which must outlive it or be left by `detach()`.
-    /// Throws when the process is out of descriptors or memory.
+    /// Drives `connection`, which must outlive the binding or be left with `detach()`.
+    ///
+    /// - Throws: `SystemError` when out of descriptors or memory.
     init(connection: OpaquePointer, loop: EventLoop) throws(SystemError) {
         self.connection = connection
         self.loop = loop
@@ -38,7 +38,7 @@ final class LoopBinding {
             round()
         }
         timer = try loop.timer { [unowned self] in serveTimeouts() }
-        // Not retained: `detach` takes it from libdbus before it goes.
+        // Not retained: `detach` removes it from libdbus.
         let context = Unmanaged.passUnretained(self).toOpaque()
         let isSet =
             dbus_connection_set_watch_functions(
@@ -61,7 +61,7 @@ final class LoopBinding {
             detach()
             throw SystemError("dbus_connection_set_watch_functions", errno: ENOMEM)
         }
-        // Neither of the two may dispatch by itself: libdbus calls them from within its own work.
+        // Neither function may dispatch: libdbus calls them in the middle of its own work.
         dbus_connection_set_dispatch_status_function(
             connection,
             { _, status, context in
@@ -77,11 +77,11 @@ final class LoopBinding {
             context,
             nil
         )
-        // What came while the connection was made, such as NameAcquired.
+        // Messages may have arrived during the connection, such as NameAcquired.
         soon()
     }
 
-    /// Leaves the connection; called before it is closed.
+    /// Leaves the connection. To be called before it is closed.
     func detach() {
         dbus_connection_set_dispatch_status_function(connection, nil, nil, nil)
         dbus_connection_set_wakeup_main_function(connection, nil, nil, nil)
@@ -96,13 +96,13 @@ final class LoopBinding {
         context.map { Unmanaged<LoopBinding>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// Has the loop come round to `onRound` and to dispatching. Never recursive.
+    /// Makes the loop call `onRound` and dispatch. Never recursive.
     func soon() { bell.ring() }
 
     private func round() {
         bell.silence()
         onRound()
-        // A bounded number a round, so that a flood leaves the rest of the loop its turn.
+        // At most 32 messages a round, so that a flood leaves the loop time for other work.
         for _ in 0..<32 where bellWatch != nil {
             guard dbus_connection_dispatch(connection) != DBUS_DISPATCH_COMPLETE else { return }
         }
@@ -134,8 +134,8 @@ final class LoopBinding {
         _ = refresh(dbus_watch_get_unix_fd(watch))
     }
 
-    /// Waits on `number` for what its enabled watches want; on nothing when none is, since the
-    /// loop would go round at once for as long as the other side is gone.
+    /// Updates the loop's watch of `number` to the enabled watches. Without one it is cancelled,
+    /// because a closed peer would wake the loop without end. Returns `false` on failure.
     private func refresh(_ number: CInt) -> Bool {
         guard let entry = entries[number] else { return true }
         var flags: UInt32 = 0
@@ -169,7 +169,7 @@ final class LoopBinding {
             (readiness.contains(.failed) ? DBUS_WATCH_ERROR.rawValue : 0)
             | (readiness.contains(.hungUp) ? DBUS_WATCH_HANGUP.rawValue : 0)
         for watch in entries[number]?.watches ?? [] {
-            // The one before may have removed or disabled it.
+            // The previous watch may have removed or disabled this one.
             guard entries[number]?.watches.contains(watch) == true,
                 dbus_watch_get_enabled(watch) != 0
             else { continue }
@@ -215,9 +215,9 @@ final class LoopBinding {
     private func serveTimeouts() {
         let now = MonotonicClock.now
         for (timeout, time) in due where time <= now {
-            // The one before may have removed it.
+            // The previous timeout may have removed this one.
             guard due[timeout] == time else { continue }
-            // It goes off every interval until libdbus disables or removes it.
+            // A timeout repeats until libdbus disables or removes it.
             arm(timeout)
             dbus_timeout_handle(timeout)
         }

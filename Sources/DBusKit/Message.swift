@@ -1,22 +1,24 @@
 import CDBus
 import Platform
 
-/// A message, owned: the one place that touches DBusMessage.
+/// An owned message, the only code that uses DBusMessage.
 ///
-/// - Context: bound to the connection's thread.
+/// - Context: Bound to the connection's thread.
 final class Message {
-    /// The raw message, valid while this object lives.
+    /// The raw message, valid during the life of this object.
     let pointer: OpaquePointer
 
     /// Takes ownership of one reference to `pointer`.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
-    /// Shares `pointer`, as callbacks hand it over.
+    /// Retains `pointer`, as given to callbacks.
     init(retaining pointer: OpaquePointer) { self.pointer = dbus_message_ref(pointer) }
 
     deinit { dbus_message_unref(pointer) }
 
-    /// A method call without its arguments. Throws InvalidArgs when a name is not valid.
+    /// Creates a method call with its arguments.
+    ///
+    /// - Throws: `InvalidArgs` for an invalid name or argument, `NoMemory`.
     convenience init(_ call: MethodCall) throws(DBusError) {
         guard isValid(call.destination, dbus_validate_bus_name) else {
             throw .invalidArguments("“\(call.destination)” is not a bus name")
@@ -40,7 +42,9 @@ final class Message {
         try append(call.arguments)
     }
 
-    /// A signal. Throws InvalidArgs when a value cannot be sent.
+    /// Creates a signal.
+    ///
+    /// - Throws: `InvalidArgs` for a value that cannot be sent, `NoMemory`.
     convenience init(
         signal member: String,
         of interface: String,
@@ -56,14 +60,18 @@ final class Message {
         try append(values)
     }
 
-    /// The answer to `call`. Throws InvalidArgs when a value cannot be sent.
+    /// Creates the answer to `call`.
+    ///
+    /// - Throws: `InvalidArgs` for a value that cannot be sent, `NoMemory`.
     convenience init(replyTo call: Message, _ values: [Value]) throws(DBusError) {
         guard let pointer = dbus_message_new_method_return(call.pointer) else { throw .noMemory }
         self.init(owning: pointer)
         try append(values)
     }
 
-    /// The refusal of `call`.
+    /// Creates an error as the answer to `call`, its message cut to 1024 characters.
+    ///
+    /// - Throws: `NoMemory`.
     convenience init(_ error: DBusError, replyTo call: Message) throws(DBusError) {
         precondition(isValid(error.name, dbus_validate_error_name), "not a name: \(error.name)")
         let text = wireText(String(error.message.unicodeScalars.prefix(1024)))
@@ -73,14 +81,14 @@ final class Message {
         self.init(owning: pointer)
     }
 
-    /// What kind it is: DBUS_MESSAGE_TYPE_…
+    /// The message type: DBUS_MESSAGE_TYPE_….
     var kind: CInt { dbus_message_get_type(pointer) }
     var path: ObjectPath? { text(dbus_message_get_path).flatMap(ObjectPath.init) }
     var interface: String? { text(dbus_message_get_interface) }
     var member: String? { text(dbus_message_get_member) }
-    /// The unique name of who sent it, as the bus vouches for.
+    /// The unique name of the sender, guaranteed by the bus.
     var sender: String? { text(dbus_message_get_sender) }
-    /// What its body holds, as it is written: "sa{sv}".
+    /// The signature of the body, such as "sa{sv}".
     var signature: String { text(dbus_message_get_signature) ?? "" }
     var wantsReply: Bool { dbus_message_get_no_reply(pointer) == 0 }
 
@@ -88,7 +96,7 @@ final class Message {
         field(pointer).map { String(cString: $0) }
     }
 
-    /// The error that it carries; nil when it is something else.
+    /// The error in the message, or `nil` for other types of message.
     var error: DBusError? {
         guard kind == DBUS_MESSAGE_TYPE_ERROR else { return nil }
         let name = text(dbus_message_get_error_name) ?? "org.freedesktop.DBus.Error.Failed"
@@ -96,8 +104,10 @@ final class Message {
         return DBusError(name, message ?? "")
     }
 
-    /// What it holds. Throws LimitsExceeded above a hundred thousand values, which no caller of
-    /// ours needs and which would take gigabytes at the size that the bus permits.
+    /// Returns the values of the body.
+    ///
+    /// - Throws: `LimitsExceeded` above 100,000 values: no caller needs as many, and at the size
+    ///   that the bus permits they would take gigabytes.
     func values() throws(DBusError) -> [Value] {
         var iterator = DBusMessageIter()
         guard dbus_message_iter_init(pointer, &iterator) != 0 else { return [] }
@@ -105,8 +115,10 @@ final class Message {
         return try reader.row(&iterator)
     }
 
-    /// Adds `values` to the body. Throws InvalidArgs, and leaves a message that must not be sent,
-    /// when they are not consistent or not representable.
+    /// Appends `values` to the body.
+    ///
+    /// - Throws: `InvalidArgs` for values that are inconsistent or cannot be represented,
+    ///   `NoMemory`. The message must then not be sent.
     func append(_ values: [Value]) throws(DBusError) {
         guard values.allSatisfy(\.isConsistent) else {
             throw .invalidArguments("a value whose elements are not what it declares, or too deep")
@@ -118,7 +130,7 @@ final class Message {
     }
 }
 
-/// `text` as D-Bus can hold it: without U+0000.
+/// Returns `text` without U+0000, which D-Bus cannot send: U+FFFD takes its place.
 func wireText(_ text: String) -> String {
     guard text.utf8.contains(0) else { return text }
     return String(
@@ -126,7 +138,7 @@ func wireText(_ text: String) -> String {
     )
 }
 
-/// DBUS_TYPE_…, which are casts that Swift does not import.
+/// The DBUS_TYPE_… constants, whose casts Swift does not import.
 enum TypeCode {
     static let byte = CInt(UInt8(ascii: "y"))
     static let boolean = CInt(UInt8(ascii: "b"))

@@ -1,12 +1,12 @@
 import CDBus
 
-/// Reads what a message holds. libdbus has checked the message before: text is UTF-8, paths and
-/// signatures are valid, containers are at most 64 deep.
+/// Reads the values of a message that libdbus has validated: text is UTF-8, paths and signatures
+/// are valid, containers are at most 64 levels deep.
 struct MessageReader {
-    /// How many more values it is willing to read.
+    /// The number of values that may still be read.
     var remaining: Int
 
-    /// All that is left at `iterator`'s level.
+    /// Returns the remaining values at the level of `iterator`.
     mutating func row(_ iterator: inout DBusMessageIter) throws(DBusError) -> [Value] {
         var values: [Value] = []
         while dbus_message_iter_get_arg_type(&iterator) != TypeCode.end {
@@ -35,7 +35,7 @@ struct MessageReader {
             return .objectPath(path)
         case TypeCode.signature: return .signature(try Signature(parsing: try text(&iterator)))
         case TypeCode.descriptor:
-            // The number read is a duplicate and ours; -1 when there was none left to give.
+            // The descriptor is a duplicate, owned by the reader, or -1 if no more could be opened.
             let number: CInt = basic(&iterator, -1)
             guard number >= 0 else { throw .failed("a descriptor could not be received") }
             return .descriptor(SharedDescriptor(owning: number))
@@ -76,7 +76,7 @@ struct MessageReader {
             dbus_message_iter_recurse(&iterator, &inner)
             let pair = try row(&inner)
             guard pair.count == 2 else { throw .malformed }
-            // Of a key that comes twice, the last counts.
+            // The last value of a repeated key counts.
             entries[pair[0]] = pair[1]
             dbus_message_iter_next(&iterator)
         }

@@ -1,9 +1,11 @@
 import CDBus
 
-/// Writes values that are known to be consistent into a message.
+/// Writes consistent values to a message.
 enum MessageWriter {
-    /// Adds `value` at `iterator`. Throws InvalidArgs for a variant whose signature is too long,
-    /// NoMemory when there is none; the message is of no use then.
+    /// Appends `value` at `iterator`.
+    ///
+    /// - Throws: `InvalidArgs` for a variant or signature that is too long, `NoMemory`. The message
+    ///   is then of no use.
     static func append(_ value: Value, to iterator: inout DBusMessageIter) throws(DBusError) {
         switch value {
         case .byte(let number): try basic(TypeCode.byte, number, &iterator)
@@ -18,7 +20,7 @@ enum MessageWriter {
         case .string(let text): try self.text(TypeCode.string, wireText(text), &iterator)
         case .objectPath(let path): try text(TypeCode.objectPath, path.text, &iterator)
         case .signature(let signature):
-            // Made from types in our own code, it may be longer than D-Bus takes.
+            // A signature made from types in code may be longer than D-Bus permits.
             try text(TypeCode.signature, Signature(parsing: signature.text).text, &iterator)
         case .descriptor(let descriptor):
             try basic(TypeCode.descriptor, descriptor.number, &iterator)

@@ -1,21 +1,22 @@
-/// A call to a method of another program.
+/// A call of another program's method.
 package struct MethodCall: Sendable {
-    /// The bus name, well known or unique.
+    /// The bus name of the program, well known or unique.
     package var destination: String
-    /// The object that is called.
+    /// The path of the object.
     package var path: ObjectPath
-    /// The interface that the method belongs to.
+    /// The interface of the method.
     package var interface: String
-    /// The method's name.
+    /// The name of the method.
     package var member: String
-    /// What the call brings, in order.
+    /// The arguments, in order.
     package var arguments: [Value]
-    /// Whether the bus starts the service when it is not running (NO_AUTO_START when false).
+    /// `true` if the bus may start the service; `false` sets NO_AUTO_START.
     package var startsService: Bool
-    /// Seconds to wait for the answer; then it fails with org.freedesktop.DBus.Error.NoReply.
+    /// The time to wait for the answer, in seconds. Then the call fails with
+    /// org.freedesktop.DBus.Error.NoReply.
     package var timeout: Double
 
-    /// A call; names are checked when it is made.
+    /// Creates a call. Names are checked when it is made.
     package init(
         _ member: String,
         of interface: String,
@@ -34,7 +35,7 @@ package struct MethodCall: Sendable {
         self.timeout = timeout
     }
 
-    /// A call to the bus itself.
+    /// Returns a call of a method of the bus itself.
     static func bus(_ member: String, _ arguments: [Value], timeout: Double = 5) -> MethodCall {
         MethodCall(
             member,
@@ -47,38 +48,39 @@ package struct MethodCall: Sendable {
     }
 }
 
-/// A signal that came.
+/// A received signal.
 package struct Signal: Sendable {
-    /// The unique name of who sent it, as the bus vouches for.
+    /// The unique name of the sender, guaranteed by the bus.
     package let sender: String
-    /// The object that sent it.
+    /// The path of the object that sent it.
     package let path: ObjectPath
-    /// The interface that the signal belongs to.
+    /// The interface of the signal.
     package let interface: String
-    /// The signal's name.
+    /// The name of the signal.
     package let member: String
-    /// What it carries, in order.
+    /// The arguments, in order.
     package let arguments: [Value]
 }
 
-/// Which signals somebody wants to have; nil takes every one.
+/// A selection of signals. A part that is `nil` matches any value.
 package struct MatchRule: Hashable, Sendable {
-    /// The unique name of the sender, or the name of the bus. A well-known name would let any
-    /// program pass for its owner, and is refused.
+    /// The unique name of the sender, or the name of the bus. Well-known names are refused, because
+    /// any program could pass for their owner.
     package var sender: String?
-    /// The object.
+    /// The path of the object.
     package var path: ObjectPath?
-    /// The object, and those below it. Of two rules that differ in this alone, dbus-daemon (1.14
-    /// at least) takes away either one when the other ends; by `path` it tells them apart.
+    /// The path of the object and those below it. Of two rules that differ only in this,
+    /// dbus-daemon (at least 1.14) may remove the wrong one when one ends; rules that differ in
+    /// `path` are safe.
     package var pathNamespace: ObjectPath?
-    /// The interface that the signal belongs to.
+    /// The interface of the signal.
     package var interface: String?
-    /// The signal's name.
+    /// The name of the signal.
     package var member: String?
     /// The first argument, a string.
     package var firstArgument: String?
 
-    /// A rule of these parts.
+    /// Creates a rule from its parts.
     package init(
         sender: String? = nil,
         path: ObjectPath? = nil,
@@ -95,8 +97,8 @@ package struct MatchRule: Hashable, Sendable {
         self.firstArgument = firstArgument
     }
 
-    /// The changes of owner of the bus name `name`: (name, old owner, new owner), each owner a
-    /// unique name, or empty for none.
+    /// Returns the rule for changes of the owner of the bus name `name`. The arguments are the
+    /// name, the old owner and the new owner, each owner a unique name or empty.
     package static func owner(of name: String) -> MatchRule {
         MatchRule(
             sender: "org.freedesktop.DBus",
@@ -106,7 +108,7 @@ package struct MatchRule: Hashable, Sendable {
         )
     }
 
-    /// As AddMatch takes it.
+    /// The rule in the syntax of AddMatch.
     var text: String {
         var parts = ["type='signal'"]
         func add(_ key: String, _ value: String?) {
@@ -120,7 +122,7 @@ package struct MatchRule: Hashable, Sendable {
         )
         add("sender", sender)
         add("path", path?.text)
-        // "/" is every path, and not all buses take it as a namespace.
+        // "/" matches every path, and not all buses accept it as a namespace.
         add("path_namespace", pathNamespace == .root ? nil : pathNamespace?.text)
         add("interface", interface)
         add("member", member)
@@ -128,7 +130,7 @@ package struct MatchRule: Hashable, Sendable {
         return parts.joined(separator: ",")
     }
 
-    /// Whether `signal` is one that was asked for.
+    /// Returns `true` if `signal` matches the rule.
     func matches(_ signal: Signal) -> Bool {
         func agrees(_ wanted: String?, _ actual: String?) -> Bool {
             wanted == nil || wanted == actual

@@ -1,11 +1,11 @@
 import CDBus
 
-/// Where an object stands: "/org/dualcam/DualCam1". Always valid.
+/// The path of an object, such as "/org/dualcam/DualCam1". Always valid.
 package struct ObjectPath: Hashable, Sendable, Comparable {
-    /// As it is written.
+    /// The path as text.
     package let text: String
 
-    /// Nil when `text` is not an object path.
+    /// Creates a path. `nil` if `text` is not a valid one.
     package init?(_ text: String) {
         guard isValid(text, dbus_validate_path) else { return nil }
         self.text = text
@@ -13,18 +13,19 @@ package struct ObjectPath: Hashable, Sendable, Comparable {
 
     private init(unchecked text: String) { self.text = text }
 
-    /// "/".
+    /// The root, "/".
     package static let root = ObjectPath(unchecked: "/")
 
-    /// By the text.
+    /// Compares the texts of the paths.
     package static func < (a: ObjectPath, b: ObjectPath) -> Bool { a.text < b.text }
 
-    /// Whether `self` stands somewhere below `other`.
+    /// Returns `true` if the path is anywhere below `other`.
     func isBelow(_ other: ObjectPath) -> Bool {
         self != other && (other == .root || text.hasPrefix(other.text + "/"))
     }
 
-    /// The next element of `descendant` after `self`, which it stands below.
+    /// Returns the element of `descendant` that follows this path, or `nil` if `descendant` is not
+    /// below it.
     func child(towards descendant: ObjectPath) -> String? {
         guard descendant.isBelow(self) else { return nil }
         let rest = descendant.text.dropFirst(self == .root ? 1 : text.count + 1)
@@ -33,15 +34,15 @@ package struct ObjectPath: Hashable, Sendable, Comparable {
 }
 
 extension ObjectPath: ExpressibleByStringLiteral {
-    /// The path that a literal in our own code spells.
+    /// Creates a path from a literal, which must be valid.
     package init(stringLiteral text: String) {
         guard let path = ObjectPath(text) else { preconditionFailure("“\(text)” is not a path") }
         self = path
     }
 }
 
-/// Whether libdbus takes `text` for what `rule`, one of its dbus_validate_ functions, checks.
-/// It aborts the process on names that it does not take, so nothing reaches it unasked.
+/// Returns `true` if `text` passes `rule`, one of libdbus's dbus_validate_ functions. libdbus
+/// aborts the process on invalid names, so every name is checked first.
 func isValid(
     _ text: String,
     _ rule: (UnsafePointer<CChar>, UnsafeMutablePointer<CDBus.DBusError>?) -> dbus_bool_t

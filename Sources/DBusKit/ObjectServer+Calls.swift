@@ -1,8 +1,8 @@
 import CDBus
 
-// How a call finds its method, and what the standard interfaces answer.
+// The dispatch of calls, and the answers of the standard interfaces.
 extension ObjectServer {
-    /// Answers `message`, a method call, or gives it to whoever does.
+    /// Handles `message`, a method call: answers it, or passes it to the export's `onCall`.
     func receive(_ message: Message) {
         let answer = Answer(to: message, on: connection) { [weak self] in self?.flush() }
         do throws(DBusError) {
@@ -34,7 +34,7 @@ extension ObjectServer {
 
     // MARK: - Finding
 
-    /// The method that is meant; `name` is empty when the caller left the interface out.
+    /// Returns the called method. `name` is empty if the caller left out the interface.
     private func find(
         _ member: String,
         of name: String,
@@ -63,8 +63,9 @@ extension ObjectServer {
         return first
     }
 
-    /// The interfaces at `path`, standard ones included. Throws UnknownObject when nothing is
-    /// there and nothing below.
+    /// Returns the interfaces at `path`, including the standard ones.
+    ///
+    /// - Throws: `UnknownObject` without an object there or below.
     private func interfaces(at path: ObjectPath) throws(DBusError) -> [Interface] {
         let own = objects[path, default: []].map(\.interface)
         if !own.isEmpty || path == root {
@@ -116,12 +117,12 @@ extension ObjectServer {
         return .dictionary(entries, key: .objectPath, value: "a{sa{sv}}")
     }
 
-    /// The exports that an interface argument means: the one, or all when it is empty.
+    /// Returns the exports that an interface argument selects: one, or all if it is empty.
     private func exports(_ name: String, at path: ObjectPath) throws(DBusError) -> [Export] {
         let exports = objects[path, default: []]
         guard !name.isEmpty else { return exports }
         let found = exports.filter { $0.interface.name == name }
-        // The standard ones are there, and have no properties.
+        // The standard interfaces exist too, without properties.
         let names = try interfaces(at: path).map(\.name)
         guard names.contains(name) else {
             throw .unknownInterface("there is no interface \(name) at \(path.text)")
@@ -129,7 +130,7 @@ extension ObjectServer {
         return found
     }
 
-    /// What Get and Set mean by their first two arguments.
+    /// Returns the property that the first two arguments of Get and Set select.
     private func find(
         _ arguments: [Value],
         at path: ObjectPath

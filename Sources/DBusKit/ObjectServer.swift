@@ -1,17 +1,18 @@
-/// A tree of objects on a connection: their methods, properties and signals.
+/// A tree of objects on a connection, with their methods, properties and signals.
 ///
-/// Properties are kept here: readers are answered from the last value that was `set`, and those
-/// who watch get one PropertiesChanged for each interface and round of the loop, with exactly the
-/// members whose value differs from the last one told. Everything goes out in the order it was
-/// done here; changes are told before any signal or answer that follows them.
+/// The server holds the property values: readers get the last value that was `set`. Watchers get
+/// one PropertiesChanged per interface and round of the loop, with exactly the properties whose
+/// value differs from the last one sent, unless their `change` is `constant` or `silent`. Messages
+/// go out in the order of the calls here; changes are sent before any later signal or answer.
 ///
-/// Introspectable, Peer, Properties and, at one object, ObjectManager are answered here, and so
-/// are calls that do not fit what is declared.
+/// The server itself answers Introspectable, Peer, Properties and, at one object, ObjectManager,
+/// and calls that do not match the declarations.
 ///
 /// ```swift
 /// let server = ObjectServer(on: connection, managing: "/org/example/Thing1")
-/// server.export(lamp, at: "/org/example/Thing1/lamps/desk", properties: ["Lit": .boolean(false)]) {
-///     invocation in invocation.reply()
+/// let path: ObjectPath = "/org/example/Thing1/lamps/desk"
+/// server.export(lamp, at: path, properties: ["Lit": .boolean(false)]) { invocation in
+///     invocation.reply()
 /// } onWrite: { write in
 ///     server.set(["Lit": write.value], of: lamp, at: write.path)
 ///     write.accept()
@@ -19,21 +20,21 @@
 /// try connection.requestName("org.example.Thing1")
 /// ```
 ///
-/// - Context: bound to the connection's thread. One for a connection.
+/// - Context: Bound to the connection's thread. One server per connection.
 package final class ObjectServer {
     /// An interface of an object.
     struct Export {
         let interface: Interface
         var values: [String: Value]
-        /// What watchers were sent last.
+        /// The values last sent to watchers.
         var emitted: [String: Value]
-        /// Whether the ObjectManager's watchers know of it.
+        /// `true` once InterfacesAdded has reported the interface.
         var isAnnounced = false
         let onCall: (Invocation) -> Void
         let onWrite: (PropertyWrite) -> Void
     }
 
-    /// What there is to send at the end of the round, in the order it was done.
+    /// The messages to send at the end of the round, in order.
     private enum News: Hashable {
         case added(ObjectPath)
         case changed(ObjectPath, String)
@@ -41,16 +42,16 @@ package final class ObjectServer {
 
     let connection: BusConnection
     let root: ObjectPath?
-    /// In the order of export, as introspection shows them.
+    /// The exports of each object, in the order in which introspection shows them.
     private(set) var objects: [ObjectPath: [Export]] = [:]
     private var news: [News] = []
 
-    /// Called before properties are read by a caller, so that those whose changes are not told can
-    /// be `set` first.
+    /// Called before a client reads properties, so that those without change signals can be `set`
+    /// first.
     package var onRead: () -> Void = {}
 
-    /// An empty tree. The object at `root` has the ObjectManager of all below it; export
-    /// everything, then request the bus name.
+    /// Creates an empty tree. The object at `root` has the ObjectManager of all objects below it.
+    /// Export everything before requesting the bus name.
     package init(on connection: BusConnection, managing root: ObjectPath? = nil) {
         precondition(connection.onCall == nil, "a connection served twice")
         self.connection = connection
@@ -61,10 +62,10 @@ package final class ObjectServer {
 
     // MARK: - Objects
 
-    /// Offers `interface` at `path`, with a first value for each of its properties.
+    /// Exports `interface` at `path`, with an initial value for each of its properties.
     ///
-    /// `onCall` gets the calls of its methods, `onWrite` those who set its writable properties.
-    /// Watchers of the ObjectManager are notified at the end of the round.
+    /// `onCall` handles the calls of its methods, `onWrite` the requests to set its writable
+    /// properties. Watchers of the ObjectManager are notified at the end of the round.
     package func export(
         _ interface: Interface,
         at path: ObjectPath,
@@ -90,7 +91,7 @@ package final class ObjectServer {
         enqueue(.added(path))
     }
 
-    /// Takes the object at `path` away, with all its interfaces.
+    /// Removes the object at `path`, with all its interfaces.
     package func withdraw(_ path: ObjectPath) {
         guard let exports = objects[path] else { return }
         flush()
@@ -110,10 +111,10 @@ package final class ObjectServer {
 
     // MARK: - Properties
 
-    /// Stores new values of properties of `interface` at `path`; those not named stay.
+    /// Stores new values of properties of `interface` at `path`; the others stay.
     ///
-    /// Readers see them at once, watchers at the end of the round. Values that do not differ are
-    /// not told, so a whole snapshot may be given each time.
+    /// Readers see them at once, watchers at the end of the round. Equal values are not sent, so a
+    /// complete snapshot may be passed each time.
     package func set(_ values: [String: Value], of interface: Interface, at path: ObjectPath) {
         check(values, interface)
         guard
@@ -123,7 +124,7 @@ package final class ObjectServer {
         enqueue(.changed(path, interface.name))
     }
 
-    /// The value of a property as it was set last; nil when there is no such property.
+    /// Returns the value of a property that was last set, or `nil` if there is no such property.
     package func value(of property: String, of interface: Interface, at path: ObjectPath) -> Value?
     {
         export(interface.name, at: path)?.values[property]
@@ -149,8 +150,7 @@ package final class ObjectServer {
 
     // MARK: - Signals
 
-    /// Sends the signal called `name` of `interface` at `path`, with values of exactly the
-    /// declared types.
+    /// Sends the signal `name` of `interface` at `path`, with values of exactly the declared types.
     package func emit(
         _ name: String,
         of interface: Interface,
@@ -165,7 +165,7 @@ package final class ObjectServer {
         send(name, of: interface.name, at: path, values)
     }
 
-    /// Sends now what would be sent at the end of the round.
+    /// Sends the messages that are due at the end of the round now.
     package func flush() {
         let news = news
         self.news = []
@@ -219,14 +219,14 @@ package final class ObjectServer {
         at path: ObjectPath,
         _ values: [Value]
     ) {
-        // What was checked when it was stored can fail for want of memory alone.
+        // Values were checked when stored, so this fails only for lack of memory.
         guard let message = try? Message(signal: member, of: interface, at: path, values) else {
             return
         }
         connection.send(message)
     }
 
-    /// An `a{sa{sv}}`: interfaces with their properties.
+    /// Returns the interfaces and their properties as an `a{sa{sv}}`.
     static func listing(_ exports: [Export]) -> Value {
         var entries: [Value: Value] = [:]
         for export in exports { entries[.string(export.interface.name)] = .named(export.values) }

@@ -1,14 +1,16 @@
-/// The type of one value: a "single complete type" in the words of the D-Bus specification.
+/// The type of one value: a "single complete type" of the D-Bus specification.
 package indirect enum CompleteType: Hashable, Sendable {
     case byte, boolean, int16, uint16, int32, uint32, int64, uint64, double
     case string, objectPath, signature, descriptor, variant
     case array(CompleteType)
-    /// An array of entries; the key is a basic type.
+    /// An array of entries. The key is a basic type.
     case dictionary(key: CompleteType, value: CompleteType)
-    /// At least one field.
+    /// A structure of at least one field.
     case structure([CompleteType])
 
-    /// The one complete type that `text` spells. Throws InvalidArgs when it spells none or several.
+    /// Parses the one complete type in `text`.
+    ///
+    /// - Throws: `InvalidArgs` if there is none, or more than one.
     package init(parsing text: String) throws(DBusError) {
         let types = try Signature(parsing: text).types
         guard types.count == 1, let type = types.first else {
@@ -17,7 +19,7 @@ package indirect enum CompleteType: Hashable, Sendable {
         self = type
     }
 
-    /// As a signature spells it: "a{sv}".
+    /// The type as text, such as "a{sv}".
     package var code: String {
         switch self {
         case .byte: "y"
@@ -40,7 +42,8 @@ package indirect enum CompleteType: Hashable, Sendable {
         }
     }
 
-    /// One that holds no others, and so may be the key of a dictionary.
+    /// `true` for a type without elements, which may be the key of a dictionary. A variant is not
+    /// basic.
     package var isBasic: Bool {
         switch self {
         case .variant, .array, .dictionary, .structure: false
@@ -50,22 +53,24 @@ package indirect enum CompleteType: Hashable, Sendable {
 }
 
 extension CompleteType: ExpressibleByStringLiteral {
-    /// The type that a literal in our own code spells.
+    /// Creates a type from a literal, which must be valid.
     package init(stringLiteral text: String) {
         do { self = try CompleteType(parsing: text) } catch { preconditionFailure(error.message) }
     }
 }
 
-/// The types of a row of values, such as the arguments of a method.
+/// The types of a sequence of values, such as the arguments of a method.
 package struct Signature: Hashable, Sendable {
-    /// One for each value; none for no values.
+    /// The types, one for each value.
     package let types: [CompleteType]
 
-    /// The signature of `types`.
+    /// Creates the signature of `types`.
     package init(_ types: [CompleteType]) { self.types = types }
 
-    /// What `text` spells, by the specification: at most 255 bytes, arrays and structures at most
-    /// 32 deep each. Throws InvalidArgs when it spells nothing.
+    /// Parses `text` according to the specification: at most 255 bytes, with arrays and structures
+    /// nested at most 32 levels each.
+    ///
+    /// - Throws: `InvalidArgs` for an invalid signature.
     package init(parsing text: String) throws(DBusError) {
         guard text.utf8.count <= 255 else {
             throw .invalidArguments("a signature of more than 255 bytes")
@@ -81,7 +86,7 @@ package struct Signature: Hashable, Sendable {
         self.types = types
     }
 
-    /// As it is written: "sa{sv}".
+    /// The signature as text, such as "sa{sv}".
     package var text: String { types.map(\.code).joined() }
 
     private struct Parser {

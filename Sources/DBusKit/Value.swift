@@ -1,13 +1,13 @@
 import Platform
 
-/// An open descriptor that travels in a message; closed when its last owner goes.
+/// An open descriptor in a message, closed with its last reference.
 package final class SharedDescriptor: Sendable {
     private let descriptor: Descriptor
 
-    /// Takes ownership of `number`, which is open.
+    /// Takes ownership of the open descriptor `number`.
     package init(owning number: CInt) { descriptor = Descriptor(owning: number) }
 
-    /// The number. Valid while this object lives.
+    /// The descriptor, valid during the life of this object.
     package var number: CInt { descriptor.number }
 }
 
@@ -22,20 +22,21 @@ package indirect enum Value: Hashable, Sendable {
     case int64(Int64)
     case uint64(UInt64)
     case double(Double)
-    /// D-Bus strings cannot hold U+0000; it is sent as U+FFFD.
+    /// A string. D-Bus strings cannot hold U+0000, which is sent as U+FFFD.
     case string(String)
     case objectPath(ObjectPath)
     case signature(Signature)
     case descriptor(SharedDescriptor)
     case variant(Value)
-    /// Every element is `of` that type.
+    /// An array whose elements all have the type `of`.
     case array([Value], of: CompleteType)
-    /// Sent in the order of the keys' text, so that equal values are sent alike.
+    /// A dictionary, sent in the order of its keys, strings and paths by text and integers by
+    /// value, so that equal dictionaries are sent alike. Other types of keys have no fixed order.
     case dictionary([Value: Value], key: CompleteType, value: CompleteType)
-    /// At least one field.
+    /// A structure of at least one field.
     case structure([Value])
 
-    /// What it is, as declared by itself; see `isConsistent`.
+    /// The declared type of the value; see `isConsistent`.
     package var type: CompleteType {
         switch self {
         case .byte: .byte
@@ -58,8 +59,8 @@ package indirect enum Value: Hashable, Sendable {
         }
     }
 
-    /// Whether elements are what their containers declare, nothing is empty that must not be, and
-    /// nothing is nested deeper than the specification lets it travel (64 containers in all).
+    /// `true` if elements have the types that their containers declare, no structure is empty, and
+    /// nesting stays within the specification's limit of 64 containers.
     package var isConsistent: Bool { isConsistent(depth: 0) }
 
     private func isConsistent(depth: Int) -> Bool {
@@ -85,14 +86,14 @@ package indirect enum Value: Hashable, Sendable {
 // MARK: - Making
 
 extension Value {
-    /// An `a{sv}`: options, properties, statistics.
+    /// Returns an `a{sv}`, as for options, properties and statistics.
     package static func named(_ values: [String: Value]) -> Value {
         var entries: [Value: Value] = [:]
         for (name, value) in values { entries[.string(name)] = .variant(value) }
         return .dictionary(entries, key: .string, value: .variant)
     }
 
-    /// An `as`.
+    /// Returns an `as`.
     package static func strings(_ strings: [String]) -> Value {
         .array(strings.map { .string($0) }, of: .string)
     }
@@ -101,23 +102,23 @@ extension Value {
 // MARK: - Reading
 
 extension Value {
-    /// The text of a string; nil for other types.
+    /// The text of a string; `nil` for other types.
     package var string: String? {
         if case .string(let string) = self { string } else { nil }
     }
-    /// The truth of a boolean; nil for other types.
+    /// The value of a boolean; `nil` for other types.
     package var boolean: Bool? {
         if case .boolean(let boolean) = self { boolean } else { nil }
     }
-    /// The number of a double; nil for other types.
+    /// The value of a double; `nil` for other types.
     package var double: Double? {
         if case .double(let double) = self { double } else { nil }
     }
-    /// The path of an object path; nil for other types.
+    /// The path of an object path; `nil` for other types.
     package var objectPath: ObjectPath? {
         if case .objectPath(let path) = self { path } else { nil }
     }
-    /// The number of any of the integer types that fits an Int; nil for others.
+    /// The value of any integer type if it fits an `Int`; `nil` for other types.
     package var integer: Int? {
         switch self {
         case .byte(let number): Int(number)
@@ -130,15 +131,15 @@ extension Value {
         default: nil
         }
     }
-    /// The elements of an array; nil for other types.
+    /// The elements of an array; `nil` for other types.
     package var array: [Value]? {
         if case .array(let elements, _) = self { elements } else { nil }
     }
-    /// The fields of a structure; nil for other types.
+    /// The fields of a structure; `nil` for other types.
     package var structure: [Value]? {
         if case .structure(let fields) = self { fields } else { nil }
     }
-    /// The entries of an `a{sv}`, without their variants; nil for other types.
+    /// The entries of an `a{sv}` without their variants; `nil` for other types.
     package var named: [String: Value]? {
         guard case .dictionary(let entries, .string, .variant) = self else { return nil }
         var values: [String: Value] = [:]
@@ -151,8 +152,8 @@ extension Value {
 }
 
 extension SharedDescriptor: Hashable {
-    /// The same open descriptor, not one that refers to the same file.
+    /// Compares the objects, not the files that they refer to.
     package static func == (a: SharedDescriptor, b: SharedDescriptor) -> Bool { a === b }
-    /// By identity.
+    /// Hashes the identity.
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
