@@ -1,7 +1,7 @@
 import Frames
 import Imaging
 
-/// The newest frame of one lens of a camera, and what was made of it so far.
+/// The newest frame of one lens of a camera, with the smaller copies made of it so far.
 ///
 /// - Context: bound to the composite thread.
 final class CameraPicture {
@@ -9,7 +9,7 @@ final class CameraPicture {
     private var levels: [Level] = []
     private var identity: FrameIdentity?
 
-    /// Makes `frame` the newest one.
+    /// Makes `frame` the newest one, and drops the copies made of another.
     func take(_ frame: Frame?) {
         self.frame = frame
         guard frame?.identity != identity else { return }
@@ -17,12 +17,14 @@ final class CameraPicture {
         for level in levels { level.planes = nil }
     }
 
-    /// Gives the frame back to its pool; what was made of it stays.
+    /// Gives the frame back to its pool; the copies stay.
     func release() { frame = nil }
 
-    /// The picture's planes at its own size, or halved so often that it is not yet smaller than
-    /// `size` (before it is turned): from there it is scaled best and at least cost. `nil` for a
-    /// frame that is not YUV. Allocates the first time that it is halved so often.
+    /// Returns the planes of the picture, or `nil` for a frame that is not YUV.
+    ///
+    /// They have the picture's own size, or are halved as often as they can be without becoming
+    /// smaller than `size` (before the turn): scaling from there costs least and looks best.
+    /// Allocates when a number of halvings first occurs.
     func planes(for size: Size) -> Planes? {
         guard let frame else { return nil }
         let whole = frame.layout.size
@@ -39,7 +41,7 @@ final class CameraPicture {
         return level.planes
     }
 
-    /// The picture at a smaller size.
+    /// The picture, halved a fixed number of times.
     private final class Level {
         var copy = HalvedCopy()
         var planes: Planes?
@@ -47,7 +49,7 @@ final class CameraPicture {
 }
 
 extension Frame {
-    /// What tells frames apart.
+    /// The frame's identity, which tells it from other frames.
     var identity: FrameIdentity {
         FrameIdentity(
             buffer: ObjectIdentifier(buffer),
@@ -58,8 +60,10 @@ extension Frame {
     }
 }
 
-/// What tells frames apart: a buffer comes again, but not with the same count and time, except for
-/// the same picture in another size.
+/// A value that tells frames apart.
+///
+/// A buffer is used again, but never with the same count and time, except for the same picture in
+/// another size.
 struct FrameIdentity: Hashable {
     let buffer: ObjectIdentifier
     let sequence: UInt64

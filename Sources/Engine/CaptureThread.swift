@@ -5,37 +5,40 @@ import Imaging
 package import Platform
 import Synchronization
 
-/// Keeps one camera open for as long as it is wanted, whatever becomes of it, decodes its pictures as
-/// large as they are shown, and leaves them in a slot.
+/// Keeps one camera open while it is wanted, whatever happens to it; decodes its pictures at the
+/// size they are shown at, and leaves them in a slot.
 ///
-/// One thread a capture pipeline of a role, named `capture-back`, `capture-back-2` and so on. It waits in the kernel while the
-/// camera is not wanted.
+/// There is one thread per capture pipeline of a role, named `capture-back`, `capture-back-2` and
+/// so on. It waits in the kernel while the camera is not wanted.
 package final class CaptureThread: Sendable {
-    /// What the thread tells, from the thread itself.
+    /// An event of the camera, reported on the thread itself.
     package enum Report: Hashable, Sendable {
         /// The device is being opened.
         case opening
-        /// Its first frame came, in this mode; in place of another one that the bus has no room for.
+        /// The first frame came, in this mode; `insteadOf` is the mode that the bus had no room
+        /// for, if any.
         case streaming(CaptureMode, insteadOf: CaptureMode?)
-        /// It does not deliver; `streaming` follows once it does again.
+        /// The camera delivers no frames; `streaming` follows once it does again.
         case interrupted(Interruption, reason: String)
-        /// It delivers what is wanted now, for a photograph or not. Told each time that somebody wants something else
-        /// of a camera that is open.
+        /// The camera delivers what is wanted now, for a photograph or not. Reported once it
+        /// delivers, and again after each change of the request that it can meet without being
+        /// reopened.
         case adapted(isFull: Bool)
-        /// It is closed, because it is not wanted. Told each time that none was wanted, as far as that was seen.
+        /// The camera is closed because it is not wanted. Reported each time the thread sees a new
+        /// request for none.
         case closed
     }
 
-    /// Which camera is to be open, and how.
+    /// The camera to have open, and how.
     private struct CaptureTarget {
         var source: (any CameraSource)?
         var request: CaptureRequest
-        /// Whether the slot's frame is to be forgotten first, even if a camera is wanted again.
+        /// `true` if the slot's frame is to be forgotten first, even if a camera is wanted again.
         var forgetsPicture = false
         var isOver = false
-        /// Rises with each change, so that the thread sees that it changed.
+        /// The number of the newest change, by which the thread notices it.
         var number = 0
-        /// The number of the last one that a camera which is open does not fulfil.
+        /// The number of the newest change that an open camera does not meet.
         var opening = 0
 
         mutating func change() {
@@ -50,21 +53,27 @@ package final class CaptureThread: Sendable {
     private let report: @Sendable (Report, String) -> Void
     private let thread = Mutex<Thread?>(nil)
 
-    /// Seconds after which a camera that failed is tried again, at first and at most.
+    /// The delay before a camera that failed is tried again, in seconds: at first, and at most.
     ///
-    /// The most is short enough for a camera that another program has let go of to be back within 2 s.
+    /// The longest is short enough that a camera which another program has released is back within
+    /// 2 s.
     private static let retryDelay = 0.25...1.0
-    /// Intervals without a frame after which a camera counts as stalled, and at least how many
-    /// seconds: in the dark some give five frames a second, whatever was agreed on.
+    /// The time without a frame after which a camera counts as stalled: in frame intervals, and at
+    /// least in seconds. In the dark some cameras give five frames a second, whatever rate was
+    /// agreed on.
     private static let (stallIntervals, stallTime) = (5.0, 0.5)
-    /// Seconds without a frame after which a stalled camera is opened anew. Sooner would interrupt
-    /// for longer those that only hesitate.
+    /// The seconds without a frame after which a stalled camera is reopened. Reopening sooner would
+    /// lengthen the interruption for cameras that only hesitate.
     private static let reopeningTime = 2.0
-    /// Seconds that a camera may take to its first frame, and give nothing but damaged ones.
+    /// The seconds that a camera may take to its first frame, or deliver only damaged ones.
     private static let startTime = 3.0
 
-    /// Starts the thread, with no camera wanted. `report` is called on it with what becomes of a camera, and of which, by
-    /// its identity; of none when all are closed. Throws when the system has no thread to give.
+    /// Starts the thread, with no camera wanted.
+    ///
+    /// `report` is called on it with each event and the identity of its camera, which is empty for
+    /// `closed`.
+    ///
+    /// - Throws: `SystemError` if the system has no thread or descriptor left.
     package init(
         role: Role,
         pipeline: CapturePipeline = .a,
@@ -87,7 +96,7 @@ package final class CaptureThread: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Wants `source` open, from now on; another one than before is closed first.
+    /// Requests that `source` be open from now on. Another one that is open is closed first.
     package func open(_ source: any CameraSource, _ request: CaptureRequest) {
         target.withLock {
             $0.source = source
@@ -97,8 +106,8 @@ package final class CaptureThread: Sendable {
         bell.ring()
     }
 
-    /// Wants the camera that is open for `request` from now on: it is opened anew only where it
-    /// would deliver something else.
+    /// Changes the request for the open camera, which is reopened only if it would deliver
+    /// something else.
     package func adapt(to request: CaptureRequest) {
         target.withLock {
             $0.request = request
@@ -107,7 +116,7 @@ package final class CaptureThread: Sendable {
         bell.ring()
     }
 
-    /// Wants no camera. What was seen last is forgotten unless `keepingPicture`.
+    /// Requests that no camera be open. The last picture is forgotten unless `keepingPicture`.
     package func close(keepingPicture: Bool) {
         target.withLock {
             $0.source = nil
@@ -117,10 +126,10 @@ package final class CaptureThread: Sendable {
         bell.ring()
     }
 
-    /// Has a camera that failed tried again now: it may be there again.
+    /// Tries a camera that failed again now, since it may be back.
     package func retry() { bell.ring() }
 
-    /// Has the thread close the camera and end; does not wait for it.
+    /// Makes the thread close the camera and end. Does not wait for it.
     package func end() {
         target.withLock {
             $0.source = nil
@@ -131,10 +140,11 @@ package final class CaptureThread: Sendable {
         bell.ring()
     }
 
-    /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end()`.
+    /// Waits for the thread to end, at most until `deadline`, and returns `true` if it has. Call
+    /// after `end()`.
     ///
-    /// One whose device does not answer cannot be ended: a call to a driver takes as long as it
-    /// takes, 5 s and more.
+    /// A thread whose device does not answer cannot be ended: a call to a driver can take 5 s and
+    /// more.
     package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
     // MARK: On the thread
@@ -165,7 +175,8 @@ package final class CaptureThread: Sendable {
                 try deliver(stream, of: source.identity, wanted.request, openedAt: start, &seen)
                 continue
             } catch {
-                // There may be another target; if not, its picture is to be larger, and it is opened anew.
+                // The request may be for another camera. If not, larger pictures are wanted, which
+                // takes reopening.
                 if error.code == .woken { continue }
                 report(
                     .interrupted(error.interruption, reason: "\(error)"),
@@ -179,8 +190,9 @@ package final class CaptureThread: Sendable {
         }
     }
 
-    /// Moves frames from `stream`, which was being opened from `start` on for `request`, to the slot until there is
-    /// a target that it does not fulfil; `seen` is the number of the last one that it does.
+    /// Moves frames from `stream`, which was opened from `start` on for `request`, to the slot
+    /// until a request comes that the stream does not meet; `seen` is the number of the last one
+    /// that it meets.
     private func deliver(
         _ stream: any CameraStream,
         of identity: String,
@@ -198,14 +210,14 @@ package final class CaptureThread: Sendable {
         let interval = 1 / max(stream.mode.rate, 0.1)
         let stallTimeout = max(Self.stallIntervals * interval, Self.stallTime)
         var mode = stream.mode
-        /// What it is to tell that it delivers.
+        /// The event to report once it delivers.
         var adapted: Report? = .adapted(isFull: request.isFull)
         var isDelivering = false
-        // How many seconds without a frame there may be now.
+        // The seconds without a frame that are allowed now.
         var limit = max(Self.startTime, stallTimeout)
         var sequence: UInt64?
         var lastFrame = MonotonicClock.now
-        // A damaged frame is no picture, but shows that the camera goes on.
+        // A damaged frame is no picture, but shows that the camera is alive.
         var lastSign = lastFrame
         while true {
             let (number, opening) = target.withLock { ($0.number, $0.opening) }
@@ -232,14 +244,14 @@ package final class CaptureThread: Sendable {
                 if !isDelivering {
                     isDelivering = true
                     limit = stallTimeout
-                    // A node of PipeWire tells only with its first frame.
+                    // A PipeWire node tells its mode only with its first frame.
                     mode.rate = stream.mode.rate
                     mode.format = stream.mode.format
                     report(.streaming(mode, insteadOf: stream.unreducedMode), identity)
                 }
             case .dropped:
                 slot.countDropped()
-                // The camera has counted it, too; it is not lost a second time.
+                // The camera has counted this frame too: it must not be counted as lost as well.
                 sequence = sequence.map { $0 + 1 }
                 lastSign = MonotonicClock.now
                 if lastFrame + Timestamp(seconds: Self.startTime) < lastSign {
@@ -257,14 +269,15 @@ package final class CaptureThread: Sendable {
         }
     }
 
-    /// What came of waiting for a picture.
+    /// The outcome of waiting for a picture.
     private enum Taken {
-        /// One, with its number; without a frame where nobody looks, else after it was decoded.
+        /// A picture and its number, with the frame if one is wanted, and the time it took to
+        /// decode.
         case picture(UInt64, Frame?, JPEGFrame?, decoding: Timestamp)
         case dropped, timedOut, woken
     }
 
-    /// Waits for the next picture, and decodes it for who looks.
+    /// Waits for the next picture, and decodes it if it is shown.
     private func take(
         from stream: any CameraStream,
         _ decoder: FrameDecoder,
@@ -292,8 +305,8 @@ package final class CaptureThread: Sendable {
         }
     }
 
-    /// Gives the last JPEG back, whose memory may be the device's. If nobody looked, a small picture
-    /// is made of it before: who looks later is to see what the camera saw last, blurred.
+    /// Gives the last JPEG back, whose memory may be the device's. If pictures were not shown, a
+    /// small one is made of it first: a later consumer sees the camera's last picture, blurred.
     private func close(_ decoder: FrameDecoder) {
         if slot.latest == nil,
             let frame = decoder.sharpen(for: .glance)

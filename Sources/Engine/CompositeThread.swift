@@ -4,43 +4,43 @@ package import Platform
 package import Publish
 import Synchronization
 
-/// Makes the output frames: fetches the cameras' newest, composites the scene and publishes it, and
-/// each camera's picture alone where it is offered.
+/// Makes the output frames: fetches the cameras' newest frames, composites the scene and publishes
+/// it, with each camera's picture alone where that is offered.
 ///
-/// The thread is named `composite` and owns the `StreamOutput`s. While somebody looks it wakes for camera
-/// frames and for the clock; otherwise for PipeWire's messages alone.
+/// The thread is named `composite` and owns the `StreamOutput`s. While a consumer takes frames it
+/// wakes for camera frames and for the clock; otherwise only for messages of PipeWire.
 package final class CompositeThread: Sendable {
-    /// What the thread did so far.
+    /// Counts and durations since the thread started.
     package struct Counts: Sendable {
-        /// Output frames that consumers got.
+        /// The output frames that consumers got.
         package var published: UInt64 = 0
-        /// Output frames that no buffer was free for.
+        /// The output frames that no buffer was free for.
         package var unbuffered: UInt64 = 0
-        /// Published frames that repeat the main camera's last picture.
+        /// The published frames that repeat the main camera's last picture.
         package var repeated: UInt64 = 0
-        /// How long the main camera's frames waited to be shown, since they were decoded.
+        /// The time from decoding the main camera's frame to drawing with it.
         package var wait = Durations()
-        /// How long compositing took.
+        /// The time that compositing took.
         package var composite = Durations()
-        /// How long it took to hand the frame to PipeWire.
+        /// The time that handing the frame to PipeWire took.
         package var publish = Durations()
-        /// From when the main camera's frame was taken to when it was handed to PipeWire.
+        /// The time from taking the main camera's frame to handing it to PipeWire.
         package var latency = Durations()
 
-        /// Nothing done yet.
+        /// Creates empty counts.
         package init() {}
     }
 
-    /// What becomes of a node.
+    /// An event of a node.
     package enum Event: Sendable {
-        /// What the node itself tells.
+        /// An event that the node itself reports.
         case node(PipeWireNode.Event)
-        /// A camera's own node is there no longer, since it is not wanted; nothing is told of it any
-        /// more. The stream's is not told of so: see `withdrawNode`.
+        /// A camera's own node is gone because it is not wanted. No event of it follows. Never
+        /// reported of the stream's node: see `withdrawNode`.
         case withdrawn
     }
 
-    /// What other threads ask for.
+    /// A request of another thread.
     enum Command: Sendable {
         case publishNode
         case offer(PerRole<PipeWireNode.Settings?>)
@@ -51,12 +51,12 @@ package final class CompositeThread: Sendable {
         case end
     }
 
-    /// How long the end waits for a search for fonts.
+    /// The longest time that the end waits for a search for fonts.
     private static let fontTimeout = Timestamp(seconds: 0.2)
 
-    /// The scene that is shown, and what is laid over it.
+    /// The shown scene, with its notices and HUD.
     let overlay: OverlayThread
-    /// Where the cameras' frames are.
+    /// The slots of the cameras' frames.
     let slots: PerRole<PerPipeline<FrameSlot>>
     private let commands = Mutex<[Command]>([])
     private let counts = Mutex(Counts())
@@ -66,8 +66,10 @@ package final class CompositeThread: Sendable {
 
     /// Starts the thread, without a node.
     ///
-    /// `bell` is the one that `slots` ring, `settings` are the stream's; `report` is told what becomes
-    /// of the stream's node (`nil`) and of those of cameras, on this thread. Throws when the system has no thread or descriptor to give.
+    /// The slots ring `bell`; `settings` are those of the stream's node. `report` is called on this
+    /// thread with the events of the stream's node (`nil`) and of the cameras' nodes.
+    ///
+    /// - Throws: `SystemError` if the system has no thread or descriptor left.
     package init(
         scene: SceneState,
         slots: PerRole<PerPipeline<FrameSlot>>,
@@ -79,7 +81,8 @@ package final class CompositeThread: Sendable {
         self.bell = bell
         overlay = try OverlayThread(scene, canvas: settings.size)
         do throws(SystemError) {
-            // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
+            // Unsafe: made here, so that its failure can be thrown, but used by the new thread
+            // alone.
             nonisolated(unsafe) let worker = try Worker(
                 of: self,
                 settings: settings,
@@ -100,8 +103,8 @@ package final class CompositeThread: Sendable {
         aiming.withLock { _ in aim(at: now) }
     }
 
-    /// Tells the cameras how large their pictures are shown. With `aiming` locked, so that the newest
-    /// scene has the last word.
+    /// Tells the slots how large their pictures are shown. Call with `aiming` locked, so that the
+    /// newest scene decides.
     private func aim(at now: Timestamp) {
         let extents = overlay.current.state.extents(at: now)
         for role in Role.allCases {
@@ -111,45 +114,48 @@ package final class CompositeThread: Sendable {
         }
     }
 
-    /// As `aim`, where no other thread does it just now, for a newer scene. Does not block.
+    /// Does the same as `aim`, unless another thread is just doing it for a newer scene. Does not
+    /// block.
     func aimUnlessAimed(at now: Timestamp) {
         _ = aiming.withLockIfAvailable { _ in aim(at: now) }
     }
 
-    /// Changes what the thread did so far.
+    /// Changes the counts.
     func count(_ change: (inout Counts) -> Void) { counts.withLock { change(&$0) } }
 
-    /// Calls `done`, on a thread of its own, once the next output frame has all that was to be shown
+    /// Calls `done`, on the thread `overlay`, once the next output frame shows everything requested
     /// up to now.
     package func whenShown(_ done: @escaping @Sendable () -> Void) { overlay.whenShown(done) }
 
-    /// Publishes the stream's node, and those that are offered, and keeps them there.
+    /// Publishes the stream's node and those on offer, and keeps them published.
     package func publishNode() { send(.publishNode) }
 
-    /// Offers each camera's picture alone as a node of this, where there is one, whenever the stream's
-    /// is published; of the stream's size.
+    /// Offers each camera's picture alone as a node with these settings, while the stream's node is
+    /// published; `nil` offers none. They have the stream's size.
     package func offer(_ nodes: PerRole<PipeWireNode.Settings?>) { send(.offer(nodes)) }
 
-    /// Has applications shown these values of a camera's: with its own node, or with the stream's
+    /// Shows these values to applications, as those of a camera's own node, or of the stream's
     /// (`nil`).
     package func show(_ properties: [NodeProperty], of role: Role?) {
         send(.show(role, properties))
     }
 
-    /// Takes all nodes away, and calls `done` on the thread when they are gone.
+    /// Removes all nodes, and calls `done` on the thread when they are gone.
     package func withdrawNode(done: @escaping @Sendable () -> Void) { send(.withdrawNode(done)) }
 
-    /// Has `tap` given every output frame, which are then made whether anybody looks or not; `nil`: nobody.
+    /// Gives `tap` every output frame from now on, and makes them even without a consumer; `nil`
+    /// stops that.
     package func record(_ tap: (any FrameTap)?) { send(.record(tap)) }
 
-    /// Calls `answer` on the thread, to show that it goes round.
+    /// Calls `answer` on the thread, as proof that its loop runs.
     package func ping(_ answer: @escaping @Sendable () -> Void) { send(.ping(answer)) }
 
-    /// What the thread did so far.
+    /// The counts so far.
     package var statistics: Counts { counts.withLock { $0 } }
 
-    /// Takes the nodes away, ends the thread and waits for it. False when its search for fonts goes
-    /// on, on a thread that uses nothing else. Once.
+    /// Removes the nodes, ends the thread and waits for it. Call once.
+    ///
+    /// Returns `false` if its search for fonts still runs, on a thread that uses nothing else.
     @discardableResult
     package func end() -> Bool {
         send(.end)
@@ -168,21 +174,21 @@ package final class CompositeThread: Sendable {
 
     // MARK: The thread's own
 
-    /// What the thread holds between two rounds of its loop. Bound to it.
+    /// The thread's state between two rounds of its loop. Bound to the thread.
     private final class Worker {
         private let shared: CompositeThread
         private let loop: EventLoop
         private let report: @Sendable (Role?, Event) -> Void
         private let stream: StreamOutput
         private var cameras = PerRole<StreamOutput?>(back: nil, front: nil)
-        /// The nodes of cameras that are wanted while the stream is.
+        /// The nodes of cameras that are wanted while the stream's is.
         private var offers = PerRole<PipeWireNode.Settings?>(back: nil, front: nil)
-        /// What applications are shown of each camera's values.
+        /// The values of each camera that applications are shown.
         private var properties = PerRole<[NodeProperty]>(back: [], front: [])
         private var isPublished = false
-        /// Those whose nodes could not be made, which was told.
+        /// The nodes that could not be made, which was reported.
         private var failed: Set<Role?> = []
-        /// For nodes that could not be made, for want of a descriptor.
+        /// Tries again nodes that could not be made for want of a descriptor.
         private var retry: EventLoop.Timer?
         private var delay = Worker.shortestDelay
 
@@ -244,7 +250,7 @@ package final class CompositeThread: Sendable {
             }
         }
 
-        /// Has the nodes there that are wanted, and no others.
+        /// Makes the wanted nodes that are missing, and removes the others.
         private func arrange() {
             retry?.disarm()
             if isPublished { attempt(nil) { () throws(SystemError) in try stream.publish() } }
@@ -273,7 +279,7 @@ package final class CompositeThread: Sendable {
             }
         }
 
-        /// Has `make` done; why it could not be is told the first time.
+        /// Calls `make`, and reports its failure the first time.
         private func attempt(_ role: Role?, _ make: () throws(SystemError) -> Void) {
             do throws(SystemError) {
                 try make()

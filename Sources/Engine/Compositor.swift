@@ -2,14 +2,14 @@ package import DualCamCore
 package import Frames
 import Imaging
 
-/// Draws scenes: two cameras' frames into one picture of packed 4:2:2, BT.601 limited range.
+/// Draws scenes: the frames of two cameras in one picture of packed 4:2:2, BT.601 limited range.
 ///
-/// What it needs on the way is kept from frame to frame and grows only when sizes do; in a steady
-/// state `composite` does not allocate. It does not block, log or fail.
+/// Its buffers are kept from frame to frame and grow only when sizes do; in a steady state
+/// `composite` does not allocate. It does not block, log or fail.
 ///
 /// - Context: bound to the composite thread.
 package final class Compositor {
-    /// Extent of the output in pixels; the width is even.
+    /// The size of the output, in pixels; the width is even.
     package let canvas: Size
     private let pictures = PerRole(
         back: PerPipeline(a: CameraPicture(), b: CameraPicture()),
@@ -20,7 +20,7 @@ package final class Compositor {
     private var otherBackdrop: Backdrop
     private var row = Scratch()
 
-    /// A compositor for a canvas of `canvas`, whose width is even.
+    /// Creates a compositor for a canvas of this size, whose width is even.
     package init(canvas: Size) {
         precondition(canvas.width > 0 && canvas.height > 0 && canvas.width % 2 == 0)
         self.canvas = canvas
@@ -29,10 +29,12 @@ package final class Compositor {
         otherBackdrop = Backdrop(canvas: canvas)
     }
 
-    /// Draws `scene` with the newest frame of each camera's pipeline A (`back`, `front`) and B (`second`), `nil`
-    /// where there is none yet, with the words of each camera's notice, `nil` where there is none or it is not
-    /// written yet, and the HUD on top, into `output`: height × `stride` bytes, of which 2 · width in each row are
+    /// Draws `scene` into `output`: height × `stride` bytes, of which 2 · width in each row are
     /// written.
+    ///
+    /// `backFrame` and `frontFrame` are the newest frames of the cameras' pipelines A, `second`
+    /// those of B; `nil` before the first. `labels` are the words of each camera's notice; `nil`
+    /// without a notice, or while its words are not drawn yet. The HUD lies on top.
     package func composite(
         _ scene: Scene,
         back backFrame: Frame?,
@@ -69,7 +71,7 @@ package final class Compositor {
         }
     }
 
-    /// The largest rectangle that the layers above `index` hide whole.
+    /// Returns the largest rectangle that a layer above `index` hides completely.
     private func hole(above index: Int, of scene: Scene) -> PixelRect {
         var hole = PixelRect.none
         for upper in index + 1..<max(scene.count, index + 1) {
@@ -79,8 +81,8 @@ package final class Compositor {
         return hole
     }
 
-    /// Covers the canvas with the backdrop, without what a layer hides; with calm grey where
-    /// there is none.
+    /// Covers the canvas with the backdrop, or with calm grey if there is none, except where a
+    /// layer hides it.
     private func drawBackdrop(
         of scene: Scene,
         into output: UnsafeMutablePointer<UInt8>,
@@ -120,8 +122,8 @@ package final class Compositor {
 
 /// A camera's picture, blurred and darkened, over the whole canvas.
 struct Backdrop: ~Copyable {
-    /// Its blur as a fraction of the height, and the light that is left: less than beside a single
-    /// picture, so that framed ones stand out.
+    /// The blur as a fraction of the height, and the share of the light that is left: less than
+    /// beside a single picture, so that framed pictures stand out.
     private static let (blur, brightness) = (30.0 / 720, 0.36)
 
     private let canvas: Size
@@ -129,11 +131,11 @@ struct Backdrop: ~Copyable {
     private var hasPicture = false
     private var grading: Grading?
 
-    /// A backdrop for a canvas of `canvas`; calm grey at first.
+    /// Creates a backdrop for a canvas of this size; calm grey at first.
     init(canvas: Size) { self.canvas = canvas }
 
-    /// Makes it that of the camera's newest picture, turned and graded as `look` says; calm grey
-    /// where it has none.
+    /// Makes it from the camera's newest picture, turned and graded as `look` says; calm grey if
+    /// there is no picture.
     mutating func prepare(_ pipelines: PerPipeline<CameraPicture>, _ look: Look) {
         grading = look.grade == .none ? nil : Grading(look.grade)
         hasPicture = cached.update(
@@ -151,7 +153,7 @@ struct Backdrop: ~Copyable {
     /// Makes it calm grey.
     mutating func clear() { hasPicture = false }
 
-    /// Writes the pixels of `range`, both ends even, of row `y` to their place in `row`.
+    /// Writes the pixels of `range` in row `y`, both ends even, to their place in `row`.
     mutating func write(y: Int, _ range: Range<Int>, into row: UnsafeMutablePointer<UInt8>) {
         guard !range.isEmpty else { return }
         let (x0, x1) = (range.lowerBound, range.upperBound)
@@ -164,10 +166,10 @@ struct Backdrop: ~Copyable {
     }
 }
 
-/// What is done to a role's picture wherever it is shown.
+/// The lens, part, turn and colours in which a role's picture is shown.
 struct Look {
     var pipeline = CapturePipeline.a
-    /// Before it is turned.
+    /// The part of the picture that is shown, before the turn.
     var part = Rect.unit
     var transform = Transform.identity
     var grade = Grade.none
@@ -182,7 +184,8 @@ struct Look {
 }
 
 extension Scene {
-    /// How the role's picture is shown; as it is where no layer shows it.
+    /// Returns the look of the role's picture in its lowest layer, or the plain one if no layer
+    /// shows it.
     func look(of role: Role) -> Look {
         for index in 0..<count where self[index].role == role {
             return Look(self[index])

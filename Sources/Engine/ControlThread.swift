@@ -4,39 +4,41 @@ package import Frames
 package import Platform
 import Synchronization
 
-/// Sees to one camera's controls: does what is asked of them, one after the other, and tells what they
-/// are.
+/// Operates one camera's controls: carries out commands one after the other, and reports the
+/// values.
 ///
-/// One thread a capture pipeline of a role, named `controls-back`, `controls-back-2` and so on, beside the one that takes its frames, so that
-/// neither waits for the other: a control takes milliseconds, and seconds where a camera hangs. It has
-/// the device open, a second time, while the camera delivers; for a moment where a value is set of
-/// a camera that does not.
+/// There is one thread per capture pipeline of a role, named `controls-back`, `controls-back-2` and
+/// so on, beside the one that takes its frames, so that neither waits for the other: a control
+/// takes milliseconds, and seconds if a camera hangs. It has the device open, a second time, while
+/// the camera delivers; otherwise only for as long as a command takes.
 package final class ControlThread: Sendable {
-    /// What came of a command.
+    /// The result of a command.
     package struct Outcome: Hashable, Sendable {
-        /// Whose they are: the camera's identity, empty where there is none.
+        /// The identity of the camera; empty if there is none.
         package var identity: String
-        /// All controls as they were read after it.
+        /// All controls, as read after the command.
         package var controls: CameraControls
-        /// The end of the dial that it ran into.
+        /// The end of the dial that the command reached, if any.
         package var limit: Bound?
     }
 
-    /// What is to be looked after.
+    /// The camera whose controls are operated, and for what.
     package struct Use: Sendable {
-        /// The camera; `nil`: there is none.
+        /// The camera; `nil` for none.
         package var source: (any CameraSource)?
-        /// What the user set of its controls, and what was wanted of them so far: taken when the camera is
-        /// another one than before.
+        /// The controls as the user set them, and the values wanted so far. Taken over when the
+        /// camera is another one than before.
         package var controls: CameraControls
-        /// Whether it delivers pictures, so that values have to be what they are wanted to be.
+        /// `true` while the camera delivers pictures, so that the wanted values must be in effect.
         package var isStreaming: Bool
-        /// Whether values are on show that change without being told of.
+        /// `true` while values are displayed, so that those which change without an event are read
+        /// again.
         package var isShown: Bool
-        /// What the camera's own zoom is to follow while it delivers; `nil`: it stays where it was found.
+        /// The zoom for the camera's own zoom to follow while it delivers; `nil` leaves it where it
+        /// was found.
         package var zoom: ZoomRequest?
 
-        /// What there is to look after.
+        /// Creates the use of a camera, or of none.
         package init(
             source: (any CameraSource)?,
             controls: CameraControls,
@@ -56,8 +58,12 @@ package final class ControlThread: Sendable {
     private let body: @Sendable (@escaping @Sendable (Worker) -> Void) -> Void
     private let thread = Mutex<Thread?>(nil)
 
-    /// Starts the thread. `report` is called on it whenever the controls differ from what was told
-    /// before, with the identity of their camera, but for what commands give. Throws when the system has no thread or descriptor to give.
+    /// Starts the thread.
+    ///
+    /// `report` is called on it with the camera's identity and its controls whenever they differ
+    /// from the last ones reported, except for changes that a command returns.
+    ///
+    /// - Throws: `SystemError` if the system has no thread or descriptor left.
     package init(
         role: Role,
         pipeline: CapturePipeline = .a,
@@ -74,11 +80,11 @@ package final class ControlThread: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Looks after this from now on.
+    /// Replaces the camera and its use.
     package func use(_ use: Use) { body { $0.take(use) } }
 
-    /// Does what `command` asks for, and calls `done` on the thread with what came of it: the values as
-    /// they were read back. In the order of calls.
+    /// Carries out `command`, in the order of calls, and calls `done` on the thread with the values
+    /// as read back, or with the refusal.
     package func perform(
         _ command: ControlCommand,
         done: @escaping @Sendable (Result<Outcome, ControlRefusal>) -> Void
@@ -86,19 +92,20 @@ package final class ControlThread: Sendable {
         body { done($0.perform(command)) }
     }
 
-    /// Looks after nothing any more; what was set by hand of the camera is automatic again, its zoom where it was found, and
-    /// its light out.
+    /// Stops using the camera: what was set by hand becomes automatic again, its zoom returns to
+    /// where it was found, and its light goes out.
     package func leave() { body { $0.leave() } }
 
-    /// Has the thread close the device and end; does not wait for it. Once.
+    /// Makes the thread close the device and end. Does not wait for it. Call once.
     package func end() { body { $0.end() } }
 
-    /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end()`.
+    /// Waits for the thread to end, at most until `deadline`, and returns `true` if it has. Call
+    /// after `end()`.
     package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
     // MARK: On the thread
 
-    /// What the thread has before it. Bound to it.
+    /// The state of the thread. Bound to it.
     private final class Worker {
         let loop: EventLoop
         private let report: @Sendable (String, CameraControls) -> Void
@@ -111,10 +118,11 @@ package final class ControlThread: Sendable {
         private var timer: EventLoop.Timer?
         private var drive = ZoomDrive()
         private var stepper: EventLoop.Timer?
-        /// What was reported last.
+        /// The controls as reported last.
         private var reported = CameraControls()
 
-        /// Seconds between looks at what changes by itself, while it is on show.
+        /// The seconds between two readings of values that change by themselves, while they are
+        /// displayed.
         private static let interval = 0.35
 
         init(_ report: @escaping @Sendable (String, CameraControls) -> Void) throws(SystemError) {
@@ -152,11 +160,11 @@ package final class ControlThread: Sendable {
             wait()
         }
 
-        /// The camera delivers: it is to do what was wanted of it before.
+        /// Restores the wanted values on a camera that begins to deliver.
         private func start() {
-            // It may have been unplugged meanwhile.
+            // The camera may have been unplugged meanwhile.
             controls.forgetSettled()
-            // That it is gone again is its capture thread's to tell.
+            // If the camera is gone again, its capture thread reports it.
             guard (try? open()) != nil else { return }
             guard !controls.manual.isAutomatic else { return }
             _ = try? carryOut(.restore)
@@ -171,8 +179,8 @@ package final class ControlThread: Sendable {
                 do throws(ControlRefusal) {
                     try open()
                 } catch {
-                    // What cannot be reached has nothing that would have to be undone now; it will be set
-                    // as wanted when it is back.
+                    // A camera that cannot be reached has nothing to undo now; when it is back it
+                    // is set as wanted.
                     guard command == .reset else { throw error }
                     controls.settle(try controls.plan(.reset), [])
                     reported = controls
@@ -205,7 +213,8 @@ package final class ControlThread: Sendable {
             Outcome(identity: source?.identity ?? "", controls: controls, limit: limit)
         }
 
-        /// The zoom of a camera that is not used any more is where others left it, and its light does not shine.
+        /// Returns the zoom to where others left it, and turns the light off, on a camera no longer
+        /// in use.
         private func tidy() {
             if let home = drive.home, !drive.isOthers, controls.zoomControl?.value != home,
                 (try? open()) != nil
@@ -216,7 +225,8 @@ package final class ControlThread: Sendable {
             if controls.torch == true, (try? open()) != nil { _ = try? carryOut(.torch(false)) }
         }
 
-        /// Has the camera's own zoom follow what is seen, one step a call, until it is there.
+        /// Moves the camera's own zoom one step towards the shown zoom, and arms the next step
+        /// until it is there.
         private func stepZoom() {
             guard isStreaming, port != nil, let zoom = controls.zoomControl else { return }
             writeZoom(drive.next(zoom, at: MonotonicClock.now))
@@ -227,7 +237,7 @@ package final class ControlThread: Sendable {
             stepper?.arm(after: ZoomDrive.pace)
         }
 
-        /// Writes a value of the zoom, if there is one to be written, and reads what it is.
+        /// Writes a value of the zoom, if any, and reads the zoom back.
         private func writeZoom(_ value: Int?) {
             guard let port, let zoom = controls.zoomControl else { return }
             do throws(ControlRefusal) {
@@ -242,7 +252,7 @@ package final class ControlThread: Sendable {
             }
         }
 
-        /// Takes note of where the zoom is.
+        /// Notes the position of the zoom.
         private func seeZoom() {
             if let zoom = controls.zoomControl { drive.see(zoom.value) }
             controls.zoomNumber = drive.request?.number ?? 0
@@ -275,7 +285,7 @@ package final class ControlThread: Sendable {
             guard isStreaming else { return }
             if let zoom = controls.zoomControl {
                 drive.begin(zoom)
-                // There is no picture yet that would jump.
+                // There is no picture yet that could jump.
                 if let goal = drive.goal(zoom, at: MonotonicClock.now) {
                     writeZoom(goal == zoom.value ? nil : goal)
                     stepper?.arm(after: ZoomDrive.pace)
@@ -298,14 +308,14 @@ package final class ControlThread: Sendable {
         private func close() {
             timer?.disarm()
             stepper?.disarm()
-            // First: the descriptor belongs to the port.
+            // First, since the descriptor belongs to the port.
             watch?.cancel()
             watch = nil
             port = nil
         }
 
-        /// Writes what `command` asks for and reads what became of it: automatics first, since values
-        /// that they have are refused.
+        /// Writes the values of `command` and reads the result. Automatics go first, since the
+        /// values they control refuse to be set.
         private func carryOut(_ command: ControlCommand) throws(ControlRefusal) -> ControlPlan {
             let plan = try controls.plan(command)
             guard let port else { return plan }
@@ -315,12 +325,12 @@ package final class ControlThread: Sendable {
                 let written = Set((plan.switches + plan.values).map(\.id))
                 try port.update(&device) { $0.purpose != nil || written.contains($0.id) }
             } catch {
-                // Half of it may be done: what is true now is what counts.
+                // Half of it may be done: only the present values count.
                 controls.keepOriginals(of: plan)
                 try refresh()
                 throw error
             }
-            // What is set past the commands counts as another program's would.
+            // A raw value bypasses the plans, and counts as another program's.
             if case .raw = command {
                 controls.read(device)
             } else {
@@ -339,7 +349,7 @@ package final class ControlThread: Sendable {
             }
         }
 
-        /// Reads what `matters`.
+        /// Reads the controls for which `matters` returns `true`.
         private func read(_ matters: (DeviceControl) -> Bool) throws(ControlRefusal) {
             guard let port else { return }
             let (now, before) = (MonotonicClock.now, controls.magnification)
@@ -350,7 +360,7 @@ package final class ControlThread: Sendable {
             seeZoom()
         }
 
-        /// Looks what there is now, and tells.
+        /// Reads the controls, and reports a change.
         private func look() {
             try? refresh()
             reportChange()
@@ -363,7 +373,7 @@ package final class ControlThread: Sendable {
             report(source?.identity ?? "", controls)
         }
 
-        /// Looks again soon, while something may change that no event tells of.
+        /// Arms the next reading while displayed values may change without an event.
         private func wait() {
             let changes = controls.device.contains { $0.purpose != nil && $0.changesItself }
             if isShown, port != nil, watch != nil, changes {

@@ -3,38 +3,39 @@ package import Frames
 package import Platform
 import Synchronization
 
-/// Where a camera leaves its newest frame for the composite thread.
+/// The place where a camera leaves its newest frame for the composite thread.
 ///
-/// Latest wins: a frame that nobody fetched is replaced. The other way it tells how large the picture
-/// is shown. From any thread; the lock is held for the exchange of a few references.
+/// The latest wins: a frame that was not fetched is replaced. In the other direction it carries the
+/// size that the picture is shown at. Safe on any thread; the lock is held only to exchange a few
+/// references.
 package final class FrameSlot: Sendable {
-    /// What a slot has seen since the daemon started.
+    /// Counts since the daemon started.
     package struct Counts: Sendable {
-        /// Good frames that the camera delivered.
+        /// The good frames that the camera delivered.
         package var captured: UInt64 = 0
-        /// Frames that were damaged, or that no memory was free for.
+        /// The frames that were damaged, or that no memory was free for.
         package var damaged: UInt64 = 0
-        /// Frames that the camera's own count says are missing.
+        /// The frames that are missing by the camera's own count.
         package var missing: UInt64 = 0
-        /// Good frames that a newer one replaced before any output frame showed them.
+        /// The good frames that a newer one replaced before any output frame showed them.
         package var replaced: UInt64 = 0
-        /// From when the camera was being opened to its first frame.
+        /// The time from opening the camera to its first frame.
         package var opening = Durations()
-        /// How long frames took to decode.
+        /// The time that decoding frames took.
         package var decode = Durations()
     }
 
-    /// A picture, and when it was left here.
+    /// A picture, and its time of arrival.
     package struct Content: Sendable {
-        /// The newest frame; `nil` also while nobody looks, so that no old one is shown afterwards.
+        /// The newest frame; `nil` also while nothing shows it, so that no old one is shown later.
         package var frame: Frame?
-        /// Whether the same picture can be had larger: the camera is open, and gave it as a JPEG.
+        /// `true` if the picture can be decoded larger: the camera is open, and gave it as a JPEG.
         package var isJPEG = false
-        /// When it came.
+        /// The time when it came.
         package var arrival = Timestamp.zero
     }
 
-    /// What is replaced, to be released after the lock.
+    /// The replaced frame and JPEG, to be released after the lock.
     private struct Held {
         let frame: Frame?
         let jpeg: JPEGFrame?
@@ -46,7 +47,7 @@ package final class FrameSlot: Sendable {
         var isFetched = true
         var counts = Counts()
         var extent = ShownExtent.whole
-        /// Rung when the picture is to be larger.
+        /// Rung when the picture is wanted larger.
         var camera: Bell?
         var tap: (any FrameTap)?
     }
@@ -54,17 +55,17 @@ package final class FrameSlot: Sendable {
     /// Rung at each new frame.
     private let bell: Bell
 
-    /// An empty slot that rings `bell` when it is filled.
+    /// Creates an empty slot that rings `bell` when a frame comes.
     package init(bell: Bell) { self.bell = bell }
 
-    /// Has `camera` rung when the picture is to be larger than it was.
+    /// Sets the bell to ring when the picture is wanted larger than it was.
     func attach(_ camera: Bell) { state.withLock { $0.camera = camera } }
 
-    /// How large the picture is shown: as a whole, until somebody tells.
+    /// The size that the picture is shown at; the whole picture until `show(at:)` is called.
     package var extent: ShownExtent { state.withLock { $0.extent } }
 
-    /// Has frames made as large as `extent` needs from now on; the newest one at once, where it is
-    /// smaller and still there as a JPEG. Does not wait for it.
+    /// Requests frames as large as `extent` needs from now on, including the newest one if it is
+    /// smaller and still available as a JPEG. Does not wait for it.
     package func show(at extent: ShownExtent) {
         let camera = state.withLock { state in
             guard extent != state.extent else { return Bell?.none }
@@ -75,14 +76,17 @@ package final class FrameSlot: Sendable {
         camera?.ring()
     }
 
-    /// Has `tap` given every picture from now on; `nil`: nobody.
+    /// Gives `tap` every picture from now on; `nil` stops that.
     package func tap(_ tap: (any FrameTap)?) { state.withLock { $0.tap = tap } }
 
-    /// The camera was closed, or is lost.
+    /// Tells the tap that the camera was closed or lost.
     func discontinue() { state.withLock { $0.tap }?.discontinue(at: MonotonicClock.now) }
 
-    /// Leaves `frame`, which took `decoding` to decode, and counts `lost` frames between it and the
-    /// one before. It was made of `jpeg`; or was not, since nobody looks.
+    /// Leaves a new picture: its `frame`, which took `decoding` to decode, and the `jpeg` that it
+    /// was made of, if any.
+    ///
+    /// `frame` is `nil` if nothing shows the picture, so that it was not decoded. `lost` is the
+    /// number of frames missing before it.
     package func put(
         _ frame: Frame?,
         of jpeg: JPEGFrame? = nil,
@@ -90,7 +94,7 @@ package final class FrameSlot: Sendable {
         decoding: Timestamp = .zero
     ) {
         let now = MonotonicClock.now
-        // What is replaced is released after the lock.
+        // The replaced frame is released after the lock.
         let (replaced, tap) = state.withLock { state in
             state.counts.captured += 1
             state.counts.missing += lost
@@ -111,7 +115,8 @@ package final class FrameSlot: Sendable {
         }
     }
 
-    /// Leaves the newest picture once more, larger: it is no other one, and is not counted.
+    /// Replaces the newest frame with the same picture in a larger size, which is not counted
+    /// again.
     func sharpen(_ frame: Frame) {
         let replaced = state.withLock { state in
             let replaced = state.content.frame
@@ -138,10 +143,10 @@ package final class FrameSlot: Sendable {
         state.withLock { $0.counts.opening.add(duration.nanoseconds) }
     }
 
-    /// Counts a frame that was no good; the one before it stays.
+    /// Counts an unusable frame; the one before it stays.
     package func countDropped() { state.withLock { $0.counts.damaged += 1 } }
 
-    /// Forgets the frame: what was seen before the camera closed is nobody's business after.
+    /// Forgets the frame: nothing shown after the camera closed may be from before.
     package func clear() {
         let replaced = state.withLock { state in
             let replaced = Held(frame: state.content.frame, jpeg: state.jpeg)
@@ -154,20 +159,21 @@ package final class FrameSlot: Sendable {
         _ = consume replaced
     }
 
-    /// The newest frame; it stays. It may be smaller than the camera's picture, or missing: see `Content`.
+    /// The newest frame, which stays. It may be smaller than the camera's picture, or `nil`: see
+    /// `Content`.
     package var latest: Frame? { state.withLock { $0.content.frame } }
 
-    /// The newest picture as the camera gave it, where that is open and gives JPEGs. It stays; not for
-    /// the composite thread, which is not to be the last to hold a device's memory.
+    /// The newest picture as the camera gave it, while it is open and gives JPEGs. It stays. Not
+    /// for the composite thread, which must not be the last to hold a device's memory.
     package var latestJPEG: JPEGFrame? { state.withLock { $0.jpeg } }
 
-    /// The newest picture as it is, and the JPEG that the camera gave it as; both stay, and do not count as
-    /// shown. Not for the composite thread.
+    /// The newest picture, and the JPEG that it was made of. Both stay, and do not count as shown.
+    /// Not for the composite thread.
     package var newest: (content: Content, jpeg: JPEGFrame?) {
         state.withLock { ($0.content, $0.jpeg) }
     }
 
-    /// The newest frame, to be shown; it stays.
+    /// Returns the newest frame to be shown; it stays.
     package func fetch() -> Content {
         state.withLock { state in
             state.isFetched = true

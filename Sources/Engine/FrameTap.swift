@@ -1,17 +1,25 @@
 package import Frames
 
-/// Somebody who gets every picture, as it comes: a recording.
+/// A receiver of every picture as it comes: a recording.
 ///
-/// It is called on the threads that make the pictures, and keeps none of them waiting.
+/// It is called on the threads that make the pictures, and must not keep them waiting.
 package protocol FrameTap: AnyObject, Sendable {
-    /// A raw picture, whose memory is wanted back at once: what is kept of it is a copy. Capture threads.
+    /// Takes a raw picture, whose memory is wanted back at once: anything kept of it must be a
+    /// copy.
+    ///
+    /// - Context: capture threads.
     func take(copying frame: Frame)
-    /// A raw picture, whose memory may be held for a while. The composite thread.
+    /// Takes a raw picture, whose memory may be held for a while.
+    ///
+    /// - Context: the composite thread.
     func take(_ frame: Frame)
-    /// A JPEG that a camera took at `time`, valid until this returns. Capture threads.
+    /// Takes a JPEG that a camera took at `time`; `bytes` are valid until this returns.
+    ///
+    /// - Context: capture threads.
     func take(jpeg bytes: UnsafeRawBufferPointer, at time: Timestamp)
-    /// There was a picture, and no memory for it.
+    /// Notes a picture that there was no memory for.
     func drop()
-    /// The camera was closed at `time`, or is lost: what comes next, if anything, is another stream.
+    /// Notes that the camera was closed or lost at `time`: pictures after it belong to another
+    /// stream.
     func discontinue(at time: Timestamp)
 }

@@ -2,22 +2,24 @@ package import DualCamCore
 package import Frames
 import Imaging
 
-/// The HUD as it was drawn for one content: a pill with the values, and over it a dial whose scale slides
+/// The HUD as drawn for one content: a pill with the values, and over it a dial whose scale slides
 /// under its needle.
 package struct HudPicture: Sendable {
     // In pixels of a canvas 720 high.
     private static let (pillHeight, pillMiddle, pillPadding) = (40.0, 30.0, 24.0)
     private static let (dialWidth, dialHeight, dialRadius, dialGap) = (620.0, 78.0, 18.0, 10.0)
-    /// Between full stops, and from where on the ends fade.
+    /// The distance between full stops, and the width over which the ends fade.
     private static let (stop, endFade) = (46.0, 90.0)
     private static let (valueType, labelType, currentType, nameType) = (20.0, 15.0, 18.0, 12.0)
     private static let bump = 7.0
-    /// A lens's disc and how far from the last; the pill around them; what is between it and what is under it.
+    /// The size of a lens's disc, and the distance to the next; the height of the pill around them,
+    /// and its gap to what is below.
     private static let (lensDisc, lensStep, lensHeight, lensGap) = (34.0, 42.0, 46.0, 7.0)
     private static let (lensType, lensRing) = (13.0, 2.0)
-    /// Type is never smaller than on a canvas of so much of 720.
+    /// The least unit, where 1 is that of a canvas 720 high: type gets no smaller.
     private static let leastUnit = 0.66
-    /// What is seen of the black surfaces: over pure white it leaves the amber 4.8:1, white more.
+    /// The opacity of the black surfaces: over pure white it leaves amber a contrast of 4.8:1, and
+    /// white more.
     private static let darkness = 0.67
 
     private static let amber = Drawing.Color(255, 204, 64)
@@ -25,7 +27,7 @@ package struct HudPicture: Sendable {
     private static let mono = "JetBrains Mono,Monospace"
     private static let sans = "Inter,Sans"
 
-    /// Something drawn, and where on the canvas it lies.
+    /// A drawing and its place on the canvas.
     private struct Element: Sendable {
         var overlay = Overlay()
         var x = 0
@@ -41,16 +43,17 @@ package struct HudPicture: Sendable {
         }
     }
 
-    /// Where it may lie, so that an inset stays free: at the foot of the canvas, or over the inset.
+    /// The room for the HUD that leaves the inset free: at the foot of the canvas, or over the
+    /// inset.
     private struct Room {
-        /// Its middle and its width.
+        /// The middle and the width, in pixels.
         var middle: Double
         var width: Double
-        /// What it stands on.
+        /// The lower edge.
         var foot: Double
 
-        /// For a pill of `width`: in the middle as long as that has room there, else in the middle of what is left
-        /// beside the inset, and over it where neither is wide enough.
+        /// Finds the room for a pill of `width`: centred while that is wide enough, else centred in
+        /// the space beside the inset, and over the inset if neither is wide enough.
         init(beside inset: Rect?, canvas: Size, for width: Double, unit: Double) {
             let whole = Double(canvas.width)
             middle = whole / 2
@@ -79,24 +82,24 @@ package struct HudPicture: Sendable {
     private let room: Room
     private let pill: Element
     private var lenses = Element()
-    /// The value in use, which is amber while its dial is, and white else.
+    /// The value in use, amber while its dial is open and white otherwise.
     private var plainValue = Element()
     private var usedValue = Element()
     private var panel = Element()
     private var strip = Element()
     private var needle = Element()
     private var hotNeedle = Element()
-    /// The middle of the dial; and of the strip, what is at its position 0 and how far a third stop is.
+    /// The middle of the dial; then position 0 on the strip, and the width of a third stop.
     private var middle = 0
     private var origin = 0.0
     private var third = 0.0
     private var scaleClip = PixelRect(x: 0, y: 0, width: 0, height: 0)
     private var hasDial = false
 
-    /// Draws `content` for a canvas of `canvas`. Looks for fonts, as `Drawing` does.
+    /// Draws `content` for a canvas of this size. Looks for fonts, as `Drawing` does.
     package init(_ content: HudContent, canvas: Size) {
         self.canvas = canvas
-        // The values: each in a place of its own, so that none moves for another.
+        // Each value has a place of its own, so that none moves for another.
         let characters =
             content.fields.reduce(0) { $0 + $1.room } + 3 * max(0, content.fields.count - 1)
         let whole = Drawing.Font(Self.mono, type: Self.valueType).measure("0").width
@@ -146,7 +149,7 @@ package struct HudPicture: Sendable {
         draw(content.lenses, above: content.scale == nil ? y : panel.y)
     }
 
-    /// Draws the lenses over what begins at `bottom`.
+    /// Draws the lenses over an element that begins at `bottom`.
     private mutating func draw(_ marks: [HudContent.LensMark], above bottom: Int) {
         guard !marks.isEmpty else { return }
         let disc = Self.lensDisc * unit
@@ -169,7 +172,7 @@ package struct HudPicture: Sendable {
                     color
                 )
             }
-            // What stands in for the selected lens has a ring.
+            // The lens that stands in for the selected one has a ring.
             if mark.standsIn { circle(disc, Self.amber) }
             circle(mark.standsIn ? disc - 2 * Self.lensRing * unit : disc, .black(1))
             drawing.write(
@@ -193,7 +196,7 @@ package struct HudPicture: Sendable {
     private mutating func draw(_ scale: HudContent.Scale, above bottom: Int) {
         hasDial = true
         let size = Size(
-            // Its middle is the edge of a pair of pixels.
+            // The middle falls on the edge of a pair of pixels.
             width: 2 * Self.even(min(Self.dialWidth * unit, room.width) / 2),
             height: Int((Self.dialHeight * unit).rounded())
         )
@@ -226,14 +229,14 @@ package struct HudPicture: Sendable {
         hotNeedle = drawNeedle(Self.red, height: size.height, y: y)
     }
 
-    /// The marks and what they say, all in one row, of which a part is seen at a time.
+    /// Draws the marks and their labels in one row, of which a part is visible at a time.
     private mutating func drawStrip(_ scale: HudContent.Scale, height: Int, y: Int) {
         let marks = scale.marks.map { Double($0.position) }
         let first = min(marks.first ?? 0, scale.position ?? 0)
         let last = max(marks.last ?? 0, scale.position ?? 0)
         third = Self.stop / 3 * unit
         let margin = 50 * unit
-        // What is at the needle at rest is there to the pixel.
+        // The mark at the needle at rest lies on a whole pixel.
         let current = scale.position ?? first
         let start = Double(Self.even(margin + (current - first) * third))
         origin = start - current * third
@@ -288,7 +291,8 @@ package struct HudPicture: Sendable {
         return Element(overlay: drawing.finish(), x: middle - width, y: y)
     }
 
-    /// Lays it over `output`, a canvas in rows of `stride` bytes, as `pose` says. Does not allocate.
+    /// Lays the HUD over `output`, a canvas in rows of `stride` bytes, as `pose` says. Does not
+    /// allocate.
     package func lay(_ pose: HudState.Pose, over output: UnsafeMutablePointer<UInt8>, stride: Int) {
         let whole = PixelRect(canvas)
         pill.lay(over: output, stride: stride, clip: whole, opacity: pose.opacity)

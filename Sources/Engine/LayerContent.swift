@@ -1,33 +1,33 @@
 import Frames
 import Imaging
 
-/// A rectangle of the canvas and what is shown there.
+/// A rectangle of the canvas and the picture in it.
 struct LayerContent: ~Copyable {
-    /// What rows are made of.
+    /// The source of the rows.
     enum Content {
-        /// Calm dark grey: there is no picture yet.
+        /// No picture yet: calm dark grey.
         case nothing
-        /// The camera's frame, as `scaler` was told.
+        /// The camera's frame, as `scaler` was prepared.
         case view
         /// Planes of the content's own size, chroma half as wide.
         case planes(Planes, Packer)
     }
-    /// The luma of a picture that is not there yet.
+    /// The luma shown before the first picture.
     static let calm: UInt8 = 32
 
-    /// Where it lies; x and width are even. May reach beyond the canvas.
+    /// The rectangle on the canvas; x and width are even. May reach beyond the canvas.
     var rect: PixelRect
     var content = Content.nothing
     var scaler = Scaler()
 
-    /// Nothing at all.
+    /// Creates empty content.
     init() { rect = .none }
 
-    /// Whether its rows are `scaler`'s.
+    /// `true` if the rows come from `scaler`.
     var isView: Bool { if case .view = content { true } else { false } }
 
-    /// Writes the pixels from `x0` to before `x1` (both even) of the canvas's row `y`, all of
-    /// them inside `rect`, to `destination` as Y U Y V.
+    /// Writes the pixels of the canvas's row `y` from `x0` up to `x1` (both even, all inside
+    /// `rect`) to `destination`, as Y U Y V.
     mutating func write(
         y: Int,
         from x0: Int,

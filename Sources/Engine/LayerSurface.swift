@@ -2,13 +2,14 @@ import DualCamCore
 import Frames
 import Imaging
 
-/// One layer on its way to the canvas: its picture scaled and turned, its surroundings blurred,
-/// its edges weighed, ready to be written row by row.
+/// One layer on its way to the canvas: its picture scaled and turned, its surroundings blurred, the
+/// weights of its edges computed, ready to be written row by row.
 ///
 /// - Context: bound to the composite thread.
 final class LayerSurface {
-    /// What the picture beside its own blurred copy looks like: its blur as a fraction of the
-    /// height and the light that is left. The last picture of a camera that does not deliver, too.
+    /// The blur of a picture's copy around it, as a fraction of the height, and the share of its
+    /// light that is left; then the same for the veil over the last picture of a camera that does
+    /// not deliver.
     private static let (surroundingsBlur, surroundingsBrightness) = (30.0 / 720, 0.6)
     private static let (veilBlur, veilBrightness) = (24.0 / 720, 0.72)
 
@@ -29,7 +30,7 @@ final class LayerSurface {
     private var icon: SwapIcon
     private var labels: NoticeLabels?
 
-    /// What the layer hides whole; even in x.
+    /// The rectangle that the layer hides completely; its x and width are even.
     private(set) var interior = PixelRect.none
 
     init(canvas: Size) {
@@ -41,8 +42,8 @@ final class LayerSurface {
         icon = SwapIcon(canvas: canvas)
     }
 
-    /// Brings the camera's picture, and that of its other pipeline where it is to be seen, to the size
-    /// and turn that `layer` shows it in, and takes the words of its notice.
+    /// Brings the camera's picture, and that of its other pipeline if it is visible, to the size
+    /// and turn in which `layer` shows it, and takes the words of its notice.
     func prepare(_ layer: Layer, of pipelines: PerPipeline<CameraPicture>, labels: NoticeLabels?) {
         self.layer = layer
         self.labels = layer.notice == nil ? nil : labels
@@ -80,7 +81,7 @@ final class LayerSurface {
         return shape
     }
 
-    /// Decides what lies where in the layer, and makes what is not there yet.
+    /// Places the picture in the layer, and makes the copies that are missing.
     private func compose(_ camera: CameraPicture) {
         (hasSurroundings, hasVeil) = (false, false)
         let source = layer.source
@@ -114,7 +115,7 @@ final class LayerSurface {
         }
     }
 
-    /// Writes the layer to `output`, without what `hole` hides.
+    /// Writes the layer to `output`, without the part that `hole` hides.
     func draw(
         into output: UnsafeMutablePointer<UInt8>,
         stride: Int,
@@ -141,7 +142,7 @@ final class LayerSurface {
         let rows = touched.y..<touched.maxY
         let beside = (hole.y..<max(hole.y, hole.maxY)).clamped(to: rows)
         func draw(_ band: Range<Int>) {
-            // Nothing but rows of the picture, from edge to edge?
+            // Only rows of the picture, from edge to edge?
             if picture.isView, picture.rect == touched, !hasVeil, !picture.isGraded, !hasNext {
                 let target = output + band.lowerBound * stride + 2 * touched.x
                 let first = band.lowerBound - touched.y
@@ -193,7 +194,7 @@ final class LayerSurface {
         weights.apply(content + offset, to: row + offset, count: 2 * range.count)
     }
 
-    /// Writes opaque pixels of the layer to the row, without what `hole` hides.
+    /// Writes opaque pixels of the layer to the row, without the part that `hole` hides.
     private func write(
         y: Int,
         _ range: Range<Int>,
@@ -232,7 +233,7 @@ final class LayerSurface {
         if hasNext { crossOver(y: y, range, into: destination) }
     }
 
-    /// Lays as much of the next picture as is seen of it over pixels of the layer's row `y`.
+    /// Lays the visible share of the next picture over pixels of the layer's row `y`.
     private func crossOver(
         y: Int,
         _ range: Range<Int>,
@@ -254,7 +255,7 @@ final class LayerSurface {
         )
     }
 
-    /// Room for a row; of three, the one of this number.
+    /// Returns the room for a row with this number, of three.
     private func spare(_ number: Int) -> UnsafeMutablePointer<UInt8> {
         rows.reserve(3 * 2 * canvas.width) + number * 2 * canvas.width
     }
@@ -314,15 +315,16 @@ struct LensPicture: ~Copyable {
     private var turned: (key: TurnKey, planes: Planes)?
     private var grading: Grading?
 
-    /// Where it lies; x and width are even. May reach beyond the canvas.
+    /// The rectangle on the canvas; x and width are even. May reach beyond the canvas.
     var rect: PixelRect { layerContent.rect }
-    /// Whether its rows are the frame's own, scaled.
+    /// `true` if the rows are the frame's own, scaled.
     var isView: Bool { layerContent.isView }
-    /// Whether its colours are changed.
+    /// `true` if the colours are changed.
     var isGraded: Bool { grading != nil }
 
-    /// Brings the newest picture of `camera` to the size and turn that `layer`, whose pixels are
-    /// `outer`, shows it in as `source`. Whether it has the layer's shape, so that nothing is around it.
+    /// Brings the newest picture of `camera` to the size and turn in which `layer`, whose pixels
+    /// are `outer`, shows it as `source`. Returns `true` if it fills the layer, so that nothing is
+    /// around it.
     mutating func place(
         _ source: LayerSource,
         in layer: Layer,
@@ -336,7 +338,7 @@ struct LensPicture: ~Copyable {
         let part = frame.picture.part(layer.sourcePart(of: source))
         let aspect = layer.transform.swapsAxes ? 1 / part.aspect : part.aspect
         let fitted = layer.rect.fitting(aspect: aspect)
-        // Less than a pixel pair's difference in shape is none.
+        // A difference in shape of less than a pixel pair does not count.
         let fits = layer.rect.width - fitted.width < 2 && layer.rect.height - fitted.height < 2
         let isCropped = !fits && layer.background == .crop
         if !fits, !isCropped { layerContent.rect = fitted.nearest }
@@ -350,8 +352,8 @@ struct LensPicture: ~Copyable {
         return fits || isCropped
     }
 
-    /// What its rows are made of: of the frame itself where its rows stay rows, else of a copy
-    /// that is scaled and turned as a whole. `part` of the frame is shown, in its pixels.
+    /// Returns the source of the rows: the frame itself if its rows stay rows, else a copy that is
+    /// scaled and turned as a whole. `part` is the shown part of the frame, in its pixels.
     private mutating func content(
         of camera: CameraPicture,
         frame: Frame,
@@ -371,7 +373,7 @@ struct LensPicture: ~Copyable {
         let part = isCropped ? part.fitting(aspect: 1 / layer.rect.aspect) : part
         let key = TurnKey(frame: frame.identity, transform: turn, size: size, part: part)
         if turned?.key != key {
-            // The extent of the whole picture, of which what is seen may be a part.
+            // The size of the whole picture, of which the visible part may be less.
             let shown = turn.inverse.apply(to: size)
             let whole = frame.layout.size
             let extent = Size(
@@ -394,7 +396,7 @@ struct LensPicture: ~Copyable {
         return .planes(turned.planes, Packer(frame.color))
     }
 
-    /// Writes the pixels from `x0` to before `x1` of the canvas's row `y`, all of them inside `rect`.
+    /// Writes the pixels of the canvas's row `y` from `x0` up to `x1`, all inside `rect`.
     mutating func write(
         y: Int,
         from x0: Int,
@@ -413,28 +415,28 @@ struct LensPicture: ~Copyable {
         layerContent.scaler.write(rows: rows, into: destination, stride: stride)
     }
 
-    /// Changes the colours of `count` pixels as those of the picture are to be.
+    /// Grades `count` pixels as the picture is graded.
     func grade(_ pixels: UnsafeMutablePointer<UInt8>, count: Int) {
         grading?.apply(to: pixels, count: count)
     }
 
-    /// What a turned picture was made from.
+    /// The source of a turned picture.
     private struct TurnKey: Hashable {
         var frame: FrameIdentity
         var transform: Transform
         var size: Size
-        /// In the frame's pixels.
+        /// The part of the picture, in the frame's pixels.
         var part: Rect
     }
 }
 
-/// A blurred copy, and what it was made from.
+/// A blurred copy and its source.
 struct CachedCopy: ~Copyable {
     var copy = BlurredCopy()
     private var recipe: BlurredCopy.Recipe?
     private var frame: FrameIdentity?
 
-    /// Makes the copy that of the camera's newest picture. False where it has none.
+    /// Makes the copy from the camera's newest picture. Returns `false` if there is none.
     mutating func update(
         _ camera: CameraPicture,
         recipe: BlurredCopy.Recipe
@@ -459,23 +461,24 @@ struct CachedCopy: ~Copyable {
 }
 
 extension Grading {
-    /// As the scene asks for it. What green gains, light does not.
+    /// Creates the grading of a scene. Green's gain is divided out of those of red and blue, so
+    /// that light stays the same.
     init(_ grade: Grade) {
         self.init(red: grade.red / grade.green, blue: grade.blue / grade.green, light: grade.light)
     }
 }
 
 extension Layer {
-    /// What the part of `source` is of the picture before it is turned.
+    /// Returns the part of the picture that `source` shows, before the turn.
     func sourcePart(of source: LayerSource) -> Rect { transform.inverse.apply(to: source.part) }
 }
 
 extension PixelRect {
-    /// No pixel.
+    /// A rectangle without pixels.
     static let none = PixelRect(x: 0, y: 0, width: 0, height: 0)
 
-    /// What of the pixels `range` of row `y` lies left of the rectangle and what right of it; the
-    /// second is empty where the row does not meet it.
+    /// Returns the parts of `range` in row `y` to the left and to the right of the rectangle; the
+    /// second is empty if the row does not meet it.
     func outside(_ range: Range<Int>, y: Int) -> (Range<Int>, Range<Int>) {
         let end = range.upperBound..<range.upperBound
         guard !isEmpty, y >= self.y, y < self.maxY else { return (range, end) }

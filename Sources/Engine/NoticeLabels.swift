@@ -2,24 +2,24 @@ import DualCamCore
 package import Frames
 import Imaging
 
-/// The words of one notice in all the sizes of type that a canvas may need.
+/// The words of one notice, in all sizes of type that a canvas may need.
 package struct NoticeLabels: Sendable {
-    /// Type in the main picture and in an inset, and what else is tried where that is too wide,
-    /// on a canvas 720 high; and what can still be read, in pixels.
+    /// The sizes of type in the main picture and in an inset; then those to try where these are too
+    /// wide, all on a canvas 720 high; and the smallest readable size, in pixels.
     private static let (mainType, insetType) = (22.0, 14.0)
     private static let (others, readable) = ([18.0, 12, 10], 10.0)
-    /// Of the canvas's width, how wide a layer may be for an inset's words, when they are gone as
-    /// it grows, and from when on the main picture's are there. Nothing rests in between.
+    /// Widths of a layer as fractions of the canvas's: up to the first it has an inset's words, at
+    /// the second no words, from the last on the main picture's. No layer rests in between.
     private static let (insetWidth, noWidth, mainWidth) = (0.5, 0.65, 0.85)
     /// The least distance of a label from the layer's edge, on a canvas 720 high.
     private static let distance = 6.0
 
     private let canvas: Size
     private let unit: Double
-    /// Largest first.
+    /// The labels, largest first.
     private let labels: [Label]
 
-    /// Writes `text` for a canvas of `canvas`. Looks for fonts, as `Label` does.
+    /// Draws `text` for a canvas of this size. Looks for fonts, as `Label` does.
     package init(_ text: String, canvas: Size) {
         self.canvas = canvas
         let unit = Double(canvas.height) / 720
@@ -29,9 +29,11 @@ package struct NoticeLabels: Sendable {
         labels = Set(types).sorted(by: >).map { Label(text, type: $0) }
     }
 
-    /// Writes the words in the middle of `layer`, as clear as its veil is thick, into `output`: a
-    /// canvas in rows of `stride` bytes. While the layer grows from an inset to the main picture
-    /// the one size of type fades before the other comes. Does not allocate.
+    /// Draws the words in the middle of `layer`, as opaque as its veil, into `output`: a canvas in
+    /// rows of `stride` bytes.
+    ///
+    /// While the layer grows from an inset to the main picture, one size of type fades out before
+    /// the other fades in. Does not allocate.
     func draw(in layer: Layer, into output: UnsafeMutablePointer<UInt8>, stride: Int) {
         let width = layer.rect.width / Double(canvas.width)
         let small = index(upTo: Self.insetType, in: layer.rect)
@@ -47,8 +49,8 @@ package struct NoticeLabels: Sendable {
         }
     }
 
-    /// The largest label of at most `type` that has room in `rect`; the number of labels where
-    /// none has.
+    /// Returns the index of the largest label of at most `type` that fits in `rect`, or the number
+    /// of labels if none fits.
     private func index(upTo type: Double, in rect: Rect) -> Int {
         let room = rect.inset(by: Self.distance * unit)
         let type = max(Self.readable, type * unit)

@@ -3,39 +3,42 @@ package import Frames
 package import Platform
 import Synchronization
 
-/// What is laid over the pictures: the scene as the composite thread shows it, with the words of its notices and the picture of its HUD.
+/// The scene as the composite thread shows it, with the words of its notices and the picture of its
+/// HUD.
 ///
-/// The words are written on the thread `overlay`: fonts are slow to find, and neither
-/// the composite thread nor D-Bus may wait for them. So a notice's words may come a moment after its
-/// veil, the first time that it is shown; they are kept from then on. A HUD is drawn anew each time it
-/// says something else; until then the one before is shown, as it moved before.
+/// Words and HUD are drawn on the thread `overlay`: fonts are slow to find, and neither the
+/// composite thread nor D-Bus may wait for them. So a notice's words may come a moment after its
+/// veil the first time; from then on they are kept. A HUD is drawn each time its content changes;
+/// until then the one before stays, moving as before.
 package final class OverlayThread: Sendable {
-    /// All that is shown.
+    /// Everything that is shown.
     package struct Content: Sendable {
         /// The scene.
         package var state: SceneState
-        /// The words of each camera's notice.
+        /// The words of each camera's notice; `nil` while they are not drawn.
         package var labels = PerRole<NoticeLabels?>(back: nil, front: nil)
-        /// The HUD, and how it moves.
+        /// The HUD and its movement.
         package var hud: (state: HudState, picture: HudPicture)?
     }
 
     private let canvas: Size
     private let content: Mutex<Content>
-    /// What was written, by its text; `nil` for what is being written. Locked before `content`,
-    /// and never by the composite thread. Frees nothing, so that the composite thread frees no label.
+    /// The words of notices by their text; `nil` while they are being drawn. Locked before
+    /// `content`, and never by the composite thread. Entries are never removed, so that the
+    /// composite thread frees no label.
     private let written = Mutex<[String: NoticeLabels?]>([:])
-    /// The HUD that was drawn last; and the one before, which the composite thread may just have read: so it
-    /// never frees one. Of the thread `overlay`.
+    /// The HUD drawn last and the ones before it, which the composite thread may just have read: so
+    /// it never frees one. Changed on the thread `overlay` only.
     private let drawn = Mutex<[(content: HudContent, picture: HudPicture)]>([])
-    /// Once true, nothing is written any more, so that nothing is left in the mailbox.
+    /// Once `true`, nothing more is drawn or posted, so that nothing stays in the mailbox.
     private let hasEnded = Atomic(false)
     private let mailbox: EventLoop.Mailbox
     private let thread: Thread
     private let stop: @Sendable () -> Void
 
-    /// Shows `state` on a canvas of `canvas`. Throws when the system has no thread or descriptor
-    /// to give.
+    /// Starts the thread, and shows `state` on a canvas of this size.
+    ///
+    /// - Throws: `SystemError` if the system has no thread or descriptor left.
     package init(_ state: SceneState, canvas: Size) throws(SystemError) {
         self.canvas = canvas
         content = Mutex(Content(state: state))
@@ -47,10 +50,10 @@ package final class OverlayThread: Sendable {
         show(state)
     }
 
-    /// What to show now. Does not allocate.
+    /// The content to show now. Reading it does not allocate.
     package var current: Content { content.withLock { $0 } }
 
-    /// Shows `state` from now on, and has the words written that it lacks.
+    /// Shows `state` from now on, and orders the words that are missing.
     package func show(_ state: SceneState) {
         written.withLock { written in
             for role in Role.allCases {
@@ -61,8 +64,8 @@ package final class OverlayThread: Sendable {
         }
     }
 
-    /// Calls `done` on the thread `overlay` once all is drawn that was to be shown up to now: the next
-    /// output frame has it. At once after `end`.
+    /// Calls `done` on the thread `overlay` once everything requested up to now is drawn: the next
+    /// output frame has it. After `end`, calls it at once on the caller's thread.
     package func whenShown(_ done: @escaping @Sendable () -> Void) {
         let isPosted = written.withLock { _ in
             guard !hasEnded.load(ordering: .relaxed) else { return false }
@@ -72,8 +75,10 @@ package final class OverlayThread: Sendable {
         if !isPosted { done() }
     }
 
-    /// Ends the thread and waits for it until `deadline`; whether it has ended. One that still looks
-    /// for fonts goes on by itself until it has found them. Once.
+    /// Ends the thread, waits for it until `deadline`, and returns `true` if it has ended. Call
+    /// once.
+    ///
+    /// A thread that still looks for fonts goes on by itself until it has found them.
     package func end(by deadline: Timestamp) -> Bool {
         written.withLock { _ in
             hasEnded.store(true, ordering: .relaxed)
@@ -84,7 +89,7 @@ package final class OverlayThread: Sendable {
         return false
     }
 
-    /// With `written` locked: after `end` nothing is posted.
+    /// Call with `written` locked, so that nothing is posted after `end`.
     private func write(_ text: String, _ written: inout [String: NoticeLabels?]) {
         guard !hasEnded.load(ordering: .relaxed) else { return }
         written.updateValue(nil, forKey: text)
@@ -114,7 +119,9 @@ package final class OverlayThread: Sendable {
         mailbox.post { [self] in draw() }
     }
 
-    /// Draws the HUD as it is to be now, unless that was done meanwhile. On the thread `overlay`.
+    /// Draws the present HUD, unless that was done meanwhile.
+    ///
+    /// - Context: the thread `overlay`.
     private func draw() {
         guard !hasEnded.load(ordering: .relaxed),
             let wanted = content.withLock({ $0.state.hud.content }),

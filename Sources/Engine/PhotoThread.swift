@@ -6,31 +6,33 @@ package import Photos
 package import Platform
 import Synchronization
 
-/// Takes photographs: waits for a picture of each camera, makes files of them and puts them where they belong.
+/// Takes photographs: waits for a picture of each camera, makes files of the pictures and stores
+/// them.
 ///
-/// One thread, `photos`, so that neither cameras, nor the stream, nor D-Bus wait for a disk.
+/// It is one thread, `photos`, so that neither cameras, the stream nor D-Bus wait for a disk.
 package final class PhotoThread: Sendable {
     /// A picture to take.
     package struct StillRequest: Sendable {
-        /// Where it comes from.
+        /// The source of a picture.
         package enum Source: Sendable {
-            /// A camera that delivers, and what makes its picture upright, and mirrored where that is wanted.
+            /// A camera that delivers, and the transform that makes its picture upright, and
+            /// mirrored if wanted.
             case camera(FrameSlot, Transform)
-            /// What the stream shows of the cameras.
+            /// The cameras as the stream shows them.
             case stream(SceneState, PerRole<PerPipeline<FrameSlot>>)
         }
-        /// "back", "front" or "stream".
+        /// The name: "back", "front" or "stream".
         package let name: String
-        /// Where it comes from.
+        /// The source of the picture.
         package let source: Source
-        /// Whether the camera was opened only just, and has yet to find its exposure.
+        /// `true` if the camera was only just opened, and has yet to find its exposure.
         package let settles: Bool
-        /// What is known of it, by Exiv2's names.
+        /// The metadata, by Exiv2's names.
         package let tags: [String: String]
-        /// Called on the thread with when it was taken, before it is a file.
+        /// Called on the thread with the time when the picture was taken, before it is a file.
         package let taken: @Sendable (Timestamp) -> Void
 
-        /// A picture to take.
+        /// Creates a request for a picture.
         package init(
             name: String,
             source: Source,
@@ -46,29 +48,29 @@ package final class PhotoThread: Sendable {
         }
     }
 
-    /// Where photographs go.
+    /// The destination of photographs.
     package enum Destination: Sendable {
-        /// Into files of their own in this directory, which is made where it is missing.
+        /// Files of their own in this directory, which is made if it is missing.
         case folder(String)
-        /// To this file or pipe, which is open.
+        /// An open file or pipe.
         case descriptor(@Sendable () -> CInt)
     }
 
     /// A photograph that was taken.
     package struct Photo: Hashable, Sendable {
-        /// "back", "front" or "stream".
+        /// The name: "back", "front" or "stream".
         package let name: String
-        /// The file; nil where the caller has it.
+        /// The path of the file; `nil` if it was written to the caller's descriptor.
         package let path: String?
-        /// Extent in pixels, as it is looked at.
+        /// The size in pixels, upright.
         package let size: Size
-        /// When it was taken.
+        /// The time when it was taken.
         package let moment: Photograph.Moment
     }
 
-    /// Why there is no photograph.
+    /// The reason why there is no photograph.
     package enum Failure: Error, Hashable {
-        /// The camera, of this name, gives no picture that is whole.
+        /// The camera of this name gives no undamaged picture.
         case cameraLost(String)
         /// The file cannot be written.
         case file(SystemError)
@@ -91,22 +93,26 @@ package final class PhotoThread: Sendable {
     private let bell: Bell
     private let thread = Mutex<Thread?>(nil)
 
-    /// For how many seconds a camera may give no picture.
+    /// The seconds that a camera may give no picture. With damaged ones in between it is given up
+    /// after four times as long.
     private static let timeout = 3.0
-    /// How long an exposure takes to settle at most, how often it is looked at, and by how much of 255 a picture's
-    /// brightness may differ from the one before.
+    /// The longest time for an exposure to settle, and the interval of checks, in seconds; and the
+    /// largest difference in brightness between two pictures, of 255, that counts as settled.
     private static let (settling, look, steady) = (2.0, 0.1, 2.0)
-    /// How long whoever reads from a pipe may keep us waiting, in milliseconds.
+    /// The longest wait for the reader of a pipe, in milliseconds.
     private static let readerTimeout: CInt = 10_000
 
-    /// Starts the thread. Throws when the system has none to give.
+    /// Starts the thread.
+    ///
+    /// - Throws: `SystemError` if the system has no thread or descriptor left.
     package init() throws(SystemError) {
         bell = try Bell()
         let started = try Thread(name: "photos") { [self] in run() }
         thread.withLock { $0 = started }
     }
 
-    /// Takes `stills`; `done` is called on the thread with all of them, or with why there is none.
+    /// Takes `stills`, and calls `done` on the thread with all of them, or with the reason for
+    /// none.
     package func take(
         _ stills: [StillRequest],
         to destination: Destination,
@@ -118,13 +124,14 @@ package final class PhotoThread: Sendable {
         bell.ring()
     }
 
-    /// Has the thread end after the photograph under way; does not wait for it.
+    /// Makes the thread end after the photograph in progress. Does not wait for it.
     package func end() {
         queue.withLock { $0.isOver = true }
         bell.ring()
     }
 
-    /// Waits until the thread has ended, at most until `deadline`; whether it has. After `end()`.
+    /// Waits for the thread to end, at most until `deadline`, and returns `true` if it has. Call
+    /// after `end()`.
     package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
 
     // MARK: On the thread
@@ -192,7 +199,7 @@ package final class PhotoThread: Sendable {
                         return photo
                     }
                 } catch {
-                    // A damaged frame; the next may be whole.
+                    // This frame is damaged; the next may be whole.
                     guard error.code == .damaged || error.code == .notJPEG else {
                         throw .photo(error)
                     }
@@ -223,7 +230,7 @@ package final class PhotoThread: Sendable {
         }
     }
 
-    /// The photograph of a picture; nil where there is none.
+    /// Returns the photograph of a picture, or `nil` if there is no picture.
     private func photograph(
         _ content: Newest,
         _ transform: Transform,
@@ -240,7 +247,7 @@ package final class PhotoThread: Sendable {
         return (try .taken(Raster(frame), upright: transform, at: moment, tags: tags), moment)
     }
 
-    /// The first picture that comes after `time`.
+    /// Returns the first picture that comes after `time`.
     private func next(
         of slot: FrameSlot,
         after time: Timestamp,
@@ -255,13 +262,14 @@ package final class PhotoThread: Sendable {
             guard (MonotonicClock.now - max(start, time)).seconds < Self.timeout,
                 (MonotonicClock.now - start).seconds < 4 * Self.timeout
             else { throw .cameraLost(name) }
-            // The slot's bell is the composite thread's; a tenth of a frame more or less is nothing here.
+            // The slot's bell belongs to the composite thread; a tenth of a frame does not matter
+            // here.
             usleep(3000)
         }
     }
 
-    /// Waits until pictures are as bright as those before, since a camera that was opened only just is still looking
-    /// for its exposure; not for long.
+    /// Waits until pictures are as bright as those before, at most `settling` seconds: a camera
+    /// that was only just opened is still looking for its exposure.
     private func settle(_ slot: FrameSlot) {
         let start = MonotonicClock.now
         var last: Double?
@@ -278,7 +286,7 @@ package final class PhotoThread: Sendable {
         }
     }
 
-    /// What the stream shows now, but for the values over it.
+    /// Draws what the stream shows now, without the notices and the HUD.
     private func compose(_ state: SceneState, _ slots: PerRole<PerPipeline<FrameSlot>>) -> Raster {
         let size = state.canvas
         let layout = FrameLayout(size: size, format: .yuyv, stride: 2 * size.width)
@@ -310,7 +318,7 @@ package final class PhotoThread: Sendable {
 
     // MARK: Files
 
-    /// Puts each into a file of its own that was not there before; all, or none. Returns their paths.
+    /// Writes each into a new file, all or none, and returns their paths.
     private func save(
         _ files: [(name: String, bytes: [UInt8])],
         in folder: String
@@ -333,7 +341,7 @@ package final class PhotoThread: Sendable {
         named name: String,
         in folder: String
     ) throws(SystemError) -> String {
-        // Two in a millisecond differ by a number.
+        // Two in the same millisecond differ by a number.
         var number = 1
         while true {
             let path = "\(folder)/\(name)\(number == 1 ? "" : "-\(number)").jpg"
@@ -348,7 +356,7 @@ package final class PhotoThread: Sendable {
         }
     }
 
-    /// Writes to what somebody else opened: a pipe that nobody reads does not keep us for ever.
+    /// Writes to a descriptor of the caller. A pipe that is not read does not block for ever.
     private static func write(_ bytes: [UInt8], to number: CInt) throws(SystemError) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -356,7 +364,7 @@ package final class PhotoThread: Sendable {
             guard retryingInterrupts({ poll(&entry, 1, readerTimeout) }) > 0 else {
                 throw SystemError("write", "the caller's file", errno: ETIMEDOUT)
             }
-            // As much as a pipe that is ready takes without waiting.
+            // A pipe that is ready takes this much without blocking.
             let piece = Array(rest.prefix(4096))
             try Platform.write(piece, to: number, called: "the caller's file")
             rest = rest.dropFirst(piece.count)
@@ -377,16 +385,16 @@ private struct Newest {
         arrival = newest.content.arrival
     }
 
-    /// When the camera took it; nil where there is no picture.
+    /// The time when the camera took it; `nil` without a picture.
     var taken: Timestamp? { jpeg?.timestamp ?? frame?.timestamp }
 
-    /// How bright it is, 0 … 255; nil where there is no picture.
+    /// The brightness, 0 … 255; `nil` without a picture.
     var brightness: Double? {
         if let frame { return frame.brightness }
         return decoded(.glance)?.brightness
     }
 
-    /// The whole picture.
+    /// The picture at full size if it can be decoded; else the frame as it is.
     var whole: Frame? { jpeg == nil ? frame : decoded(.whole) ?? frame }
 
     private func decoded(_ extent: ShownExtent) -> Frame? {

@@ -3,11 +3,12 @@ import Frames
 import Platform
 import Publish
 
-/// One published output, a node of PipeWire and the pictures that it shows: the stream's, or those of one camera alone.
+/// One published output: a node of PipeWire and its pictures, either the stream or one camera
+/// alone.
 ///
-/// - Context: bound to the composite thread, on whose loop it is.
+/// - Context: bound to the composite thread, on whose loop it runs.
 final class StreamOutput {
-    /// The camera whose picture alone is shown; `nil`: the stream is.
+    /// The camera that is shown alone; `nil` for the stream.
     private let camera: Role?
     private unowned let shared: CompositeThread
     private let loop: EventLoop
@@ -26,23 +27,23 @@ final class StreamOutput {
     private var shown: FrameName?
     /// The main camera's frame that the clock was told of last.
     private var clocked: FrameName?
-    /// Until when pictures that just began wait for a first one.
+    /// The time until which an output that has just begun waits for a first picture.
     private var waitsUntil = Timestamp.zero
     private var isContinuous = false
-    /// The scene that was shown last, and how long it may stand for a newer one whose pictures are
-    /// still being decoded: at a hard cut from one scene to another they have to be larger at once.
+    /// The scene shown last, and how long it may be shown instead of a newer one whose pictures are
+    /// still being decoded: a hard cut to another scene needs larger ones at once.
     private var before: (state: SceneState, until: Timestamp)?
 
     private static let decodingTimeout = Timestamp(seconds: 0.2)
-    /// Who records what is shown.
+    /// The receiver of recorded frames.
     private var tap: (any FrameTap)?
-    /// Where recorded frames are.
+    /// The memory of recorded frames.
     private var recorded = FramePool([])
 
-    /// How many recorded frames may be held at once.
+    /// The number of recorded frames that may be held at once.
     private static let recordedCount = 20
 
-    /// Tells one frame of a camera from another, without holding it.
+    /// A value that tells one frame of a camera from another, without holding it.
     private struct FrameName: Equatable {
         var sequence: UInt64
         var timestamp: Timestamp
@@ -53,9 +54,10 @@ final class StreamOutput {
         }
     }
 
-    /// The stream's (`nil`) or a camera's, without a node; `report` is told what becomes of that.
+    /// Creates the stream's output (`nil`) or a camera's, without a node; `report` is called with
+    /// the node's events.
     ///
-    /// Throws when the process is out of descriptors.
+    /// - Throws: `SystemError` if the process is out of descriptors.
     init(
         _ camera: Role?,
         of shared: CompositeThread,
@@ -74,9 +76,9 @@ final class StreamOutput {
         timer = try loop.timer { [unowned self] in tick() }
     }
 
-    /// Publishes the node, and keeps it there. Harmless when done twice.
+    /// Publishes the node and keeps it published; does nothing if it already is.
     ///
-    /// Throws when the process is out of descriptors.
+    /// - Throws: `SystemError` if the process is out of descriptors.
     func publish() throws(SystemError) {
         guard node == nil else { return }
         node = try PipeWireNode(loop: loop, settings: settings) { [unowned self] event in
@@ -87,23 +89,24 @@ final class StreamOutput {
         node?.show(properties)
     }
 
-    /// Takes the node away.
+    /// Removes the node.
     func withdraw() {
         node?.close()
         node = nil
         if tap == nil { timer?.disarm() }
     }
 
-    /// Has applications shown these values.
+    /// Shows these values to applications.
     func show(_ properties: [NodeProperty]) {
         self.properties = properties
         node?.show(properties)
     }
 
-    /// Whether output frames are needed.
+    /// `true` while output frames are needed.
     private var isDrawing: Bool { tap != nil || node?.isStreaming ?? false }
 
-    /// Has `tap` given every output frame, which are then made whether anybody looks or not; `nil`: nobody.
+    /// Gives `tap` every output frame from now on, and makes them even without a consumer; `nil`
+    /// stops that.
     func record(_ tap: (any FrameTap)?) {
         let wasDrawing = isDrawing
         self.tap = tap
@@ -116,7 +119,7 @@ final class StreamOutput {
 
     private func turn(streaming: Bool) {
         isContinuous = false
-        // Who records goes on as before.
+        // A recording continues without a break.
         guard tap == nil else { return }
         timer?.disarm()
         if streaming { begin() }
@@ -130,12 +133,13 @@ final class StreamOutput {
         before = nil
         clocked = nil
         shown = nil
-        // A camera that starts has this long to show a picture before we show its absence.
+        // A camera that starts has this long to show a picture before its absence is shown.
         waitsUntil = now + Timestamp(seconds: 0.5)
         timer?.arm(at: clock.due)
     }
 
-    /// A bell rang: has the main camera a new frame, and is it to be shown now?
+    /// Shows the main camera's new frame now if it has one and the clock says so. Called when the
+    /// bell rings.
     func look() {
         guard isDrawing else { return }
         let newest = FrameName(shared.slots[mainRole][mainPipeline].latest)
@@ -148,7 +152,7 @@ final class StreamOutput {
     private func tick() {
         guard isDrawing else { return }
         let now = MonotonicClock.now
-        // Where another one does it just now, it is for a newer scene.
+        // A thread that does it just now does it for a newer scene.
         shared.aimUnlessAimed(at: now)
         let shown = shared.overlay.current
         let labels = shown.labels
@@ -159,7 +163,7 @@ final class StreamOutput {
         )
         var state = shown.state
         if let before, now < before.until, !state.scene(of: camera, at: now).isSharp(contents) {
-            // What was answered for is shown all the same.
+            // Grades are shown at once, since the request for them was answered.
             let grades = state.grades
             state = before.state
             state.grades = grades
@@ -242,8 +246,9 @@ final class StreamOutput {
         self.shown = name
     }
 
-    /// Draws one output frame at `base`, `stride` bytes a row; when it began and ended. A method and no
-    /// function within `tick`, whose captures cost an allocation a frame.
+    /// Draws one output frame at `base`, `stride` bytes a row, and returns its start and end times.
+    /// It is a method, not a function within `tick`, whose captures would cost an allocation per
+    /// frame.
     private func draw(
         _ scene: Scene,
         _ contents: PerRole<PerPipeline<FrameSlot.Content>>,
@@ -271,7 +276,7 @@ final class StreamOutput {
 }
 
 extension PerPipeline<FrameSlot.Content> {
-    /// When the pictures were taken.
+    /// The times when the pictures were taken.
     fileprivate var taken: PerPipeline<Timestamp> {
         PerPipeline<Timestamp>(
             a: a.frame?.timestamp ?? .zero,
@@ -281,8 +286,8 @@ extension PerPipeline<FrameSlot.Content> {
 }
 
 extension Scene {
-    /// Whether no layer shows a picture that is about to be there larger, and is much too small for it.
-    /// What moves may be a little unsharp for a frame.
+    /// Returns `false` if a layer shows a picture that is much too small for it and is about to be
+    /// available larger. A moving picture may be a little unsharp for a frame.
     func isSharp(_ contents: PerRole<PerPipeline<FrameSlot.Content>>) -> Bool {
         for index in 0..<count {
             let layer = self[index]
@@ -307,14 +312,14 @@ extension Layer {
 }
 
 extension FrameLayout {
-    /// How recorded output frames of `size` lie in memory: as PipeWire's do.
+    /// Creates the layout of recorded output frames of `size`: the same as PipeWire's.
     fileprivate init(recording size: Size) {
         self.init(size: size, format: .yuyv, stride: 2 * size.width)
     }
 }
 
 extension Plane {
-    /// Fills it from rows that are `stride` bytes apart.
+    /// Fills the plane from rows that are `stride` bytes apart.
     fileprivate func copyRows(from other: UnsafePointer<UInt8>, stride: Int) {
         for y in 0..<rows { row(y).update(from: other + y * stride, count: rowBytes) }
     }
