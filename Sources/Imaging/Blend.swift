@@ -1,8 +1,8 @@
 import CKernels
 import CYUV
 
-/// `count` bytes of `a` and `b` mixed, `fraction` / 256 of `b`, rounded (libyuv's
-/// InterpolatePlane). Bytes of any kind: a plane's or packed ones.
+/// Mixes `count` bytes of `a` with `fraction` / 256 of `b`, rounded (libyuv's InterpolatePlane).
+/// The bytes may be of a plane or packed.
 package func mix(
     _ a: UnsafePointer<UInt8>,
     _ b: UnsafePointer<UInt8>,
@@ -15,17 +15,17 @@ package func mix(
     InterpolatePlane(a, width, b, width, destination, width, width, 1, CInt(fraction))
 }
 
-/// A row of weights, a byte for each byte of a packed row: what remains of what is there, what
-/// is taken of what is laid over it, each over 255, and what is added.
+/// A row of weights, one of each kind for each byte of a packed row, over 255: for the byte that is
+/// there and for the byte laid over it; and a value to add.
 package struct WeightRow {
-    /// Weight of what is there.
+    /// The weights of the bytes that are there.
     package let keep: UnsafePointer<UInt8>
-    /// Weight of what is laid over it.
+    /// The weights of the bytes laid over them.
     package let take: UnsafePointer<UInt8>
-    /// What is added.
+    /// The values to add.
     package let add: UnsafePointer<UInt8>
 
-    /// Rows of weights, as long as each other.
+    /// Creates a row from three of the same length.
     package init(
         keep: UnsafePointer<UInt8>,
         take: UnsafePointer<UInt8>,
@@ -36,13 +36,13 @@ package struct WeightRow {
         self.add = add
     }
 
-    /// The weights from `offset` bytes on.
+    /// Returns the weights from `offset` bytes on.
     package func advanced(by offset: Int) -> WeightRow {
         WeightRow(keep: keep + offset, take: take + offset, add: add + offset)
     }
 
     /// Lays `count` bytes of `content` over `destination`: keep · destination + take · content +
-    /// add. The weights of a byte sum up to at most 255, with what they add.
+    /// add. The two weights of a byte and the value to add must sum to at most 255.
     package func apply(
         _ content: UnsafePointer<UInt8>,
         to destination: UnsafeMutablePointer<UInt8>,
@@ -52,7 +52,7 @@ package struct WeightRow {
     }
 }
 
-/// `value` / 255, rounded, for values to 255 · 255.
+/// Returns `value` / 255, rounded, for values up to 255 · 255.
 @inline(__always)
 func over255(_ value: UInt16) -> UInt8 {
     let biased = value &+ 128

@@ -3,16 +3,18 @@ import Glibc
 
 /// Blurs small planes by a Gaussian.
 ///
-/// - Context: bound to one thread; holds rows on their way.
+/// - Context: bound to one thread, since it holds intermediate rows.
 package struct Blur: ~Copyable {
     private var numbers = FloatScratch()
 
-    /// A blur without memory yet.
+    /// Creates a blur without memory yet.
     package init() {}
 
-    /// Blurs `plane`; `sigmaX` and `sigmaY` are the standard deviations, in pixels. What lies
-    /// outside counts as what lies at the edge. The result is as large as the plane, row upon
-    /// row, and valid until the next call. Allocates only for the largest plane so far.
+    /// Returns `plane` blurred by the standard deviations `sigmaX` and `sigmaY`, in pixels.
+    ///
+    /// Pixels outside count as the nearest one at the edge. The result has the plane's size,
+    /// without gaps between rows, and is valid until the next call. Allocates only for the largest
+    /// plane so far.
     package mutating func apply(
         to plane: Plane,
         sigmaX: Double,
@@ -64,7 +66,8 @@ package struct Blur: ~Copyable {
 
     private static func reach(_ sigma: Double) -> Int { Int((3 * sigma).rounded(.up)) }
 
-    /// The weights of the pixel itself and of each one further away, of which there are two.
+    /// Computes the weight of the pixel itself, and of each distance, at which there are two
+    /// pixels.
     private static func weigh(_ weights: UnsafeMutablePointer<Float>, reach: Int, sigma: Double) {
         var sum = 0.0
         for k in 0...reach {

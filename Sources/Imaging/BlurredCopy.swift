@@ -1,27 +1,27 @@
 package import Frames
 
-/// A picture's blurred and darkened copy, smooth at any size, in the stream's colours.
+/// A blurred and darkened copy of a picture, smooth at any size, in the stream's colours.
 ///
-/// It is kept small in height and as wide as it is shown, so that a row of it is a mixture of two
-/// rows and costs hardly more than a copy. Sixteenths of a step are kept to the end and spread by
-/// a fixed pattern, since slow slopes in whole steps show as contours.
+/// It is kept small in height but as wide as it is shown, so that each of its rows is a mixture of
+/// two stored rows and costs hardly more than a copy. Sixteenths of a step are kept to the end and
+/// spread by a fixed pattern, since slow slopes in whole steps show as contours.
 ///
 /// - Context: bound to one thread.
 package struct BlurredCopy: ~Copyable {
-    /// How a copy is made.
+    /// The parameters of a copy.
     package struct Recipe: Hashable {
-        /// The part of the picture that is shown, before it is turned, in fractions of its extent.
+        /// The part of the picture that is shown, before the turn, in fractions of its size.
         package var part: Rect
-        /// How it is turned and mirrored.
+        /// The turn and mirroring.
         package var transform: Transform
-        /// Extent at which it is shown; the width is even. The part is cropped to its shape.
+        /// The size of the copy, in pixels; the width is even. The part is cropped to its shape.
         package var size: Size
-        /// Standard deviation of the blur, as a fraction of the height.
+        /// The standard deviation of the blur, as a fraction of the height.
         package var sigma: Double
-        /// What is left of its light, 0 … 1.
+        /// The share of the light that is left, 0 … 1.
         package var brightness: Double
 
-        /// A recipe of these.
+        /// Creates a recipe.
         package init(
             part: Rect = .unit,
             transform: Transform,
@@ -36,19 +36,20 @@ package struct BlurredCopy: ~Copyable {
             self.brightness = brightness
         }
 
-        /// The extent at which the picture is blurred. A source not much larger will do.
+        /// The size at which the picture is blurred. A source need not be much larger.
         package var smallSize: Size {
             let rows = max(2, Int((BlurredCopy.area / size.aspect).squareRoot()))
             return Size(width: max(4, Int(Double(rows) * size.aspect / 2) * 2), height: rows)
         }
     }
 
-    /// Pixels of the small picture: enough that no step shows once it is blurred.
+    /// The pixels of the small picture: enough that no step shows after the blur.
     fileprivate static let area = 128.0 * 72
-    /// The least blur, in pixels of the small picture: neighbouring rows then differ by so little
-    /// that sixteen bits have room for the mixture.
+    /// The least blur, in pixels of the small picture: neighbouring rows then differ so little that
+    /// the mixture fits in sixteen bits.
     private static let leastSigma = 1.7
-    /// Which sixteenths round up where, in four rows of four: Bayer's matrix.
+    /// The sixteenths added to each pixel before it is rounded down, in four rows of four: Bayer's
+    /// matrix.
     private static let pattern: [4 of [4 of Int16]] = [
         [0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5],
     ]
@@ -59,15 +60,15 @@ package struct BlurredCopy: ~Copyable {
     private var luma = Blur()
     private var u = Blur()
     private var v = Blur()
-    /// Rows of the small picture, and the extent at which it is shown; none before the first.
+    /// The rows of the small picture, and the size of the copy; no rows before the first update.
     private var rows = 0
     private var size = Size(width: 0, height: 0)
 
-    /// No copy yet.
+    /// Creates an empty copy.
     package init() {}
 
-    /// Makes the copy that of `planes`, whose colours are `color`. Allocates only when the recipe
-    /// asks for a larger one than ever before.
+    /// Makes the copy from `planes`, whose colours are `color`. Allocates only for a copy larger
+    /// than all before.
     package mutating func update(_ planes: Planes, color: ColorSpace, recipe: Recipe) {
         size = recipe.size
         precondition(size.width > 0 && size.height > 0 && size.width % 2 == 0)
@@ -101,8 +102,8 @@ package struct BlurredCopy: ~Copyable {
         drawPattern(values + rows * 2 * size.width)
     }
 
-    /// Writes the pixels from `x0` to before `x1` (both even) of row `y`, 0 ≤ y < the recipe's
-    /// height, to `destination`. Nothing where there is no copy yet.
+    /// Writes the pixels of row `y`, 0 ≤ y < the recipe's height, from `x0` up to `x1` (both even)
+    /// to `destination`. Writes nothing before the first update.
     package mutating func write(
         y: Int,
         from x0: Int,
@@ -125,14 +126,14 @@ package struct BlurredCopy: ~Copyable {
         }
     }
 
-    /// The rows as they are shown, in sixteenths, packed as the stream is; after them the
-    /// pattern's four rows.
+    /// Returns the rows at full width, in sixteenths, packed as the stream is, followed by the four
+    /// rows of the pattern.
     private mutating func reserve() -> UnsafeMutablePointer<Int16> {
         UnsafeMutableRawPointer(memory.reserve(2 * (rows + 4) * 2 * size.width))
             .assumingMemoryBound(to: Int16.self)
     }
 
-    /// Lays the pattern out: for luma by the pixel, for chroma by the pair.
+    /// Writes the pattern: by the pixel for luma, by the pair for chroma.
     private func drawPattern(_ target: UnsafeMutablePointer<Int16>) {
         for y in 0..<4 {
             let row = target + y * 2 * size.width
@@ -153,7 +154,7 @@ package struct BlurredCopy: ~Copyable {
     ) {
         let scale = Float(count) / Float(total)
         var x = 0
-        // From the middle of one number to the middle of the next the values are a slope.
+        // From the middle of one number to the middle of the next the values form a slope.
         for index in -1..<count {
             let left = source[max(index, 0)] * 16
             let slope = source[min(index + 1, count - 1)] * 16 - left

@@ -1,12 +1,12 @@
 import CKernels
 package import Frames
 
-/// From a camera's colours to the stream's, BT.601 in limited range.
+/// The conversion of a camera's colours to the stream's, BT.601 in limited range.
 ///
-/// BT.709 counts more green and less red and blue as luma than BT.601 does; what its luma lacks
-/// is in its chroma.
+/// BT.709 counts more green and less red and blue as luma than BT.601; its chroma holds what its
+/// luma lacks.
 package struct ColorMatrix {
-    /// What a step of luma gives, and what steps of U and V give to luma, U and V.
+    /// The weight of luma, then those of U and V in the new luma, U and V.
     private let y: Float
     private let (yu, yv): (Float, Float)
     private let (uu, uv): (Float, Float)
@@ -14,8 +14,9 @@ package struct ColorMatrix {
     /// The luma of black.
     private let black: Float
 
-    /// What brings `color` to the stream's: the product of its matrix to RGB and BT.601's from
-    /// it, in the ranges' steps, of which chroma has 224 in limited range where luma has 219.
+    /// Creates the conversion of `color` to the stream's colours: the product of its matrix to RGB
+    /// and BT.601's from RGB, in steps of the ranges. In limited range chroma has 224 steps, and
+    /// luma 219.
     package init(from color: ColorSpace) {
         let isFull = color.range == .full
         let chroma: Float = isFull ? 224 / 255 : 1
@@ -36,7 +37,7 @@ package struct ColorMatrix {
 
     /// The same in whole numbers, for packed rows.
     var fixed: kernel_matrix {
-        // In 2^-14; what is subtracted from samples before is in the offsets.
+        // In units of 2^-14. The offsets include what would be subtracted from the samples first.
         func fixed(_ value: Float) -> Int32 { Int32((value * 0x1p14).rounded()) }
         return kernel_matrix(
             y_y: fixed(y),
@@ -52,7 +53,8 @@ package struct ColorMatrix {
         )
     }
 
-    /// Converts `count` pixels in place, with chroma half as wide as luma, and leaves `brightness` (0 … 1) of their light.
+    /// Converts `count` pixels in place, with chroma half as wide as luma, and leaves `brightness`
+    /// (0 … 1) of their light.
     package func convert(
         _ luma: UnsafeMutablePointer<Float>,
         _ u: UnsafeMutablePointer<Float>,

@@ -1,44 +1,44 @@
 package import Frames
 import Glibc
 
-/// The shape of a picture on the canvas and what adorns it. All in canvas pixels, with fractions.
+/// The shape of a picture on the canvas and its ornaments, in canvas pixels with fractions.
 package struct Shape: Hashable, Sendable {
-    /// Where the picture lies.
+    /// The picture's rectangle.
     package var rect: Rect
-    /// Radius of its rounded corners.
+    /// The radius of its rounded corners.
     package var cornerRadius = 0.0
-    /// Width of the white border inside its edge.
+    /// The width of the white border inside its edge.
     package var borderWidth = 0.0
-    /// Opacity of the border, 0 … 1.
+    /// The opacity of the border, 0 … 1.
     package var borderOpacity = 0.0
-    /// Opacity of the black shadow, 0 … 1.
+    /// The opacity of the black shadow, 0 … 1.
     package var shadowOpacity = 0.0
-    /// Standard deviation of the shadow's blur.
+    /// The standard deviation of the shadow's blur.
     package var shadowBlur = 0.0
-    /// By how much the shadow lies lower than the picture.
+    /// The distance by which the shadow lies lower than the picture.
     package var shadowDrop = 0.0
-    /// Opacity of all of it, 0 … 1.
+    /// The opacity of the whole, 0 … 1.
     package var opacity = 1.0
 
-    /// A plain rectangle.
+    /// Creates a plain rectangle.
     package init(rect: Rect) { self.rect = rect }
 }
 
-/// The weights with which a picture of a given shape is laid on the canvas: edges anti-aliased,
-/// corners rounded, border and shadow, in luma and chroma.
+/// The weights that lay a picture of a given shape on the canvas: anti-aliased edges, rounded
+/// corners, border and shadow, in luma and chroma.
 ///
-/// Only what differs is kept: between the corners every row is the same, and every column. So a
-/// shape costs as much at any size, and can change with every frame.
+/// Only rows and columns that differ are kept: between the corners they are all the same. So a
+/// shape costs the same at any size, and can change with every frame.
 ///
 /// - Context: bound to one thread.
 package struct Decoration: ~Copyable {
     /// A row of the canvas as the shape covers it.
     package struct Row {
-        /// Pixels where the picture hides everything, both ends even; maybe none.
+        /// The pixels where the picture hides everything, both ends even; may be empty.
         package let opaque: Range<Int>
-        /// The weights from the bounds' left edge to where `opaque` begins.
+        /// The weights from the left edge of the bounds to the start of `opaque`.
         package let left: WeightRow
-        /// The weights from where `opaque` ends to the bounds' right edge.
+        /// The weights from the end of `opaque` to the right edge of the bounds.
         package let right: WeightRow
     }
 
@@ -55,16 +55,16 @@ package struct Decoration: ~Copyable {
     private var rows = Slices()
     private var expandedRow = -1
 
-    /// What the shape touches, on the canvas; x and width are even.
+    /// The part of the canvas that the shape touches; x and width are even.
     package private(set) var bounds = PixelRect(x: 0, y: 0, width: 0, height: 0)
-    /// What the shape hides whole, on the canvas; x and width are even.
+    /// The part of the canvas that the shape hides completely; x and width are even.
     package private(set) var interior = PixelRect(x: 0, y: 0, width: 0, height: 0)
 
-    /// Weights for a canvas of `canvas`, whose width is even.
+    /// Creates weights for a canvas of this size, whose width is even.
     package init(canvas: Size) { self.canvas = canvas }
 
-    /// Makes the weights those of `shape`. Free when they are already. Allocates only when the
-    /// border, the shadow or the corners are larger than ever before.
+    /// Computes the weights of `shape`, unless it is the same as before. Allocates only if the
+    /// border, the shadow or the corners are larger than all before.
     package mutating func update(_ shape: Shape) {
         guard shape != self.shape else { return }
         self.shape = shape
@@ -104,7 +104,7 @@ package struct Decoration: ~Copyable {
         draw(shape)
     }
 
-    /// The weights of the canvas's row `y`, inside the bounds; valid until the next call.
+    /// Returns the weights of the canvas's row `y`, inside the bounds; valid until the next call.
     package mutating func row(_ y: Int) -> Row {
         let index = rows.index(of: y)
         let stride = self.stride
@@ -157,8 +157,8 @@ package struct Decoration: ~Copyable {
         let extent = stride * rows.stored
         let base = weights.reserve(3 * extent)
         let rect = shape.rect
-        // Five numbers a column: how far it lies beyond where a corner begins, its share of the
-        // shadow, and the weights before they are rounded.
+        // Five numbers per column: the distance beyond the start of a corner, the share of the
+        // shadow, and the three weights before rounding.
         numbers.grow(to: 5 * count)
         let beyond = numbers.base
         let shade = beyond + count
@@ -186,8 +186,8 @@ package struct Decoration: ~Copyable {
         }
     }
 
-    /// The weights of one row, from its distance beyond where a corner begins and its share of
-    /// the shadow.
+    /// Computes the weights of one row from its distance beyond the start of a corner and its share
+    /// of the shadow.
     private func computeRow(_ shape: Shape, beyond rowBeyond: Float, shade rowShade: Float) {
         let count = columns.stored
         let beyond = numbers.base
@@ -214,8 +214,8 @@ package struct Decoration: ~Copyable {
         }
     }
 
-    /// The computed row as bytes: luma's weights each pixel's own, chroma's the mean of a pair's.
-    /// Border and shadow are neutral in chroma.
+    /// Rounds the computed row to bytes: luma has weights of its own per pixel, chroma the mean of
+    /// a pair's. Border and shadow are neutral in chroma.
     private func roundRow(
         keep: UnsafeMutablePointer<UInt8>,
         take: UnsafeMutablePointer<UInt8>,
@@ -242,7 +242,7 @@ package struct Decoration: ~Copyable {
         }
     }
 
-    /// The stored columns where the row's picture hides everything, around its middle.
+    /// Returns the stored columns, around the middle, in which the row's picture hides everything.
     private func opaqueSpan(
         keep: UnsafeMutablePointer<UInt8>,
         take: UnsafeMutablePointer<UInt8>
@@ -258,7 +258,7 @@ package struct Decoration: ~Copyable {
         return 2 * first..<2 * last
     }
 
-    /// A row or column of the canvas cut into what varies, what repeats, and what varies again.
+    /// A row or column of the canvas, cut into a varying, a repeating and another varying part.
     struct Slices {
         private(set) var start = 0
         private(set) var leading = 0
@@ -289,16 +289,16 @@ package struct Decoration: ~Copyable {
             middle = last - first
         }
 
-        /// How many there are when the middle is kept once (one pair of columns, one row).
+        /// The number stored when the middle is kept once (one pair of columns, one row).
         var stored: Int { end - start - middle + min(middle, step) }
 
-        /// Where on the canvas the stored one lies.
+        /// Returns the position on the canvas of a stored one.
         func position(of index: Int) -> Int {
             index < leading + step || middle == 0
                 ? start + index : start + index + middle - min(middle, step)
         }
 
-        /// Which stored one stands for the canvas's.
+        /// Returns the index of the stored one for a position on the canvas.
         func index(of position: Int) -> Int {
             let offset = position - start
             if offset < leading { return offset }
@@ -309,7 +309,7 @@ package struct Decoration: ~Copyable {
 }
 
 extension Shape {
-    /// The shadow's share along one axis: a blurred edge at `from`, another at `to`.
+    /// Returns the shadow's share along one axis, with blurred edges at `from` and `to`.
     fileprivate func shadow(_ position: Double, from: Double, to: Double) -> Float {
         guard shadowOpacity > 0, shadowBlur > 0 else { return 0 }
         let scale = 1 / (shadowBlur * 2.0.squareRoot())
@@ -317,10 +317,10 @@ extension Shape {
     }
 }
 
-/// `value`, 0 … 255, rounded to the nearest byte.
+/// Returns `value`, 0 … 255, rounded to the nearest byte.
 ///
-/// Adding 2²³ leaves the whole number in the lowest bits; unlike a conversion it needs no check
-/// of the range, so that a loop of it becomes vector code.
+/// Adding 2²³ leaves the whole number in the lowest bits; unlike a conversion it needs no check of
+/// the range, so that a loop of it becomes vector code.
 @inline(__always)
 func byte(_ value: Float) -> UInt8 {
     UInt8(truncatingIfNeeded: (value + 8_388_608).bitPattern)

@@ -1,50 +1,52 @@
 import CCairo
 package import Frames
 
-/// A surface that shapes and words are drawn on by cairo and pango, to become an `Overlay`.
+/// A surface for shapes and words, drawn by cairo and pango, that becomes an `Overlay`.
 ///
-/// Where there is no memory for it, what is drawn is not seen. Looks for fonts, which may take a
-/// tenth of a second the first time. On any thread, each of which pango gives fonts of its own.
+/// Without memory for it the drawing stays invisible. It looks for fonts, which may take a tenth of
+/// a second the first time.
+///
+/// - Context: any thread; pango gives each one fonts of its own.
 package struct Drawing: ~Copyable {
     /// A colour, each part 0 … 1, not premultiplied.
     package struct Color: Hashable, Sendable {
-        /// Its parts.
+        /// The parts.
         package var red, green, blue, alpha: Double
 
-        /// A colour of parts from 0 to 255, and how much of it is seen.
+        /// Creates a colour from parts of 0 to 255, and an opacity of 0 to 1.
         package init(_ red: Double, _ green: Double, _ blue: Double, alpha: Double = 1) {
             (self.red, self.green, self.blue) = (red / 255, green / 255, blue / 255)
             self.alpha = alpha
         }
 
-        /// Black of which so much is seen.
+        /// Returns black of this opacity.
         package static func black(_ alpha: Double) -> Color { Color(0, 0, 0, alpha: alpha) }
-        /// White of which so much is seen.
+        /// Returns white of this opacity.
         package static func white(_ alpha: Double = 1) -> Color {
             Color(255, 255, 255, alpha: alpha)
         }
     }
 
-    /// How words look.
+    /// The style of words.
     package struct Font: Hashable, Sendable {
-        /// How heavy it is.
+        /// The weight of the type.
         package enum Weight: Hashable, Sendable { case regular, medium, bold }
 
-        /// Families, the one that is liked best first, parted by commas.
+        /// The families in order of preference, separated by commas.
         package var family: String
-        /// Height of the type in pixels.
+        /// The height of the type, in pixels.
         package var type: Double
-        /// How heavy it is.
+        /// The weight of the type.
         package var weight: Weight
 
-        /// Words of the first of `family` that there is, `type` pixels high.
+        /// Creates a font of the first available `family`, `type` pixels high.
         package init(_ family: String, type: Double, weight: Weight = .regular) {
             self.family = family
             self.type = type
             self.weight = weight
         }
 
-        /// How far `text` runs, and how high its capitals are, in pixels.
+        /// Returns the width of `text` and the height of its capitals, in pixels.
         package func measure(_ text: String) -> (width: Double, capitals: Double) {
             let words = Words(text, self)
             return (words.width, words.capitals)
@@ -55,7 +57,7 @@ package struct Drawing: ~Copyable {
     private let surface: OpaquePointer?
     private let context: OpaquePointer?
 
-    /// An empty drawing of `size`, whose width is even.
+    /// Creates an empty drawing of `size`, whose width is even.
     package init(_ size: Size) {
         self.size = size
         surface = cairo_image_surface_create(
@@ -71,7 +73,7 @@ package struct Drawing: ~Copyable {
         cairo_surface_destroy(surface)
     }
 
-    /// Fills `rect` with its corners rounded by `radius`.
+    /// Fills `rect`, with its corners rounded by `radius`.
     package func fill(_ rect: Rect, radius: Double, _ color: Color) {
         let turns: [(x: Double, y: Double)] = [
             (rect.maxX - radius, rect.y + radius), (rect.maxX - radius, rect.maxY - radius),
@@ -87,7 +89,7 @@ package struct Drawing: ~Copyable {
         cairo_fill(context)
     }
 
-    /// Writes `text` on one line, with its baseline's left end at (`x`, `y`).
+    /// Writes `text` on one line, with the left end of its baseline at (`x`, `y`).
     package func write(_ text: String, _ font: Font, x: Double, y: Double, _ color: Color) {
         use(color)
         cairo_move_to(context, x, y)
@@ -106,19 +108,19 @@ package struct Drawing: ~Copyable {
         cairo_set_source_rgba(context, color.red, color.green, color.blue, color.alpha)
     }
 
-    /// What was drawn.
+    /// Returns the drawing as an overlay.
     package consuming func finish() -> Overlay {
         cairo_surface_flush(surface)
         guard let data = cairo_image_surface_get_data(surface) else { return Overlay() }
         return Overlay(data, stride: Int(cairo_image_surface_get_stride(surface)), size: size)
     }
 
-    /// A line of text laid out by pango.
+    /// A line of text, laid out by pango.
     private struct Words: ~Copyable {
         private let layout: OpaquePointer?
-        /// How far it runs, in pixels.
+        /// The width in pixels.
         let width: Double
-        /// How high its capitals are, in pixels.
+        /// The height of capitals, in pixels.
         let capitals: Double
 
         init(_ text: String, _ style: Font) {
@@ -126,7 +128,7 @@ package struct Drawing: ~Copyable {
             defer { g_object_unref(context.map(UnsafeMutableRawPointer.init)) }
             let options = cairo_font_options_create()
             defer { cairo_font_options_destroy(options) }
-            // A video has no subpixels; and words keep their shape at every size.
+            // Video has no subpixels, and words must keep their shape at every size.
             cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY)
             cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT)
             cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF)
@@ -164,7 +166,7 @@ package struct Drawing: ~Copyable {
 
         deinit { g_object_unref(layout.map(UnsafeMutableRawPointer.init)) }
 
-        /// Draws it with its baseline's left end at the current point.
+        /// Draws the line, with the left end of its baseline at the current point.
         func show(_ context: OpaquePointer?) {
             pango_cairo_show_layout_line(context, pango_layout_get_line_readonly(layout, 0))
         }

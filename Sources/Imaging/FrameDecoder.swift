@@ -1,55 +1,59 @@
 package import Frames
 
-/// Makes frames of one camera's JPEGs: each as large as its picture is shown just then, or not at all.
+/// Decodes one camera's JPEGs to frames, each at the size that its picture is shown at, or not at
+/// all.
 ///
-/// It keeps the newest JPEG, so that the same picture can be had larger when it is to be shown so.
+/// It keeps the newest JPEG, so that the same picture can be decoded larger when it is needed.
 ///
-/// - Context: bound to the camera's thread. Frames may be released by any.
+/// - Context: bound to the camera's thread. Frames may be released on any thread.
 package final class FrameDecoder {
-    /// What became of a JPEG.
+    /// The result of decoding a JPEG.
     package enum Outcome {
         /// A picture.
         case frame(Frame)
-        /// Nobody looks at it, so it was not decoded.
+        /// Nothing shows the picture, so it was not decoded.
         case unseen
-        /// It is no good, or all memory is held. The next one may be better.
+        /// The JPEG is damaged, or no memory is free. The next one may be better.
         case damaged
     }
 
     private let decoder: JPEGDecoder
-    /// What the camera said that its pictures are like.
+    /// The size of pictures that the camera announced.
     private let expected: Size
     private var pool: FramePool?
     private var capacity = 0
-    /// Extent of its pictures, as the first whole one has it.
+    /// The size of the first whole picture.
     private var size: Size?
-    /// The newest JPEG, and how much smaller it was decoded last; `nil` where it was not.
+    /// The newest JPEG, and the scale it was decoded at last; `nil` if it was not decoded.
     private var newest: (jpeg: JPEGFrame, header: JPEGDecoder.Header, scale: JPEGScale?)?
 
-    /// How many frames may be held at once.
+    /// The number of frames that may be held at once.
     private static let poolCount = 6
 
-    /// A decoder for a camera that said that its pictures are `size`. Throws `noDecoder`.
+    /// Creates a decoder for a camera that announced pictures of `size`.
+    ///
+    /// - Throws: `noDecoder`.
     package init(expecting size: Size) throws(JPEGError) {
         decoder = try JPEGDecoder()
         expected = size
     }
 
-    /// Makes a frame of `jpeg`, the newest one, as large as `extent` asks.
+    /// Decodes `jpeg`, the newest one, at the size that `extent` needs.
     ///
-    /// Allocates for the first, and for one with more memory than any before.
+    /// Allocates for the first, and for one that needs more memory than all before.
     package func decode(_ jpeg: JPEGFrame, for extent: ShownExtent) -> Outcome {
         newest = nil
-        // Whatever is wrong with it, a damaged header may have said it, and the next may be better.
+        // Any fault may come from a damaged header, and the next one may be better.
         guard let header = try? decoder.header(of: jpeg.bytes) else { return .damaged }
-        // The first whole picture decides; one of another size among them is a damaged one. Until
-        // then, one much larger than the mode is: memory is not to be had for any claim.
+        // The first whole picture sets the size, and one of another size is then damaged. Until
+        // then one much larger than the mode is damaged: a header may not claim any amount of
+        // memory.
         if let size {
             guard header.size == size else { return .damaged }
         } else {
             guard header.size.area <= 4 * expected.area else { return .damaged }
         }
-        // So the first one is looked at in any case.
+        // So the first picture is decoded in any case.
         let scale =
             JPEGScale.smallest(for: extent, of: header.size) ?? (size == nil ? .eighth : nil)
         guard let scale else {
@@ -62,14 +66,14 @@ package final class FrameDecoder {
         return .frame(frame)
     }
 
-    /// The newest picture again, where `extent` asks for a larger one than was made of it; `nil` where
-    /// it does not, or it cannot be had.
+    /// Decodes the newest picture again if `extent` needs it larger than before; returns `nil` if
+    /// not, or if it fails.
     package func sharpen(for extent: ShownExtent) -> Frame? {
         guard let (jpeg, header, made) = newest,
             let scale = JPEGScale.smallest(for: extent, of: header.size),
             made.map({ scale.rawValue < $0.rawValue }) ?? true
         else { return nil }
-        // Tried once: what is damaged stays so.
+        // Tried only once, since a damaged picture stays damaged.
         newest?.scale = scale
         return decode(jpeg, header, scale)
     }
@@ -79,7 +83,8 @@ package final class FrameDecoder {
         _ header: JPEGDecoder.Header,
         _ scale: JPEGScale
     ) -> Frame? {
-        // Any scale has room in the memory of a whole picture, which is not taken unless it is used.
+        // Each scale fits in the memory of a whole picture, of which unused pages are never
+        // allocated.
         let whole = header.layout(at: .full).byteCount
         if whole > capacity {
             capacity = whole

@@ -1,9 +1,9 @@
 import CJPEG
 package import Frames
 
-/// A JPEG that is not shown, and why.
+/// The reason why a JPEG is not shown.
 package struct JPEGError: Error, Hashable, CustomStringConvertible {
-    /// What kind of fault it is.
+    /// The kind of fault.
     package enum Code: Hashable, Sendable {
         /// Not a JPEG, or one that ends early or is damaged. The next frame may be fine.
         case damaged
@@ -11,16 +11,16 @@ package struct JPEGError: Error, Hashable, CustomStringConvertible {
         case unsupported
         /// A header that claims more pixels than any camera has.
         case tooLarge
-        /// The decoder could not be made: no memory.
+        /// The decoder could not be made, for want of memory.
         case noDecoder
     }
-    /// What kind of fault it is.
+    /// The kind of fault.
     package let code: Code
-    /// The library's own words, or ours.
+    /// The library's message, or our own.
     package let description: String
 }
 
-/// By how much a JPEG is made smaller while it is decoded.
+/// The factor by which a JPEG shrinks while it is decoded.
 package enum JPEGScale: Int, CaseIterable, Sendable {
     /// Every pixel.
     case full = 1
@@ -31,20 +31,20 @@ package enum JPEGScale: Int, CaseIterable, Sendable {
     /// An eighth of each.
     case eighth = 8
 
-    /// The smallest at which a picture of `size` has a pixel for each one that is drawn of it; `nil`
-    /// where none is.
+    /// Returns the smallest scale at which a picture of `size` has a pixel for each one drawn of
+    /// it, `full` if none has, or `nil` if the picture is hidden.
     package static func smallest(for extent: ShownExtent, of size: Size) -> JPEGScale? {
         guard !extent.isHidden else { return nil }
         let drawn = extent.drawn(size)
         return allCases.last {
-            // As the scaler does, which would halve what is larger.
+            // As in the scaler, which would halve a larger picture.
             $0 == .full
                 || Scaler.suffices(Double(size.width) / Double($0.rawValue), for: drawn.width)
                     && Scaler.suffices(Double(size.height) / Double($0.rawValue), for: drawn.height)
         }
     }
 
-    /// `size` at this scale, rounded up as libjpeg does.
+    /// Returns `size` at this scale, rounded up as libjpeg does.
     package func apply(to size: Size) -> Size {
         Size(
             width: (size.width + rawValue - 1) / rawValue,
@@ -53,19 +53,19 @@ package enum JPEGScale: Int, CaseIterable, Sendable {
     }
 }
 
-/// Decodes JPEG frames straight to planar YUV, with libjpeg-turbo.
+/// Decodes JPEG frames directly to planar YUV, with libjpeg-turbo.
 ///
 /// - Context: bound to one thread at a time.
 package final class JPEGDecoder {
-    /// What a JPEG's header says of its picture.
+    /// The picture's properties by the header of a JPEG.
     package struct Header: Hashable {
-        /// Extent in pixels.
+        /// The size in pixels.
         package let size: Size
-        /// How its planes come out: a planar format, or gray.
+        /// The format of the decoded planes: a planar format, or gray.
         package let format: PixelFormat
 
-        /// How the picture lies once it is decoded at `scale`. What is 4:2:0 has chroma for every pixel
-        /// of a smaller one: libjpeg takes from chroma's blocks what there is in them.
+        /// Returns the layout of the picture decoded at `scale`. A 4:2:0 picture has chroma for
+        /// every pixel once it is smaller: libjpeg uses all that chroma's blocks hold.
         package func layout(at scale: JPEGScale) -> FrameLayout {
             FrameLayout(
                 size: scale.apply(to: size),
@@ -74,14 +74,16 @@ package final class JPEGDecoder {
         }
     }
 
-    /// The most pixels of a picture that is looked at: 8192x8192.
+    /// The most pixels of a picture to decode: 8192x8192.
     package static let maximumArea = 1 << 26
 
     private let decoder: OpaquePointer
-    /// What was read last, and not yet decoded.
+    /// The header that was read last, if its picture is not decoded yet.
     private var read: (bytes: UnsafeRawBufferPointer, header: Header)?
 
-    /// A decoder with its own tables. Throws `noDecoder` when there is no memory.
+    /// Creates a decoder with tables of its own.
+    ///
+    /// - Throws: `noDecoder` without memory.
     package init() throws(JPEGError) {
         guard let decoder = cjpeg_create() else {
             throw JPEGError(code: .noDecoder, description: "no memory")
@@ -93,7 +95,7 @@ package final class JPEGDecoder {
 
     /// Reads the header of `bytes` (jpeg_read_header); touches no memory for pixels.
     ///
-    /// Throws `damaged`, `unsupported` or `tooLarge`.
+    /// - Throws: `damaged`, `unsupported` or `tooLarge`.
     package func header(of bytes: UnsafeRawBufferPointer) throws(JPEGError) -> Header {
         read = nil
         var found = cjpeg_header()
@@ -119,9 +121,11 @@ package final class JPEGDecoder {
     /// Decodes `bytes`, whose header is `header`, into `buffer` as `layout` says
     /// (jpeg_read_raw_data). The colours are `ColorSpace.jpeg`.
     ///
-    /// `layout` is `header.layout(at: scale)`; the buffer is at least as long. Throws `damaged` for
-    /// anything short of a whole picture; the buffer's content is then worthless. Allocates only for
-    /// the first, for one that needs more memory than any before, and for progressive ones.
+    /// `layout` must be `header.layout(at: scale)`, and the buffer at least as long. Allocates only
+    /// for the first, for one that needs more memory than all before, and for progressive ones.
+    ///
+    /// - Throws: `damaged` for anything less than a whole picture, after which the buffer's content
+    ///   is worthless; and the errors of `header(of:)`.
     package func decode(
         _ bytes: UnsafeRawBufferPointer,
         header: Header,
@@ -130,7 +134,7 @@ package final class JPEGDecoder {
         layout: FrameLayout
     ) throws(JPEGError) {
         precondition(layout == header.layout(at: scale))
-        // Who has just asked for the header need not have it read again.
+        // A header that was only just read need not be read again.
         if read?.bytes.baseAddress != bytes.baseAddress || read?.bytes.count != bytes.count {
             _ = try self.header(of: bytes)
         }
@@ -158,7 +162,7 @@ package final class JPEGDecoder {
 }
 
 extension cjpeg_header {
-    /// The format that the planes come out in; `nil` where no frame can hold them.
+    /// The format of the decoded planes; `nil` if no frame can hold them.
     fileprivate var format: PixelFormat? {
         if is_gray != 0 { return .gray }
         guard is_ycc != 0, across.1 == across.2, down.1 == down.2, across.1 > 0, down.1 > 0,

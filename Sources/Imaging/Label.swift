@@ -1,19 +1,21 @@
 package import Frames
 
-/// White words on a dark pill, drawn once and laid on the canvas as often as they are seen.
+/// White words on a dark pill, drawn once and laid on the canvas as often as they are shown.
 package struct Label: Sendable {
-    /// The family of the words, else the system's own without serifs.
+    /// The family of the words, or the system's sans serif if it is missing.
     private static let family = "Inter,Sans"
-    /// What is seen of the black pill. Over pure white it still leaves the words 5.7:1.
+    /// The opacity of the black pill. Over pure white it still leaves the words a contrast of
+    /// 5.7:1.
     private static let pillOpacity = 0.6
 
-    /// Its extent in pixels; the width is a multiple of 4, so that the middle is a pixel pair's edge.
+    /// The size in pixels; the width is a multiple of 4, so that the middle is the edge of a pixel
+    /// pair.
     package var size: Size { overlay.size }
-    /// Height of its type, in pixels.
+    /// The height of the type, in pixels.
     package let type: Double
     private let overlay: Overlay
 
-    /// A label that says `text` on one line, in type of `type` pixels.
+    /// Creates a label with `text` on one line, in type of `type` pixels.
     ///
     /// Looks for fonts, as `Drawing` does.
     package init(_ text: String, type: Double) {
@@ -27,16 +29,16 @@ package struct Label: Sendable {
         let drawing = Drawing(size)
         let radius = Double(size.height) / 2
         drawing.fill(Rect(size), radius: radius, .black(Self.pillOpacity))
-        // On a whole row, and capitals in the middle: what hangs below them is light.
+        // On a whole row, with capitals in the middle: descenders have little weight.
         let baseline = (radius + words.capitals / 2).rounded()
         let left = (Double(size.width) - words.width) / 2
         drawing.write(text, font, x: left, y: baseline, .white())
         overlay = drawing.finish()
     }
 
-    /// Lays it over packed `rows`, `stride` bytes each, with its top left corner at (`x`, `y`);
-    /// x is even. Only what is inside `clip` is touched, whose x and width are even, too. Its
-    /// opacity is 0 … 1. Does not allocate.
+    /// Lays the label over packed `rows`, `stride` bytes each, with its top left corner at (`x`,
+    /// `y`); x is even. Touches only pixels inside `clip`, whose x and width are even too;
+    /// `opacity` is 0 … 1. Does not allocate.
     package func lay(
         over rows: UnsafeMutablePointer<UInt8>,
         stride: Int,

@@ -1,22 +1,22 @@
 package import Frames
 
-/// Something drawn once and laid over packed rows as often as it is seen: for each byte how much it
-/// covers and with what.
+/// A picture drawn once and laid over packed rows as often as it is shown: an opacity and a value
+/// for each byte.
 package struct Overlay: Sendable {
-    /// Its extent in pixels; the width is even.
+    /// The size in pixels; the width is even.
     package let size: Size
-    /// For each byte of its packed rows how much of the canvas it covers, over 255; then, as many
-    /// again, with what.
+    /// The opacity of each byte of the packed rows, over 255; then, as many again, the values.
     private let bytes: [UInt8]
 
-    /// Nothing.
+    /// Creates an empty overlay.
     package init() {
         size = Size(width: 0, height: 0)
         bytes = []
     }
 
-    /// What premultiplied `pixels` show: height × `stride` bytes of ARGB in native order, of which the
-    /// first `size.width` pixels of a row count. In `ColorSpace.video`.
+    /// Creates an overlay from premultiplied `pixels`: height × `stride` bytes of ARGB in native
+    /// order, of which the first `size.width` pixels of a row count. The values are in
+    /// `ColorSpace.video`.
     init(_ pixels: UnsafeRawPointer, stride: Int, size: Size) {
         precondition(size.width % 2 == 0)
         self.size = size
@@ -60,10 +60,11 @@ package struct Overlay: Sendable {
         self.bytes = bytes
     }
 
-    /// Lays it over packed `rows`, `stride` bytes each, with its top left corner at (`x`, `y`);
-    /// x is even. Only what is inside `clip` is touched, whose x and width are even, too. Its
-    /// opacity is 0 … 1. Towards the left and right ends of `clip` it fades within `fade` pixels.
-    /// Does not allocate.
+    /// Lays the overlay over packed `rows`, `stride` bytes each, with its top left corner at (`x`,
+    /// `y`); x is even.
+    ///
+    /// Touches only pixels inside `clip`, whose x and width are even too; `opacity` is 0 … 1.
+    /// Towards the left and right ends of `clip` it fades over `fade` pixels. Does not allocate.
     package func lay(
         over rows: UnsafeMutablePointer<UInt8>,
         stride: Int,

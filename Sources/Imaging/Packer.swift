@@ -1,16 +1,16 @@
 import CKernels
 package import Frames
 
-/// Brings rows of a camera's colours to the stream's packed 4:2:2 in BT.601 limited range.
+/// Converts rows of a camera's colours to the stream's packed 4:2:2 in BT.601 limited range.
 package struct Packer: Sendable {
     let gain: kernel_gain
     private let matrix: kernel_matrix?
 
-    /// A packer for what is of `color`.
+    /// Creates a packer for pictures of `color`.
     package init(_ color: ColorSpace) {
         let isPlain = color.matrix == .bt601
-        // From full range luma as (220 · y + 16.5 · 256) / 256, chroma as (225 · c + 16 · 256) / 256:
-        // the nearest eighths of a step, and neutral stays so.
+        // From full range: luma is (220 · y + 16.5 · 256) / 256 and chroma (225 · c + 16 · 256) /
+        // 256, exact to within 0.15 of a step, and neutral stays neutral.
         gain =
             isPlain && color.range == .full
             ? kernel_gain(
@@ -23,8 +23,8 @@ package struct Packer: Sendable {
         matrix = isPlain ? nil : ColorMatrix(from: color).fixed
     }
 
-    /// Packs `count` pixels, an even number, into `destination`, 2 · `count` bytes of Y U Y V.
-    /// Chroma is pairs U V, as many as there are of pixels.
+    /// Packs `count` pixels, an even number, into `destination`: 2 · `count` bytes of Y U Y V.
+    /// `chroma` holds a pair U V for each pair of pixels.
     package func pack(
         luma: UnsafePointer<UInt8>,
         chroma: UnsafePointer<UInt8>,
@@ -36,7 +36,7 @@ package struct Packer: Sendable {
         finish(destination, count: count)
     }
 
-    /// The same with U and V apart.
+    /// Packs pixels whose U and V are in separate rows.
     package func pack(
         luma: UnsafePointer<UInt8>,
         u: UnsafePointer<UInt8>,
@@ -63,7 +63,7 @@ package struct Packer: Sendable {
 
     private static var block: [512 of UInt8] { .init(repeating: 0) }
 
-    /// What is left to do once packed pixels have their gain.
+    /// Finishes pixels that were packed with their gain.
     func finish(_ packed: UnsafeMutablePointer<UInt8>, count: Int) {
         if let matrix { kernel_convert(packed, CInt(count), matrix) }
     }

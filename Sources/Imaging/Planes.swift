@@ -1,17 +1,17 @@
 package import Frames
 
-/// Memory that grows to what was asked of it and stays, for rows and pictures on their way.
+/// Memory that grows to the size requested and is kept, for intermediate rows and pictures.
 package struct Scratch: ~Copyable {
     private var bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    /// No memory yet.
+    /// Creates it without memory yet.
     package init() {}
 
     deinit { bytes.deallocate() }
 
-    /// At least `count` bytes, aligned to 64; what they held before may be gone.
+    /// Returns at least `count` bytes, aligned to 64; their earlier content may be lost.
     ///
-    /// Allocates only when `count` is larger than ever before. Valid until then.
+    /// Allocates only if `count` is larger than all before. Valid until then.
     package mutating func reserve(_ count: Int) -> UnsafeMutablePointer<UInt8> {
         if count > bytes.count || bytes.baseAddress == nil {
             bytes.deallocate()
@@ -22,7 +22,8 @@ package struct Scratch: ~Copyable {
         return base.assumingMemoryBound(to: UInt8.self)
     }
 
-    /// A plane of `width` × `height` bytes in rows aligned to 64, as `reserve` gives it.
+    /// Returns a plane of `width` × `height` bytes, in rows aligned to 64, in memory as `reserve`
+    /// gives it.
     package mutating func plane(width: Int, height: Int) -> Plane {
         let stride = (width + 63) / 64 * 64
         return Plane(
@@ -34,7 +35,7 @@ package struct Scratch: ~Copyable {
     }
 }
 
-/// As `Scratch`, for numbers.
+/// A `Scratch` for numbers.
 struct FloatScratch: ~Copyable {
     private var scratch = Scratch()
     private(set) var base: UnsafeMutablePointer<Float>
@@ -51,19 +52,19 @@ struct FloatScratch: ~Copyable {
 }
 
 extension Plane {
-    /// A plane of the shape of `other` at `base`, in rows of `stride` bytes.
+    /// Creates a plane of the shape of `other` at `base`, in rows of `stride` bytes.
     init(base: UnsafeMutablePointer<UInt8>, stride: Int, of other: Plane) {
         self.init(base: base, stride: stride, rowBytes: other.rowBytes, rows: other.rows)
     }
 
-    /// The part of the plane from (`x`, `y`), `width` × `height` bytes, all of it inside.
+    /// Returns the part of the plane from (`x`, `y`), `width` × `height` bytes, all of it inside.
     package func cropped(x: Int, y: Int, width: Int, height: Int) -> Plane {
         precondition(x >= 0 && y >= 0 && width >= 0 && height >= 0)
         precondition(x + width <= rowBytes && y + height <= rows, "a crop outside its plane")
         return Plane(base: row(y) + x, stride: stride, rowBytes: width, rows: height)
     }
 
-    /// Copies the picture into `destination`, which has the same extent.
+    /// Copies the picture into `destination`, which has the same size.
     package func copy(to destination: Plane) {
         precondition(rowBytes == destination.rowBytes && rows == destination.rows)
         for y in 0..<rows {
@@ -92,7 +93,7 @@ extension Rect {
         )
     }
 
-    /// The largest rectangle of whole pixel pairs inside this one; empty where there is none.
+    /// The largest rectangle of whole pixel pairs inside this one; empty if there is none.
     package var inwards: PixelRect {
         let left = Int((x / 2).rounded(.up)) * 2
         let top = Int(y.rounded(.up))
@@ -104,7 +105,7 @@ extension Rect {
         )
     }
 
-    /// The rectangle with its edges at the nearest whole pixel pairs, at least one pair large.
+    /// The rectangle with its edges at the nearest whole pixel pairs, at least one pair in size.
     package var nearest: PixelRect {
         let left = Int((x / 2).rounded()) * 2
         let top = Int(y.rounded())
@@ -117,18 +118,18 @@ extension Rect {
     }
 }
 
-/// The three planes of a picture, chroma subsampled in any way.
+/// The three planes of a picture, with any subsampling of chroma.
 ///
 /// A view without ownership, as `Plane` is.
 package struct Planes {
-    /// Luma.
+    /// The luma.
     package var luma: Plane
-    /// Blue difference.
+    /// The blue difference.
     package var u: Plane
-    /// Red difference, of the same shape.
+    /// The red difference, of the same shape.
     package var v: Plane
 
-    /// The planes, chroma both of one shape.
+    /// Creates planes, with both of chroma in one shape.
     package init(luma: Plane, u: Plane, v: Plane) {
         precondition(u.rowBytes == v.rowBytes && u.rows == v.rows)
         self.luma = luma
@@ -136,7 +137,7 @@ package struct Planes {
         self.v = v
     }
 
-    /// The planes of a picture that lies at `base` as `layout`, of a planar format, says.
+    /// Creates the planes of a picture at `base` that lies as `layout`, of a planar format, says.
     package init(at base: UnsafeMutablePointer<UInt8>, layout: FrameLayout) {
         func plane(_ index: Int) -> Plane {
             let (offset, stride, rowBytes, rows) = layout.plane(index)
@@ -145,18 +146,18 @@ package struct Planes {
         self.init(luma: plane(0), u: plane(1), v: plane(2))
     }
 
-    /// The middle of the picture, as large as has `aspect` (width over height), to within the
-    /// few pixels that share their chroma. The whole picture where that is nearly its own.
+    /// Returns the largest middle part of the picture with `aspect` (width over height), to within
+    /// the few pixels that share their chroma. The whole picture if that is nearly its own aspect.
     package func cropped(toAspect aspect: Double) -> Planes {
         cropped(to: Rect(size).fitting(aspect: aspect))
     }
 
-    /// The part `part` of the picture, in pixels, all of it inside, to within the few pixels that
-    /// share their chroma.
+    /// Returns the part `part` of the picture, in pixels, all of it inside, to within the few
+    /// pixels that share their chroma.
     package func cropped(to part: Rect) -> Planes {
         let width = max(4, Int((part.width / 4).rounded()) * 4)
         let height = max(4, Int((part.height / 4).rounded()) * 4)
-        // About its middle, and not beyond the edges.
+        // Centred on its middle, but not beyond the edges.
         func start(_ middle: Double, _ extent: Int, _ whole: Int) -> Int {
             let at = Int(((middle - Double(extent) / 2) / 4).rounded(.down)) * 4
             return max(0, min(at, (whole - extent) / 4 * 4))
@@ -166,7 +167,7 @@ package struct Planes {
         let rect = PixelRect(x: x, y: y, width: width, height: height)
             .intersection(PixelRect(size))
         func crop(_ plane: Plane) -> Plane {
-            // How many pixels a byte stands for; gray's single neutral byte stands for all.
+            // The pixels that a byte stands for; gray's single neutral byte stands for all.
             guard plane.rowBytes > 1 || plane.rows > 1 else { return plane }
             let across = max(1, (luma.rowBytes + plane.rowBytes / 2) / plane.rowBytes)
             let down = max(1, (luma.rows + plane.rows / 2) / plane.rows)
@@ -180,6 +181,6 @@ package struct Planes {
         return Planes(luma: crop(luma), u: crop(u), v: crop(v))
     }
 
-    /// Extent in pixels.
+    /// The size in pixels.
     package var size: Size { Size(width: luma.rowBytes, height: luma.rows) }
 }

@@ -1,9 +1,9 @@
 package import Frames
 import Glibc
 
-/// What the kernels compute, pixel by pixel and in the plainest way. Tests hold them to it.
+/// The results of the kernels, computed pixel by pixel in the plainest way, for tests to compare.
 package enum Reference {
-    /// A pixel of `color` in the stream's colours, unrounded: by way of red, green and blue.
+    /// Returns a pixel of `color` in the stream's colours, unrounded, computed through RGB.
     package static func streamPixel(
         y: Double,
         u: Double,
@@ -22,8 +22,8 @@ package enum Reference {
         return (16 + 219 * out, 128 + 224 * (b - out) / 1.772, 128 + 224 * (r - out) / 1.402)
     }
 
-    /// The sample of plane `plane` (0 luma, 1 U, 2 V) in column `x` and row `y` of that plane, of
-    /// a frame of any format.
+    /// Returns the sample of plane `plane` (0 luma, 1 U, 2 V) in column `x` and row `y` of that
+    /// plane, of a frame of any format.
     package static func sample(_ frame: Frame, plane: Int, x: Int, y: Int) -> UInt8 {
         switch (frame.layout.format, plane) {
         case (.yuyv, 0): frame.plane(0).row(y)[2 * x]
@@ -36,8 +36,8 @@ package enum Reference {
         }
     }
 
-    /// The sample of plane `plane` in column `x` and row `y` of a frame of any format, brought to
-    /// 4:2:2 and halved `halvings` times; what is beyond the last row or column is left out.
+    /// Returns the sample of plane `plane` in column `x` and row `y` of a frame of any format,
+    /// converted to 4:2:2 and halved `halvings` times. An odd last row or column is left out.
     package static func halved(
         _ frame: Frame,
         plane: Int,
@@ -52,7 +52,7 @@ package enum Reference {
                 count >> (halvings - 1) > 1 ? [2 * index, 2 * index + 1] : [index]
             }
             let columns = mean(width, x)
-            // A row that has no partner is its own.
+            // A single row is its own partner.
             let rows = [2 * y, 2 * y + 1].map { min($0, max(1, size.height >> (halvings - 1)) - 1) }
             let sum = rows.flatMap { y in columns.map { (x: $0, y: y) } }.reduce(0.0) {
                 $0 + halved(frame, plane: plane, x: $1.x, y: $1.y, halvings: halvings - 1)
@@ -68,8 +68,8 @@ package enum Reference {
             / Double(columns.count)
     }
 
-    /// The value of plane `plane` that `view` shows in column `x` and row `y` of that plane, by
-    /// way of the frame halved `halvings` times.
+    /// Returns the value of plane `plane` that `view` shows in column `x` and row `y` of that
+    /// plane, from the frame halved `halvings` times.
     package static func seen(
         _ frame: Frame,
         _ view: View,
@@ -82,7 +82,7 @@ package enum Reference {
         let (whole, shown) =
             plane == 0
             ? (size.width, view.size.width) : ((size.width + 1) / 2, view.size.width / 2)
-        // Columns of the plane, of which there are fewer for chroma.
+        // The columns of the plane, of which chroma has fewer.
         let columns = max(1, whole >> halvings)
         let rows = max(1, size.height >> halvings)
         func place(
@@ -123,7 +123,7 @@ package enum Reference {
         return upper + (lower - upper) * down.share
     }
 
-    /// The mean of what a pixel of a plane scaled to `width` × `height` covers of it.
+    /// Returns the mean of the area that a pixel of a plane scaled to `width` × `height` covers.
     package static func mean(_ plane: Plane, x: Int, y: Int, width: Int, height: Int) -> Double {
         func shares(_ index: Int, _ count: Int, of total: Int) -> [(Int, Double)] {
             let scale = Double(total) / Double(count)
@@ -141,7 +141,7 @@ package enum Reference {
         return sum
     }
 
-    /// The plane's value at (`x`, `y`), blurred.
+    /// Returns the plane's blurred value at (`x`, `y`).
     package static func blurred(
         _ plane: Plane,
         x: Int,
@@ -165,8 +165,8 @@ package enum Reference {
         return sum / weights
     }
 
-    /// How much of the pixel at (`x`, `y`) the shape's picture covers, 0 … 1: of 16 × 16 points,
-    /// those inside.
+    /// Returns the share of the pixel at (`x`, `y`) that the shape's picture covers, 0 … 1: the
+    /// points inside, of 16 × 16.
     package static func coverage(_ shape: Shape, x: Int, y: Int) -> Double {
         let rect = shape.rect
         let radius = shape.cornerRadius

@@ -9,15 +9,15 @@ struct SplitRow {
 
 /// Reads a frame of any format row by row, halved in both directions as often as wanted.
 ///
-/// Whatever is computed lies in a few rows that stay in the processor's nearest memory.
+/// Computed rows are few, so that they stay in the processor's nearest cache.
 ///
-/// - Context: bound to one thread; valid while the frame is held that it was prepared for.
+/// - Context: bound to one thread; valid while the frame that it was prepared for is held.
 struct RowReader: ~Copyable {
-    /// Extent of what is read, in pixels.
+    /// The size of the halved picture, in pixels.
     private(set) var size = Size(width: 0, height: 0)
-    /// Pairs of chroma in a row of it.
+    /// The pairs of chroma in one of its rows.
     private(set) var pairs = 0
-    /// How often it is halved.
+    /// The number of halvings.
     private(set) var halvings = 0
 
     private var layout = FrameLayout(size: Size(width: 1, height: 1), format: .gray)
@@ -25,11 +25,11 @@ struct RowReader: ~Copyable {
     private var memory = Scratch()
     private var base: UnsafeMutablePointer<UInt8>
     private var stride = 0
-    /// Which rows are there: the newest even and the newest odd one.
+    /// The rows held: the newest even and the newest odd one.
     private var held: [2 of Int] = [-1, -1]
     private var rows: [2 of SplitRow]
 
-    /// A reader without a frame.
+    /// Creates a reader without a frame.
     init() {
         let base = memory.reserve(64)
         self.base = base
@@ -37,9 +37,8 @@ struct RowReader: ~Copyable {
         rows = .init(repeating: SplitRow(luma: base, chroma: base))
     }
 
-    /// Reads `frame` from now on, halved `halvings` times; a last row or column that has no
-    /// partner is left out. False when the format is no YUV. Allocates only for the largest
-    /// picture so far.
+    /// Reads `frame` from now on, halved `halvings` times; an odd last row or column is left out.
+    /// Returns `false` if the format is not YUV. Allocates only for the largest picture so far.
     mutating func prepare(_ frame: Frame, halvings: Int) -> Bool {
         layout = frame.layout
         guard
@@ -61,7 +60,7 @@ struct RowReader: ~Copyable {
         return true
     }
 
-    /// Row `index`, 0 ≤ index < the height; valid until the next but one is asked for.
+    /// Returns row `index`, 0 ≤ index < the height; valid until the next but one is requested.
     mutating func row(_ index: Int) -> SplitRow {
         let place = index & 1
         if held[place] != index {
@@ -71,8 +70,8 @@ struct RowReader: ~Copyable {
         return rows[place]
     }
 
-    /// Brings row `index` and `share` / 256 of the next one, which there is where the share is not
-    /// 0, into `luma` and `chroma`.
+    /// Writes the mixture of row `index` and `share` / 256 of the next row to `luma` and `chroma`.
+    /// A share other than 0 needs a next row.
     mutating func mix(
         _ index: Int,
         share: Int,
@@ -99,7 +98,7 @@ struct RowReader: ~Copyable {
         let luma = base + (4 * halvings + 2 * (index & 1)) * stride
         let chroma = luma + stride
         guard halvings > 0 else { return split(index, luma, chroma) }
-        // A row that has no partner is its own.
+        // A single row is its own partner.
         let last = max(1, layout.size.height >> (halvings - 1)) - 1
         let (first, second) = (2 * index, min(2 * index + 1, last))
         let width = layout.size.width >> (halvings - 1)
@@ -111,7 +110,7 @@ struct RowReader: ~Copyable {
         let upper = read(first, halvings: halvings - 1)
         let lower = read(second, halvings: halvings - 1)
         let pairs = ((layout.size.width + 1) / 2) >> (halvings - 1)
-        // A column that has no partner, likewise.
+        // So is a single column.
         if width > 1 {
             kernel_halve(luma, upper.luma, lower.luma, CInt(width / 2))
         } else {
@@ -125,7 +124,7 @@ struct RowReader: ~Copyable {
         return SplitRow(luma: luma, chroma: chroma)
     }
 
-    /// Row `y` of the frame; in `luma` and `chroma` where it does not lie so already.
+    /// Returns row `y` of the frame, in `luma` and `chroma` unless it already lies split in memory.
     private func split(
         _ y: Int,
         _ luma: UnsafeMutablePointer<UInt8>,
@@ -155,7 +154,7 @@ struct RowReader: ~Copyable {
         return SplitRow(luma: first, chroma: chroma)
     }
 
-    /// Pairs of the means of two neighbours.
+    /// Writes pairs of the means of two neighbours.
     private static func average(
         _ u: UnsafePointer<UInt8>,
         _ v: UnsafePointer<UInt8>,
@@ -170,19 +169,19 @@ struct RowReader: ~Copyable {
     }
 }
 
-/// The planes of a frame of any format, halved; kept until the next.
+/// The halved planes of a frame of any format, kept until the next frame.
 ///
 /// - Context: bound to one thread.
 package struct HalvedCopy: ~Copyable {
     private var reader = RowReader()
     private var memory = Scratch()
 
-    /// No copy yet.
+    /// Creates an empty copy.
     package init() {}
 
-    /// The planes of `frame`, halved `halvings` times in both directions, with chroma half as
-    /// wide as luma; valid until the next call. `nil` when the format is no YUV. Allocates only
-    /// for the largest picture so far.
+    /// Returns the planes of `frame`, halved `halvings` times in both directions, with chroma half
+    /// as wide as luma, or `nil` if the format is not YUV. They are valid until the next call.
+    /// Allocates only for the largest picture so far.
     package mutating func update(_ frame: Frame, halvings: Int) -> Planes? {
         guard reader.prepare(frame, halvings: halvings) else { return nil }
         let size = reader.size

@@ -2,8 +2,8 @@ import CYUV
 package import Frames
 
 extension Plane {
-    /// Scales the plane to the extent of `destination` (libyuv's ScalePlane): averages where it
-    /// shrinks to less than half, interpolates else. No detour where both are of one size.
+    /// Scales the plane to the size of `destination` (libyuv's ScalePlane): averages if it shrinks
+    /// to less than half, and interpolates otherwise. Planes of one size are copied directly.
     package func scale(to destination: Plane) {
         guard rowBytes > 0, rows > 0, destination.rowBytes > 0, destination.rows > 0 else {
             return
@@ -21,16 +21,16 @@ extension Plane {
         )
     }
 
-    /// Extent in bytes.
+    /// The size in bytes.
     fileprivate var size: Size { Size(width: rowBytes, height: rows) }
 
-    /// Lays the plane into `destination` as `transform` turns and mirrors it (libyuv's
-    /// RotatePlane and MirrorPlane). `destination` has the transformed extent.
+    /// Turns and mirrors the plane into `destination` by `transform` (libyuv's RotatePlane and
+    /// MirrorPlane). `destination` has the transformed size.
     package func orient(_ transform: Transform, into destination: Plane) {
         let turned = transform.apply(to: Size(width: rowBytes, height: rows))
         precondition(turned.width == destination.rowBytes && turned.height == destination.rows)
-        // Mirrored left to right and turned is the same as turned upside down, which libyuv does
-        // for a negative height, and turned half way further.
+        // Mirroring left to right and then turning is the same as flipping upside down, which
+        // libyuv does for a negative height, and turning half a turn further.
         switch (transform.isMirrored, transform.quarterTurns) {
         case (false, 0): copy(to: destination)
         case (false, 1): rotate(kRotate90, height: rows, into: destination)
@@ -68,11 +68,12 @@ extension Plane {
 }
 
 extension Planes {
-    /// The picture at `size`, whose width is even, with chroma half as wide as luma and as high,
-    /// turned by `transform`.
+    /// Returns the picture at `size`, whose width is even, turned by `transform`, with chroma half
+    /// as wide as luma and as high.
     ///
-    /// It is scaled first where that leaves fewer pixels to turn. The planes lie in `first` or
-    /// `second` and are valid until these are used again; or they are these, when they are so.
+    /// It is scaled first if that leaves fewer pixels to turn. The planes lie in `first` or
+    /// `second`, and are valid until these are used again; a picture that is already so is returned
+    /// itself.
     package func scaled(
         to size: Size,
         transform: Transform,
@@ -106,7 +107,7 @@ extension Planes {
         return result
     }
 
-    /// The picture turned by `transform`, each plane at its own size, in `scratch`.
+    /// Returns the picture turned by `transform`, each plane at its own size, in `scratch`.
     package func oriented(_ transform: Transform, in scratch: inout Scratch) -> Planes {
         let result = Planes(
             in: &scratch,
@@ -117,7 +118,7 @@ extension Planes {
         return result
     }
 
-    /// Planes of these extents in `scratch`.
+    /// Creates planes of these sizes in `scratch`.
     init(in scratch: inout Scratch, luma: Size, chroma: Size) {
         let lumaStride = (luma.width + 63) / 64 * 64
         let chromaStride = (chroma.width + 63) / 64 * 64

@@ -1,18 +1,18 @@
 import CKernels
 package import Frames
 
-/// What of a picture is shown, and how: a part of it, upright or reflected, at some size.
+/// The shown part of a picture, upright or reflected, and its size.
 package struct View: Hashable, Sendable {
     /// The part, in the frame's own pixels, all of it inside.
     package var part: Rect
-    /// Extent at which it is shown; the width is even.
+    /// The size of the view, in pixels; the width is even.
     package var size: Size
-    /// Left and right change places.
+    /// `true` if left and right change places.
     package var isMirrored: Bool
-    /// Top and bottom do.
+    /// `true` if top and bottom change places.
     package var isFlipped: Bool
 
-    /// The view of `part` at `size`, turned by `transform`, which leaves rows rows.
+    /// Creates the view of `part` at `size`, turned by `transform`, which must keep rows as rows.
     package init(_ part: Rect, at size: Size, transform: Transform = .identity) {
         precondition(!transform.swapsAxes && size.width > 0 && size.height > 0)
         precondition(size.width % 2 == 0)
@@ -25,38 +25,38 @@ package struct View: Hashable, Sendable {
 
 /// Writes views of frames of any format as rows of the stream's packed 4:2:2.
 ///
-/// It halves as often as that leaves the picture large enough, then interpolates between four
-/// neighbours: down a column first, in rows that are as they come, then along the row. Where
-/// nothing is scaled rows are copied, or packed.
+/// It halves the picture while that leaves it large enough, then interpolates between four
+/// neighbours: down a column first, in rows in memory order, then along the row. Rows that need no
+/// scaling are copied, or packed.
 ///
-/// - Context: bound to one thread; valid while the frame is held that it was prepared for.
+/// - Context: bound to one thread; valid while the frame that it was prepared for is held.
 package struct Scaler: ~Copyable {
     private var reader = RowReader()
     private var packer = Packer(.video)
     private var view = View(Rect(x: 0, y: 0, width: 2, height: 1), at: Size(width: 2, height: 1))
-    /// The rows as they lie in memory, where they need only be copied.
+    /// The rows as they lie in memory, if they need only be copied.
     private var packed: Plane?
-    /// Each row is one of the picture's, halved or not; each column is.
+    /// `true` if each row of the view is one of the picture's, halved or not; the same of columns.
     private var areRowsWhole = false
     private var areColumnsWhole = false
 
     private var memory = Scratch()
-    /// The plan of each sixteen columns, and what it was made from.
+    /// The plan of each sixteen columns, and its source.
     private var plan: UnsafeMutablePointer<kernel_columns>
     private var geometry: Geometry?
     private var rows = Scratch()
-    /// A row between two of the picture, and which of the view's it is.
+    /// A row mixed of two of the picture, and the view's row that it is.
     private var luma: UnsafeMutablePointer<UInt8>
     private var chroma: UnsafeMutablePointer<UInt8>
     private var mixed = -1
 
-    /// What a plan of the columns is made from.
+    /// The source of a plan of the columns.
     private struct Geometry: Hashable {
         var view: View
         var source: Size
     }
 
-    /// A scaler without a frame.
+    /// Creates a scaler without a frame.
     package init() {
         plan = UnsafeMutableRawPointer(memory.reserve(MemoryLayout<kernel_columns>.stride))
             .assumingMemoryBound(to: kernel_columns.self)
@@ -64,21 +64,22 @@ package struct Scaler: ~Copyable {
         chroma = luma
     }
 
-    /// How often a picture, `extent` pixels of which are shown as `shown`, is halved: so that it
-    /// is no smaller than it is shown, but for the pixels by which a rectangle is rounded up.
+    /// Returns the number of times to halve a picture of which `extent` pixels are shown as
+    /// `shown`: it must not become smaller than it is shown, apart from the pixels by which a
+    /// rectangle is rounded up.
     package static func halvings(_ extent: Double, as shown: Int) -> Int {
         var halvings = 0
         while suffices(extent / Double(2 << halvings), for: Double(shown)) { halvings += 1 }
         return halvings
     }
 
-    /// Whether `count` pixels are enough where `shown` are drawn of them.
+    /// Returns `true` if `count` pixels are enough to draw `shown` of them.
     static func suffices(_ count: Double, for shown: Double) -> Bool {
         count >= max(shown * 63 / 64, 2)
     }
 
-    /// Writes `view` of `frame` from now on. False when its format is no YUV. Allocates only for
-    /// the largest picture and view so far.
+    /// Writes `view` of `frame` from now on. Returns `false` if the format is not YUV. Allocates
+    /// only for the largest picture and view so far.
     package mutating func prepare(_ frame: Frame, _ view: View) -> Bool {
         let halvings = Self.halvings(view.part.width, as: view.size.width)
         guard reader.prepare(frame, halvings: halvings) else { return false }
@@ -99,7 +100,7 @@ package struct Scaler: ~Copyable {
         return true
     }
 
-    /// Finds out where each column of the view comes from.
+    /// Computes the source of each column of the view.
     private mutating func planColumns(of source: Size) {
         let geometry = Geometry(view: view, source: source)
         guard geometry != self.geometry else { return }
@@ -118,8 +119,9 @@ package struct Scaler: ~Copyable {
         )
     }
 
-    /// Where of `count` samples, which stand for `whole` columns of the frame, `total` ones of
-    /// the view lie: the middle of one in the middle of what it covers.
+    /// Returns the axis of `total` columns of the view along `count` samples, which stand for
+    /// `whole` columns of the frame: the middle of each lies in the middle of the samples that it
+    /// covers.
     private func axis(of count: Int, as total: Int, whole: Int) -> kernel_axis {
         let scale = Double(count) / Double(whole)
         let step = view.part.width * scale / Double(total)
@@ -131,8 +133,7 @@ package struct Scaler: ~Copyable {
         )
     }
 
-    /// Writes the pixels from `x0` to before `x1` (both even) of the view's row `y` to
-    /// `destination`.
+    /// Writes the pixels of the view's row `y` from `x0` up to `x1` (both even) to `destination`.
     package mutating func write(
         y: Int,
         from x0: Int,
@@ -146,7 +147,8 @@ package struct Scaler: ~Copyable {
             return
         }
         if areColumnsWhole {
-            // A row as it lies in memory cannot be read beyond its end, as scaling does.
+            // Scaling reads beyond the end of a row, which a row in the frame's memory does not
+            // allow.
             let row = areRowsWhole ? reader.row(y) : mixedRow(y)
             packer.pack(
                 luma: row.luma + x0,
@@ -178,8 +180,8 @@ package struct Scaler: ~Copyable {
         packer.finish(destination, count: count)
     }
 
-    /// Writes whole rows of the view, from `destination` on in rows of `stride` bytes; at once
-    /// where memory has them so.
+    /// Writes whole rows of the view to `destination`, in rows of `stride` bytes; in one copy if
+    /// memory has them so.
     package mutating func write(
         rows: Range<Int>,
         into destination: UnsafeMutablePointer<UInt8>,
@@ -195,10 +197,10 @@ package struct Scaler: ~Copyable {
         }
     }
 
-    /// Pixels that are planned and scaled at a time.
+    /// The pixels that are planned and scaled at a time.
     private static let block = 16
 
-    /// Writes pixels of a block of which others are not wanted; how many.
+    /// Writes pixels of a block of which others are not wanted, and returns their number.
     private func write(
         _ row: SplitRow,
         from: Int,
@@ -217,7 +219,7 @@ package struct Scaler: ~Copyable {
 
     private static var pixels: [32 of UInt8] { .init(repeating: 0) }
 
-    /// Brings together the two rows of the picture that the view's row `y` lies between.
+    /// Mixes the two rows of the picture between which the view's row `y` lies.
     private mutating func mixedRow(_ y: Int) -> SplitRow {
         let row = SplitRow(luma: luma, chroma: chroma)
         guard y != mixed else { return row }

@@ -3,11 +3,11 @@ package import Frames
 import Glibc
 
 /// The swap icon: two arrows chasing each other on a dark disc, drawn by cairo and kept as the
-/// weights with which it is laid on the canvas.
+/// weights that lay it on the canvas.
 ///
 /// - Context: bound to one thread.
 package struct SwapIcon: ~Copyable {
-    /// Its diameter and the distance of its edge from the picture's, on a canvas 720 high.
+    /// The diameter, and the distance of the edge from the picture's, on a canvas 720 high.
     private static let (diameter, distance) = (25.0, 8.0)
 
     private let unit: Double
@@ -20,13 +20,13 @@ package struct SwapIcon: ~Copyable {
     private var last = Rect(x: 0, y: 0, width: 0, height: 0)
     private var origin = (x: 0, y: 0)
 
-    /// An icon for a canvas of `canvas`.
+    /// Creates an icon for a canvas of this size.
     package init(canvas: Size) {
         self.canvas = canvas
         unit = Double(canvas.height) / 720
     }
 
-    /// Places the icon in the top right corner of `rect`, seen by `opacity`, 0 … 1.
+    /// Places the icon in the top right corner of `rect`, with an opacity of 0 … 1.
     ///
     /// Allocates when it is drawn: once for each place where it comes to rest. While it moves it
     /// keeps to whole pixel pairs.
@@ -52,13 +52,14 @@ package struct SwapIcon: ~Copyable {
         }
     }
 
-    /// The rows of the canvas that it touches.
+    /// The rows of the canvas that the icon touches.
     package var rows: Range<Int> {
         let end = max(0, min(canvas.height, origin.y + extent.height))
         return min(max(0, origin.y), end)..<end
     }
 
-    /// Lays its part of the canvas's row `y`, one of `rows`, over `row`, the canvas's whole row.
+    /// Lays the icon's part of the canvas's row `y`, one of `rows`, over `row`, the canvas's whole
+    /// row.
     package mutating func apply(y: Int, to row: UnsafeMutablePointer<UInt8>) {
         let x0 = max(0, origin.x)
         let count = 2 * (min(canvas.width, origin.x + extent.width) - x0)
@@ -69,7 +70,7 @@ package struct SwapIcon: ~Copyable {
             .apply(row + 2 * x0, to: row + 2 * x0, count: count)
     }
 
-    /// The weights at `opacity`, from the drawn icon.
+    /// Computes the weights at `opacity` from the drawn icon.
     private mutating func fade(_ opacity: Double) {
         let area = 2 * extent.area
         let source = drawn.reserve(2 * extent.area)
@@ -92,7 +93,7 @@ package struct SwapIcon: ~Copyable {
         }
     }
 
-    /// Draws the icon `size` large: a byte of premultiplied light and one of alpha each pixel.
+    /// Draws the icon `size` large: a byte of premultiplied light and one of alpha for each pixel.
     private mutating func draw(size: Double) {
         let target = drawn.reserve(2 * extent.area)
         target.update(repeating: 0, count: 2 * extent.area)
@@ -105,7 +106,7 @@ package struct SwapIcon: ~Copyable {
         cairo_scale(context, size / Self.diameter, size / Self.diameter)
         Self.draw(context)
         cairo_surface_flush(surface)
-        // No memory, no icon.
+        // Without memory there is no icon.
         guard let data = cairo_image_surface_get_data(surface) else { return }
         let stride = Int(cairo_image_surface_get_stride(surface))
         for y in 0..<extent.height {
@@ -118,7 +119,7 @@ package struct SwapIcon: ~Copyable {
         }
     }
 
-    /// The icon around the origin, `diameter` wide.
+    /// Draws the icon around the origin, `diameter` wide.
     private static func draw(_ context: OpaquePointer?) {
         cairo_arc(context, 0, 0, diameter / 2, 0, 2 * .pi)
         cairo_set_source_rgba(context, 0, 0, 0, 0.5)
@@ -129,8 +130,8 @@ package struct SwapIcon: ~Copyable {
         cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND)
         cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND)
         let (radius, head) = (6.9, 4.9)
-        // One arrow over the top to the right and, half a turn on, the other below to the left;
-        // as one path, so that nothing is painted twice.
+        // One arrow runs over the top to the right, and the other, half a turn on, below to the
+        // left. They are one path, so that nothing is painted twice.
         for turn in 0..<2 {
             cairo_save(context)
             cairo_rotate(context, Double(turn) * .pi)
