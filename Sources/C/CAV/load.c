@@ -1,10 +1,10 @@
-// Functions of libav that are looked up at run time, by the names and with the types of its headers:
-// what is declared there and used without a line here does not link.
+// Functions of libav that are looked up at run time, under the names and types of its headers. A
+// function that is used without a line here does not link.
 
 #include <dlfcn.h>
 #include <pthread.h>
 
-// Hidden, so that the libraries do not take these for their own.
+// Hidden, so that the libraries do not use these in place of their own.
 #pragma GCC visibility push(hidden)
 #include "shim.h"
 
@@ -121,7 +121,7 @@ void swr_free(struct SwrContext **a) { CALL(resample, swr_free, a); }
 int swr_init(struct SwrContext *a) { return CALL(resample, swr_init, a); }
 int64_t swr_next_pts(struct SwrContext *a, int64_t b) { return CALL(resample, swr_next_pts, a, b); }
 
-// What the versions declare differently: see shim.h.
+// Functions that the versions declare differently: see shim.h.
 
 AVIOContext *cav_alloc_output(unsigned char *buffer, int size, void *context,
                               int (*write)(void *, const uint8_t *, int),

@@ -1,3 +1,3 @@
-// cairo and pango, for icons and labels. Their own headers, nothing added.
+// cairo and pango, for icons and labels. Only their own headers.
 #include <cairo.h>
 #include <pango/pangocairo.h>

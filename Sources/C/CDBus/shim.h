@@ -1,2 +1,2 @@
-// libdbus-1. Its own header, nothing added.
+// libdbus-1. Only its own header.
 #include <dbus/dbus.h>

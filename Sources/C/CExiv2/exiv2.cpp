@@ -21,7 +21,7 @@ void say(const char *words, char *reason, size_t size)
     }
 }
 
-// What `body` gives; `otherwise`, and why in `reason`, where it throws.
+// Returns the result of `body`, or `otherwise`, with the reason in `reason`, if it throws.
 template <typename Result, typename Body>
 Result guarded(Result otherwise, char *reason, size_t size, Body body)
 {

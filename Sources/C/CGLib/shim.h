@@ -1,3 +1,3 @@
-// GLib, which cairo's pango brings: MD5 and file URIs as every other program of the desktop makes them. Its own header, nothing
-// added.
+// GLib, which pango needs anyway: MD5 and file URIs in the same form as other desktop programs make
+// them. Only its own header.
 #include <glib.h>

@@ -8,12 +8,12 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
-// Memory for what lives as long as a picture: given out from the front, taken back as a whole.
+// Memory that lives as long as a picture: taken from the front, and released as a whole.
 struct chunk {
     struct chunk *next;
     size_t size, used;
 };
-// As the library aligns, for its vectors.
+// The library's own alignment, which its vector code needs.
 enum { ALIGNMENT = 64, CHUNK = 1 << 16 };
 
 struct cjpeg_decoder {
@@ -24,9 +24,9 @@ struct cjpeg_decoder {
     char message[JMSG_LENGTH_MAX];
     int is_made;
     struct chunk *chunks, *current;
-    // The library's own functions, for what lives longer.
+    // The library's own functions, for memory that lives longer.
     struct jpeg_memory_mgr own;
-    // Where rows below the picture go.
+    // The target of rows below the picture.
     uint8_t *below;
     size_t below_size;
 };
@@ -84,7 +84,7 @@ static JBLOCKARRAY alloc_blocks(j_common_ptr library, int pool, JDIMENSION width
 static void free_pool(j_common_ptr library, int pool)
 {
     struct cjpeg_decoder *decoder = decoder_of(library);
-    // Progressive pictures have arrays that the library keeps by itself.
+    // Progressive pictures have arrays that the library manages itself.
     decoder->own.free_pool(library, pool);
     if (pool != JPOOL_IMAGE) return;
     for (struct chunk *chunk = decoder->chunks; chunk; chunk = chunk->next) chunk->used = 0;
@@ -102,12 +102,12 @@ static void warn(j_common_ptr library, int level)
 {
     if (level >= 0) return;
     struct jpeg_error_mgr *errors = library->err;
-    // Stray bytes before the end marker, which some cameras leave in every frame, harm nothing.
+    // Some cameras leave stray bytes before the end marker in every frame. They are harmless.
     if (errors->msg_code == JWRN_EXTRANEOUS_DATA && errors->msg_parm.i[1] == 0xd9) return;
     fail(library);
 }
 
-// A progressive picture may have as many scans as it likes, each of which costs as much as a picture.
+// A progressive picture may have any number of scans, each of which costs as much as a picture.
 static void limit_scans(j_common_ptr library)
 {
     if (((j_decompress_ptr)library)->input_scan_number > 500) ERREXIT(library, JERR_BAD_PROGRESSION);
@@ -115,7 +115,7 @@ static void limit_scans(j_common_ptr library)
 
 static void silence(j_common_ptr library) { (void)library; }
 
-// Makes the library's part. 0, or -1 without memory.
+// Creates the library's state. Returns 0, or -1 without memory.
 static int make(struct cjpeg_decoder *decoder)
 {
     memset(&decoder->library, 0, sizeof decoder->library);
@@ -178,7 +178,7 @@ int cjpeg_read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, size_
     if (!decoder->is_made && make(decoder)) return -1;
     j_decompress_ptr library = &decoder->library;
     if (setjmp(decoder->fault)) {
-        // Tables of a damaged picture would stay, and spoil those after it.
+        // Tables of a damaged picture would stay, and spoil the next ones.
         unmake(decoder);
         return -1;
     }

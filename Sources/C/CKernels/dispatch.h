@@ -1,10 +1,11 @@
-// A kernel's body once, compiled for any processor of the kind and for those with AVX2, and
-// chosen by asking for the latter at each call, which is a load and a test.
+// Compiles a kernel's body both for any x86-64 processor and for AVX2. Each call chooses one by
+// asking the processor, which is a load and a test.
 #ifndef DISPATCH_H
 #define DISPATCH_H
 
-// Frames come from memory beyond the caches, and two rows at a time are more than the processor fetches
-// ahead by itself: asked for this many bytes ahead, halving a picture costs a quarter less.
+// Frames come from memory beyond the caches, and two rows at a time are more than the processor
+// fetches ahead by itself. Fetching this many bytes ahead makes halving a picture cost a quarter
+// less.
 #define FETCH_AHEAD(bytes) __builtin_prefetch((bytes) + 1024)
 
 #if defined(__x86_64__)

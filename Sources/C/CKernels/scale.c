@@ -9,11 +9,11 @@
 #include <immintrin.h>
 #endif
 
-// Each kernel: as much as goes in whole vectors, where there are any; then the plain loop.
+// Each kernel does what fits in whole vectors, if the processor has them, and then the plain loop.
 
 #if defined(__x86_64__)
 
-// Bytes a b a b of each eight as a a b b, so that equals are neighbours.
+// Reorders bytes a b a b of each eight as a a b b, so that equal kinds are neighbours.
 AVX2 static inline __m256i by_kind(__m256i pairs)
 {
     const __m256i order = _mm256_setr_epi8(
@@ -22,7 +22,7 @@ AVX2 static inline __m256i by_kind(__m256i pairs)
     return _mm256_shuffle_epi8(pairs, order);
 }
 
-// The means of two by two neighbours, sixteen words.
+// Returns the means of two by two neighbours, as sixteen words.
 AVX2 static inline __m256i means(__m256i upper, __m256i lower)
 {
     const __m256i ones = _mm256_set1_epi8(1);
@@ -55,11 +55,11 @@ AVX2 static int halve_avx2(uint8_t *half, const uint8_t *upper, const uint8_t *l
 AVX2 static int halve_packed_avx2(uint8_t *luma, uint8_t *chroma, const uint8_t *upper,
                                   const uint8_t *lower, int count)
 {
-    // Lumas to the lower half of each sixteen bytes, chroma by kind to the upper one.
+    // Lumas go to the lower half of each sixteen bytes, chroma by kind to the upper one.
     const __m256i order = _mm256_setr_epi8(
         0, 2, 4, 6, 8, 10, 12, 14, 1, 5, 3, 7, 9, 13, 11, 15,
         0, 2, 4, 6, 8, 10, 12, 14, 1, 5, 3, 7, 9, 13, 11, 15);
-    // Of four means of luma, four of chroma and so on: all lumas, then all chroma.
+    // From four means of luma, four of chroma and so on to all lumas, then all chroma.
     const __m256i gather = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7);
     int i = 0;
     for (; i + 16 <= count; i += 16) {
@@ -77,7 +77,7 @@ AVX2 static int halve_packed_avx2(uint8_t *luma, uint8_t *chroma, const uint8_t 
     return i;
 }
 
-// Sixteen bytes from each of two places of a row.
+// Loads sixteen bytes from each of two places in a row.
 AVX2 static inline __m256i windows(const uint8_t *row, const int32_t *starts)
 {
     __m128i low = _mm_loadu_si128((const __m128i *)(row + starts[0]));
@@ -85,7 +85,7 @@ AVX2 static inline __m256i windows(const uint8_t *row, const int32_t *starts)
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-// The mixtures of what is picked, in the stream's range in the upper bytes.
+// Returns the mixtures of the picked samples, in the stream's range, in the upper bytes.
 AVX2 static inline __m256i mixtures(__m256i window, const uint8_t *pick, const int8_t *weight,
                                     uint16_t scale, uint16_t offset)
 {
@@ -157,7 +157,7 @@ void kernel_halve_packed(uint8_t *luma, uint8_t *chroma, const uint8_t *upper,
     }
 }
 
-// Plans `count` results, `pair` bytes each, from `first` on out of `total` of the axis.
+// Plans `count` results of `pair` bytes each, from `first` on, out of `total` along the axis.
 static int32_t plan(uint8_t *pick, int8_t *weight, int first, int count, int total, int pair,
                     struct kernel_axis axis, int mirrored)
 {
@@ -168,7 +168,7 @@ static int32_t plan(uint8_t *pick, int8_t *weight, int first, int count, int tot
         int64_t last = (int64_t)(axis.count - 1) << 32;
         int64_t place = axis.start + axis.step * index;
         place = place < 0 ? 0 : place > last ? last : place;
-        // To the nearest 128th.
+        // Rounds to the nearest 128th.
         place += (int64_t)1 << 24;
         at[i] = (int32_t)(place >> 32);
         fraction[i] = (int32_t)(place >> 25) & 127;

@@ -1,4 +1,4 @@
-// Linux calls that Swift cannot make itself: variadic ones, and headers that Glibc's module leaves out.
+// Linux calls that Swift cannot make itself: variadic ones, and headers missing in Glibc's module.
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -12,36 +12,42 @@
 #include <sys/timerfd.h>
 
 /// Names the calling thread, as `ps -L` and crash reports show it. `name` is cut to 15 bytes.
-/// prctl is variadic, and pthread_setname_np needs _GNU_SOURCE, under which Glibc's types differ
-/// from those that Swift's own module has.
+///
+/// prctl is variadic. pthread_setname_np would need _GNU_SOURCE, under which Glibc's types differ
+/// from those in Swift's own module.
 static inline void clinux_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-/// poll(2) that waits at most `nanoseconds`, by ppoll(2), whose declaration is hidden without
-/// _GNU_SOURCE, see above.
+/// poll(2) with a timeout in nanoseconds, by ppoll(2), whose declaration is hidden without
+/// _GNU_SOURCE: see `clinux_name_thread`.
 extern int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
 static inline int clinux_poll(struct pollfd *descriptors, nfds_t count, long long nanoseconds) {
     struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
     return ppoll(descriptors, count, &time, 0);
 }
 
-/// Waits for `thread` to end until CLOCK_MONOTONIC shows `nanoseconds`: 0, or ETIMEDOUT. By
-/// pthread_clockjoin_np(3), whose declaration is hidden without _GNU_SOURCE, see above.
+/// Waits for `thread` to end until CLOCK_MONOTONIC shows `nanoseconds`. Returns 0, or ETIMEDOUT.
+///
+/// The declaration of pthread_clockjoin_np(3) is hidden without _GNU_SOURCE: see
+/// `clinux_name_thread`.
 extern int pthread_clockjoin_np(pthread_t, void **, clockid_t, const struct timespec *);
 static inline int clinux_join_thread(pthread_t thread, long long nanoseconds) {
     struct timespec time = {nanoseconds / 1000000000, nanoseconds % 1000000000};
     return pthread_clockjoin_np(thread, 0, CLOCK_MONOTONIC, &time);
 }
 
-/// rename(2) where nothing is at `to` yet: 0, or -1 and EEXIST; and mkstemp(3) with O_CLOEXEC. Hidden
-/// without _GNU_SOURCE, see above.
+/// rename(2) that does not replace a file at `to`: returns 0, or -1 with errno EEXIST. With it
+/// mkostemp(3), which is mkstemp(3) with flags such as O_CLOEXEC. Both are hidden without
+/// _GNU_SOURCE: see `clinux_name_thread`.
 extern int renameat2(int, const char *, int, const char *, unsigned int);
 static inline int clinux_rename_to_new(const char *from, const char *to) {
     return renameat2(-100 /* AT_FDCWD */, from, -100, to, 1 /* RENAME_NOREPLACE */);
 }
 extern int mkostemp(char *, int);
 
-/// Has the calling process run, and use the disk, only when nobody else wants to: SCHED_IDLE, of sched(7), hidden without
-/// _GNU_SOURCE, see above; ioprio_set(2), which the library does not have, and syscall(2) is variadic.
+/// Makes the calling process use the processor and the disk only when no other process wants them.
+///
+/// SCHED_IDLE, of sched(7), is hidden without _GNU_SOURCE: see `clinux_name_thread`. The library
+/// has no ioprio_set(2), and syscall(2) is variadic.
 extern long syscall(long, ...);
 static inline void clinux_be_idle(void) {
     struct sched_param parameters = {0};

@@ -14,7 +14,7 @@ struct input {
     const uint8_t *bytes;
     size_t count;
 };
-// The most texts of a file that are looked at.
+// The most texts of a file that are read.
 enum { TEXTS = 32 };
 
 static void fail(png_structp png, png_const_charp words)
@@ -66,7 +66,7 @@ int cpng_write(int descriptor, const uint32_t *pixels, uint32_t width, uint32_t 
     png_set_write_fn(png, &output, put, flush);
     png_set_IHDR(png, info, width, height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    // Twice as fast as the usual level, and hardly larger.
+    // Twice as fast as the default level, and hardly larger.
     png_set_compression_level(png, 4);
     for (int i = 0; i < count; i++) {
         words[i].compression = PNG_TEXT_COMPRESSION_NONE;

@@ -1,3 +1,3 @@
-// libsystemd: readiness, watchdog, journal. Its own headers, nothing added.
+// libsystemd: readiness, watchdog and journal. Only its own headers.
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-journal.h>

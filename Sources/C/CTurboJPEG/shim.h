@@ -1,2 +1,2 @@
-// libjpeg-turbo, TurboJPEG API. Its own header, nothing added.
+// libjpeg-turbo's TurboJPEG API. Only its own header.
 #include <turbojpeg.h>

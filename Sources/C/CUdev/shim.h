@@ -1,2 +1,2 @@
-// libudev: which devices come and go. Its own header, nothing added.
+// libudev: devices that come and go. Only its own header.
 #include <libudev.h>

@@ -3,7 +3,7 @@
 #include <libv4l-plugin.h>
 #include <libv4lconvert.h>
 
-// The ioctl numbers: macros of sizeof, which Swift does not import.
+// The ioctl numbers are macros of sizeof, which Swift does not import.
 static const unsigned long cv4l2_querycap = VIDIOC_QUERYCAP;
 static const unsigned long cv4l2_enum_fmt = VIDIOC_ENUM_FMT;
 static const unsigned long cv4l2_enum_framesizes = VIDIOC_ENUM_FRAMESIZES;

@@ -1,2 +1,2 @@
-// libyuv: scaling, conversion and rotation. Its own headers, nothing added.
+// libyuv: scaling, conversion and rotation. Only its own headers.
 #include <libyuv.h>

@@ -1,8 +1,9 @@
-// A JPEG file's metadata, by Exiv2, which is C++ and tells of errors by exceptions.
+// A JPEG file's metadata, by Exiv2, which is C++ and reports errors as exceptions.
 //
-// Tags have Exiv2's names, "Exif.Photo.ExposureTime", "Xmp.tiff.Orientation", and values as text, as its
-// documentation writes them ("1/250"). Exiv2's XMP toolkit keeps state for the whole process, so that one call
-// at a time is made, whichever thread it comes from. No exception leaves; what Exiv2 would print is dropped.
+// Tags have Exiv2's names, such as "Exif.Photo.ExposureTime" or "Xmp.tiff.Orientation", and values
+// are texts in the form of its documentation ("1/250"). Exiv2's XMP toolkit keeps state for the
+// whole process, so that calls from all threads are made one at a time. No exception leaves, and
+// Exiv2's messages are dropped.
 #ifndef CEXIV2_H
 #define CEXIV2_H
 
@@ -15,25 +16,26 @@ extern "C" {
 
 struct exiv2_file;
 
-// Reads the metadata of the JPEG in `bytes`, which stay there and as they are until exiv2_close; NULL, and the
-// reason in `reason` (of `size` bytes), where they cannot be read.
+// Reads the metadata of the JPEG in `bytes`, which must stay in place and unchanged until
+// exiv2_close. Returns NULL, with the reason in `reason` (of `size` bytes), if it cannot be read.
 struct exiv2_file *exiv2_open(const uint8_t *bytes, size_t count, char *reason, size_t size);
 void exiv2_close(struct exiv2_file *file);
 
-// The tag's value, cut off at `size` bytes with a zero at the end; its length, -1 where there is no such tag.
+// Writes the tag's value to `value`, cut to `size` bytes with the zero at the end. Returns the
+// length without the zero, or -1 if there is no such tag.
 long exiv2_get(struct exiv2_file *file, const char *tag, char *value, size_t size);
 
-// Gives the tag a value, of the type that it has or should have, 0 where Exiv2 does not take it.
+// Sets the tag's value, in the type that it has or should have. Returns 0 if Exiv2 refuses it.
 int exiv2_set(struct exiv2_file *file, const char *tag, const char *value);
 
-// The embedded thumbnail where it is a JPEG, to be freed with free(3); NULL where there is none.
+// Returns the embedded thumbnail, to be freed with free(3), or NULL if there is none in JPEG.
 uint8_t *exiv2_thumbnail(struct exiv2_file *file, size_t *count);
 
-// Puts a JPEG in the place of the embedded thumbnail; `count` 0 removes it. 0 when that failed.
+// Replaces the embedded thumbnail by a JPEG, or removes it if `count` is 0. Returns 0 on failure.
 int exiv2_set_thumbnail(struct exiv2_file *file, const uint8_t *bytes, size_t count);
 
-// The whole file with the metadata as they are now, to be freed with free(3); NULL, and the reason in `reason`,
-// where they have no room in it.
+// Returns the whole file with the present metadata, to be freed with free(3). Returns NULL, with
+// the reason in `reason`, if they do not fit.
 uint8_t *exiv2_write(struct exiv2_file *file, size_t *count, char *reason, size_t size);
 
 #ifdef __cplusplus

@@ -1,4 +1,5 @@
-// PNG files with words in them, by libpng: it reports errors with longjmp(3), which Swift must not be passed over by.
+// PNG files with texts, by libpng. It reports errors with longjmp(3), which must not cross Swift
+// code.
 #ifndef CPNG_H
 #define CPNG_H
 
@@ -9,12 +10,14 @@ struct cpng_text {
     const char *key, *value;
 };
 
-// Writes `pixels`, rows without gaps, each pixel red, green, blue and a byte that means nothing, to `descriptor`, with `texts`
-// before them, in Latin-1. 0; errno of write(2); or -1 for what libpng says.
+// Writes `pixels` to `descriptor`, with `texts` in Latin-1 before them. Rows have no gaps; a pixel
+// is red, green, blue and an unused byte. Returns 0, the errno of write(2), or -1 for an error of
+// libpng.
 int cpng_write(int descriptor, const uint32_t *pixels, uint32_t width, uint32_t height,
                const struct cpng_text *texts, int count);
 
-// Reads what stands before the pixels of the PNG in `bytes`, and has `tell` called with each text. 0, or -1 for what is none.
+// Reads the part of the PNG in `bytes` before its pixels, and calls `tell` with each text. Returns
+// 0, or -1 if it is no PNG.
 int cpng_read(const uint8_t *bytes, size_t count, uint32_t *width, uint32_t *height, void *context,
               void (*tell)(void *context, const char *key, const char *value));
 
