@@ -1,7 +1,7 @@
 package import DBusKit
 
 extension Interface {
-    /// `org.dualcam.DualCam1.Capture`, at `DualCam.path`: what is kept of the pictures.
+    /// `org.dualcam.DualCam1.Capture`, at `DualCam.path`: recordings and photographs.
     package static let capture = Interface(
         "org.dualcam.DualCam1.Capture",
         methods: [

@@ -1,8 +1,8 @@
 package import DBusKit
 
-// What the daemon offers; `dbus/*.xml` says the same with the meaning of each member.
+// The interfaces of the daemon. `dbus/*.xml` describes the same members and their meaning.
 extension Interface {
-    /// `org.dualcam.DualCam1.Stream`, at `DualCam.path`: whether the picture is published.
+    /// `org.dualcam.DualCam1.Stream`, at `DualCam.path`: the publication of the stream.
     package static let stream = Interface(
         "org.dualcam.DualCam1.Stream",
         methods: [
@@ -40,7 +40,8 @@ extension Interface {
         ]
     )
 
-    /// `org.dualcam.DualCam1.Scene`, at `DualCam.path`: how the two pictures share the stream's.
+    /// `org.dualcam.DualCam1.Scene`, at `DualCam.path`: the arrangement of the two pictures in the
+    /// stream.
     package static let scene = Interface(
         "org.dualcam.DualCam1.Scene",
         methods: [
@@ -60,7 +61,7 @@ extension Interface {
         ]
     )
 
-    /// `org.dualcam.DualCam1.Privacy`, at `DualCam.path`: cameras closed on demand.
+    /// `org.dualcam.DualCam1.Privacy`, at `DualCam.path`: the switch that closes the cameras.
     package static let privacy = Interface(
         "org.dualcam.DualCam1.Privacy",
         properties: [Property("Enabled", "b", isWritable: true)]

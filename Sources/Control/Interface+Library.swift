@@ -1,7 +1,8 @@
 package import DBusKit
 
 extension Interface {
-    /// `org.dualcam.DualCam1.Library`, at `DualCam.path`: the photographs and movies that were kept.
+    /// `org.dualcam.DualCam1.Library`, at `DualCam.path`: the photographs and movies that were
+    /// taken.
     package static let library = Interface(
         "org.dualcam.DualCam1.Library",
         methods: [

@@ -1,8 +1,9 @@
 package import DBusKit
 
-// What Pro mode offers; `dbus/*.xml` says the same with the meaning of each member.
+// The interfaces of Pro mode. `dbus/*.xml` describes the same members and their meaning.
 extension Interface {
-    /// `org.dualcam.DualCam1.Pro`, at `DualCam.path`: the camera's values by hand, and on show.
+    /// `org.dualcam.DualCam1.Pro`, at `DualCam.path`: manual control of the camera, and display of
+    /// its values.
     package static let pro = Interface(
         "org.dualcam.DualCam1.Pro",
         methods: [

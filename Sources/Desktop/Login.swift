@@ -2,17 +2,19 @@ package import DBusKit
 import Glibc
 package import Platform
 
-/// What logind tells of the user's session and of the machine's sleep: org.freedesktop.login1(5).
+/// The state of the user's session and of the machine's sleep, from logind:
+/// org.freedesktop.login1(5).
 ///
-/// A user service has no session of its own, so the one on the user's display counts.
+/// A user service has no session of its own, so the session on the user's display counts.
 ///
-/// - Context: bound to the connection's thread.
+/// - Context: Bound to the connection's thread.
 package final class Login {
-    /// What happened.
+    /// An event of logind.
     package enum Event: Hashable, Sendable {
-        /// The machine is about to sleep; it waits until `releaseSleep`, 5 s at most. Or it woke.
+        /// The machine is about to sleep (`true`), and waits until `releaseSleep`, 5 s at most; or
+        /// it woke up.
         case sleeping(Bool)
-        /// The session is locked or not in front, or neither.
+        /// The session is locked or in the background (`true`), or neither.
         case away(Bool)
     }
 
@@ -22,23 +24,24 @@ package final class Login {
     private static let properties = "org.freedesktop.DBus.Properties"
     private static let managerPath: ObjectPath = "/org/freedesktop/login1"
 
-    /// For how many seconds the word of a logind that went counts: one that is restarted is back
-    /// sooner, and no camera opens behind a locked screen meanwhile.
+    /// The time in seconds for which the last state of a logind that has gone counts. One that
+    /// restarts is back sooner, and no camera opens behind a locked screen meanwhile.
     private static let memory = 3.0
 
     private let onEvent: (Event) -> Void
     private var peer: Peer?
     private var forgetting: EventLoop.Timer?
-    /// Held, it delays sleep until cameras are closed.
+    /// The lock that delays sleep until the cameras are closed, while it is held.
     private var inhibitor: Value?
     private var isSleeping = false
     private var userPath: ObjectPath?
     private var sessionPath: ObjectPath?
     private var wasAway = false
 
-    /// Follows the logind on `connection`, the system bus, from the moment it is there.
+    /// Follows the logind on `connection`, the system bus, once it is there. `loop` is the
+    /// connection's.
     ///
-    /// `loop` is the connection's. Throws when the process is out of descriptors.
+    /// - Throws: `SystemError` when the process is out of descriptors.
     package init(
         on connection: BusConnection,
         loop: EventLoop,
@@ -51,9 +54,9 @@ package final class Login {
         }
     }
 
-    /// Lets the machine sleep: the cameras are closed.
+    /// Lets the machine sleep now that the cameras are closed.
     package func releaseSleep() {
-        // A lock that was asked for and comes after this is released then.
+        // A lock that was requested and arrives later is released then.
         inhibitor = nil
     }
 
@@ -95,7 +98,7 @@ package final class Login {
     private func sleep(_ isOn: Bool) {
         guard isOn != isSleeping else { return }
         isSleeping = isOn
-        // The next sleep is delayed again before anything else is done.
+        // The delay of the next sleep comes before anything else.
         if !isOn { inhibit() }
         onEvent(.sleeping(isOn))
     }
@@ -132,7 +135,7 @@ package final class Login {
             guard let self, let path = value.structure?.last?.objectPath, path != sessionPath else {
                 return
             }
-            // "/" where the user has no session with a display: nothing to be away from.
+            // "/" if the user has no session with a display, and so none to be away from.
             sessionPath = path == .root ? nil : path
             guard let sessionPath else { return learn(isLocked: false, isInFront: true) }
             peer?.subscribe(Self.properties, at: sessionPath) { [unowned self] _ in
@@ -143,10 +146,10 @@ package final class Login {
     }
 
     private func look(at session: ObjectPath) {
-        // Both at once: between one word and the other no camera is to open.
+        // Both at once: no camera may open between one value and the other.
         peer?.ask("GetAll", of: Self.properties, at: session, [.string(Self.session)]) {
             [weak self] in
-            // Meanwhile another session may be the one that counts.
+            // Another session may count by now.
             guard let self, session == sessionPath, let values = $0.first?.named else { return }
             learn(
                 isLocked: values["LockedHint"]?.boolean ?? false,

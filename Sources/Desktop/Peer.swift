@@ -1,10 +1,11 @@
 import DBusKit
 
-/// A program on a bus that may come and go, known by its well-known name.
+/// A program on a bus that may come and go, identified by its well-known name.
 ///
-/// Its signals are taken from its unique name only, so that nobody can pass for it. Never starts it.
+/// Signals are accepted from its unique name alone, so that no other program can pose as it. It is
+/// never started.
 ///
-/// - Context: bound to the connection's thread.
+/// - Context: Bound to the connection's thread.
 final class Peer {
     private let connection: BusConnection
     private let name: String
@@ -12,10 +13,11 @@ final class Peer {
     private var ownerWatch: BusConnection.Subscription?
     private var signals: [BusConnection.Subscription] = []
     private var wanted: [(path: ObjectPath, interface: String, handler: (Signal) -> Void)] = []
-    /// The unique name of who has the name now.
+    /// The unique name of the present owner of the name.
     private(set) var owner: String?
 
-    /// Calls `onOwner` when the program is there, once it is known, and when it is gone.
+    /// Creates a peer that calls `onOwner` when it is known that the program is there, and when it
+    /// has gone.
     init(_ name: String, on connection: BusConnection, onOwner: @escaping (Bool) -> Void) {
         self.name = name
         self.connection = connection
@@ -40,8 +42,8 @@ final class Peer {
         onOwner(owner != nil)
     }
 
-    /// Calls `handler` for the signals of `interface` that the object at `path` sends, of
-    /// whoever has the name.
+    /// Calls `handler` for the signals of `interface` that the owner of the name sends from the
+    /// object at `path`.
     func subscribe(
         _ interface: String,
         at path: ObjectPath,
@@ -69,7 +71,7 @@ final class Peer {
         )
     }
 
-    /// Calls a method of the program; `completion` has the answer, and is not called on an error.
+    /// Calls a method of the program. `completion` gets the reply, and is not called on an error.
     func ask(
         _ member: String,
         of interface: String,
@@ -87,13 +89,14 @@ final class Peer {
             startsService: false,
             timeout: 5
         )
-        // Nothing can be done about a bus that is gone: its owner is told by `onDisconnect`.
+        // A bus that is gone needs no handling here: `onDisconnect` reports it to the connection's
+        // owner.
         try? connection.call(call) { result in
             if case .success(let values) = result { completion(values) }
         }
     }
 
-    /// Asks for a property of the program's.
+    /// Reads a property of the program.
     func read(
         _ property: String,
         of interface: String,

@@ -1,18 +1,19 @@
 package import DBusKit
 
-/// Whether a screen saver or lock screen covers the session, by the interfaces of freedesktop.org
-/// and of GNOME; for desktops that do not tell logind.
+/// A watch for screen savers and lock screens that cover the session, over the interfaces of
+/// freedesktop.org and of GNOME, for desktops that do not inform logind.
 ///
-/// - Context: bound to the connection's thread.
+/// - Context: Bound to the connection's thread.
 package final class ScreenSavers {
     private let onChange: (Bool) -> Void
     private var peers: [Peer] = []
     private var active: Set<String> = []
 
-    /// Calls `onChange` when the first one becomes active and when the last one ends.
+    /// Calls `onChange` with `true` when the first one becomes active, and with `false` when the
+    /// last one ends.
     package init(on connection: BusConnection, onChange: @escaping (Bool) -> Void) {
         self.onChange = onChange
-        // KDE's object stands at the first path, older programs' at the second.
+        // KDE has its object at the first path, older programs at the second.
         follow(
             "org.freedesktop.ScreenSaver",
             at: ["/org/freedesktop/ScreenSaver", "/ScreenSaver"],

@@ -1,14 +1,14 @@
 package import DBusKit
 
-/// What iio-sensor-proxy tells of how the device is held (net.hadess.SensorProxy).
+/// The orientation of the device, from iio-sensor-proxy (net.hadess.SensorProxy).
 ///
-/// - Context: bound to the connection's thread.
+/// - Context: Bound to the connection's thread.
 package final class SensorProxy {
-    /// What it tells.
+    /// An event of the sensor.
     package enum Event: Hashable, Sendable {
-        /// There is an accelerometer, or there is none.
+        /// There is an accelerometer (`true`), or there is none.
         case available(Bool)
-        /// Which edge is up, in its own words; "undefined" where it does not know.
+        /// The edge that is up, in the words of the proxy; "undefined" if it is not known.
         case orientation(String)
     }
 
@@ -27,7 +27,7 @@ package final class SensorProxy {
         }
     }
 
-    /// Whether it is to be told how the device is held: the sensor works for as long.
+    /// `true` while orientation events are wanted: the sensor is on for as long.
     package var isClaimed = false {
         didSet {
             guard isClaimed != oldValue, peer?.owner != nil else { return }
@@ -35,7 +35,8 @@ package final class SensorProxy {
         }
     }
 
-    /// A proxy that was restarted knows of no claim.
+    /// Subscribes and claims the sensor, since a proxy that has restarted knows of no earlier
+    /// claim.
     private func begin() {
         peer?.unsubscribe()
         peer?.subscribe(Self.properties, at: Self.path) { [unowned self] signal in
@@ -47,7 +48,7 @@ package final class SensorProxy {
     }
 
     private func claim() {
-        // What it told before is of the time before.
+        // Values from before the claim are out of date.
         ask("ClaimAccelerometer") { [weak self] in self?.look() }
     }
 
@@ -64,7 +65,7 @@ package final class SensorProxy {
 
     private func learn(_ values: [String: Value]) {
         if let isThere = values["HasAccelerometer"]?.boolean { onEvent(.available(isThere)) }
-        // Nobody who has not claimed it is told the truth.
+        // Without a claim the value is not reliable.
         if isClaimed, let orientation = values["AccelerometerOrientation"]?.string {
             onEvent(.orientation(orientation))
         }

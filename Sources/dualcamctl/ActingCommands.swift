@@ -2,9 +2,9 @@ import ArgumentParser
 import Control
 import DBusKit
 
-// Each does one thing and is silent about it, or says in JSON what is so now.
+// Each command does one thing without output, or prints the new state as JSON.
 
-/// Calls the method of `Stream` called `member`.
+/// Calls the method `member` of `Stream`.
 private func drive(_ member: String, _ options: CommonOptions) throws {
     let client = try Client()
     try client.call(member, of: .stream)

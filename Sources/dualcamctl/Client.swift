@@ -2,15 +2,17 @@ import Control
 import DBusKit
 import Platform
 
-/// The daemon, as commands talk to it.
+/// The commands' connection to the daemon.
 final class Client {
-    /// How long a command waits for an answer, in seconds.
+    /// The time for which a command waits for a reply, in seconds.
     static let defaultTimeout = 5.0
 
     let loop: EventLoop
     let connection: BusConnection
 
-    /// Connects to the session bus. Throws when there is none.
+    /// Connects to the session bus.
+    ///
+    /// - Throws: `Failure` when there is none.
     init() throws(Failure) {
         do throws(SystemError) {
             loop = try EventLoop()
@@ -24,8 +26,12 @@ final class Client {
         }
     }
 
-    /// Calls a method of ours, which starts the daemon where it is not running, unless the method only looks
-    /// (`startsService`); what it gives within `timeout` seconds.
+    /// Calls a method of the daemon and returns its reply.
+    ///
+    /// With `startsService` the call starts a daemon that is not running; methods that only read go
+    /// without.
+    ///
+    /// - Throws: `Failure` on an error, or without a reply within `timeout` seconds.
     @discardableResult
     func call(
         _ member: String,
@@ -47,7 +53,7 @@ final class Client {
         return try send(call)
     }
 
-    /// The value of a property.
+    /// Returns the value of a property.
     func get(
         _ property: String,
         of interface: Interface,
@@ -70,7 +76,7 @@ final class Client {
         return value
     }
 
-    /// The values of all properties of an interface of the main object.
+    /// Returns the values of all properties of an interface of the main object.
     func getAll(
         of interface: Interface,
         startsService: Bool = true
@@ -108,7 +114,8 @@ final class Client {
         }
     }
 
-    /// What a D-Bus error means to whoever ran the command; a call was given `timeout` seconds.
+    /// Returns the failure that tells the user about a D-Bus error. `timeout` is the one of the
+    /// call, in seconds.
     func failure(_ error: DBusError, after timeout: Double = defaultTimeout) -> Failure {
         let name = error.name.split(separator: ".").last.map(String.init) ?? ""
         switch name {
@@ -131,7 +138,7 @@ final class Client {
         }
     }
 
-    /// What systemd says of the daemon's unit, to follow a message; and where to read more.
+    /// The end of a message: the state of the daemon's unit in systemd, and where to read more.
     private var unitState: String {
         let hint = "; see: systemctl --user status dualcamd"
         let systemd = "org.freedesktop.systemd1"
@@ -160,7 +167,7 @@ final class Client {
 }
 
 extension MethodCall {
-    /// A call to the daemon.
+    /// Creates a call to the daemon.
     init(
         _ member: String,
         of interface: String,
@@ -181,10 +188,10 @@ extension MethodCall {
 }
 
 extension CameraRole {
-    /// The camera's object.
+    /// The path of the camera's object.
     var path: ObjectPath { self == .back ? DualCam.backPath : DualCam.frontPath }
 
-    /// The role of the camera at `path`; nil where there is none.
+    /// Creates the role of the camera at `path`, or `nil` if there is none.
     init?(_ path: ObjectPath?) {
         guard let role = CameraRole.allCases.first(where: { $0.path == path }) else { return nil }
         self = role

@@ -11,7 +11,7 @@ struct Completions: ParsableCommand {
         case zsh
         case fish
 
-        /// The same as the parser calls it, which knows them all.
+        /// The same shell as a type of the argument parser.
         fileprivate var target: CompletionShell {
             switch self {
             case .bash: .bash
@@ -27,7 +27,7 @@ struct Completions: ParsableCommand {
 
     func run() {
         var script = Tool.completionScript(for: shell.target)[...]
-        // It is read, not run.
+        // The script is sourced, not run.
         if script.hasPrefix("#!") {
             script = script.drop { $0 != "\n" }.drop { $0 == "\n" }
         }

@@ -3,16 +3,16 @@ import DBusKit
 import DualCamCore
 import Platform
 
-/// A configuration file as it was read.
+/// The result of reading a configuration file.
 struct ConfigurationReading {
-    /// Where it is; nil where there is none.
+    /// The path of the file, or `nil` if there is none.
     let path: String?
     let configuration: Configuration
     let warnings: [ConfigurationWarning]
-    /// Why it cannot be accepted.
+    /// The reason why the file cannot be accepted.
     let error: ConfigurationError?
 
-    /// Reads the file at `path`; without that, the one in the usual places.
+    /// Reads the file at `path`, or the one in the usual places if `path` is `nil`.
     init(_ path: String?) throws(Failure) {
         let file: ConfigurationFile?
         do throws(SystemError) {
@@ -35,7 +35,7 @@ struct ConfigurationReading {
 }
 
 extension Client {
-    /// The configuration file that the running daemon's command line names, if it does.
+    /// The configuration file named on the command line of the running daemon, if any.
     static var configurationFile: String? {
         let stream = try? Client().getAll(of: .stream, startsService: false)
         return stream?["ConfigurationFile"]?.string.flatMap { $0.isEmpty ? nil : $0 }

@@ -9,7 +9,8 @@ indirect enum JSON {
     case array([JSON])
     case object([(String, JSON)])
 
-    /// What `value` says, without its D-Bus type; null for none, and for what JSON cannot say.
+    /// Creates the JSON form of `value` without its D-Bus type: null for `nil` and for values that
+    /// JSON cannot express.
     init(_ value: Value?) {
         switch value {
         case .boolean(let flag): self = .boolean(flag)
@@ -27,12 +28,12 @@ indirect enum JSON {
         }
     }
 
-    /// The document that a command prints: `members` after the version of what they mean.
+    /// Returns the document that a command prints: the version of the format, then `members`.
     static func document(_ members: [(String, JSON)]) -> String {
         JSON.object([("version", .number("1"))] + members).text + "\n"
     }
 
-    /// The same with keys as JSON has them: "frames-published" becomes "framesPublished".
+    /// The same document with keys in camel case: "frames-published" becomes "framesPublished".
     var camelCased: JSON {
         guard case .object(let members) = self else { return self }
         return .object(
@@ -44,7 +45,7 @@ indirect enum JSON {
         )
     }
 
-    /// As it is written.
+    /// The document as text.
     var text: String {
         switch self {
         case .null: "null"
@@ -65,7 +66,8 @@ indirect enum JSON {
             case "\\": result += "\\\\"
             case "\n": result += "\\n"
             case "\t": result += "\\t"
-            // What a terminal obeys, and two that some readers of lines take for the end of one.
+            // Control characters, which a terminal would obey, and two that some readers take for
+            // line ends.
             case "\u{2028}", "\u{2029}",
                 _ where scalar.properties.generalCategory == .control:
                 let digits = String(scalar.value, radix: 16)

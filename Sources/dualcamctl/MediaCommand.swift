@@ -27,9 +27,9 @@ struct Media: ParsableCommand {
         var count: Int?
         @OptionGroup var options: CommonOptions
 
-        /// How many are asked for at a time, and the seconds that a slow disk may take.
+        /// The number of items per call, and the time that a slow disk may take, in seconds.
         private static let (page, timeout) = (500, 60.0)
-        /// How often a list that changed while it was fetched is fetched again.
+        /// The number of retries for a list that changed while it was fetched.
         private static let tries = 3
 
         func validate() throws {
@@ -44,7 +44,8 @@ struct Media: ParsableCommand {
         func run() throws {
             let client = try Client()
             var (items, total, isWhole) = try fetch(client)
-            // What comes or goes between two pages moves the rest; what was fetched after that is another list.
+            // A file that comes or goes between two pages shifts the rest: the pages would be of
+            // two lists.
             for _ in 0..<Self.tries where !isWhole { (items, total, isWhole) = try fetch(client) }
             if options.json {
                 let names = ["path", "uri", "kind", "camera", "size", "time", "movie"]
@@ -58,7 +59,8 @@ struct Media: ParsableCommand {
             }
         }
 
-        /// The items page by page, how many there are in all, and whether that was the same all the time.
+        /// Returns the items, fetched page by page, their total, and `true` if that total stayed
+        /// the same.
         private func fetch(
             _ client: Client
         ) throws -> (items: [[String: Value]], total: Int, isWhole: Bool) {
@@ -87,7 +89,7 @@ struct Media: ParsableCommand {
             return (items, total, totals.allSatisfy { $0 == total })
         }
 
-        /// A line each, in columns, the path last.
+        /// Returns one line per item, in columns, with the path last.
         static func lines(of items: [[String: Value]]) -> String {
             let width = items.map { "\($0["size"]?.integer ?? 0)".count }.max() ?? 0
             return items.map { item in
@@ -103,7 +105,7 @@ struct Media: ParsableCommand {
             }.joined()
         }
 
-        /// "2026-11-21 14:30:05", by the time zone of this machine.
+        /// Returns the time in the form "2026-11-21 14:30:05", in the local time zone.
         private static func local(_ microseconds: Int) -> String {
             var seconds = time_t(microseconds / 1_000_000)
             var parts = tm()
@@ -135,7 +137,7 @@ struct Media: ParsableCommand {
         var output: String?
         @OptionGroup var options: CommonOptions
 
-        /// Seconds that a large file on a slow disk may take.
+        /// The time that a large file on a slow disk may take, in seconds.
         private static let timeout = 60.0
 
         func validate() throws {
@@ -159,7 +161,7 @@ struct Media: ParsableCommand {
                 throw Failure(status: .failed, message: "dualcamd gave no thumbnail")
             }
             do throws(SystemError) {
-                // The descriptor's own name is where the daemon found it.
+                // The descriptor's name is the path at which the daemon found the file.
                 let link = "/proc/self/fd/\(thumbnail.number)"
                 guard let found = realpath(link, nil) else { throw .last("realpath", link) }
                 defer { free(found) }
@@ -176,7 +178,8 @@ struct Media: ParsableCommand {
             }
         }
 
-        /// `path` from the root, its directory without links and steps back; the daemon looks whether the file is its own.
+        /// Returns `path` as an absolute path, with links and ".." of its directory resolved. The
+        /// daemon checks whether the file belongs to its library.
         private static func whole(_ path: String) -> String {
             let parts = path.split(separator: "/", omittingEmptySubsequences: false)
             let folder = parts.dropLast().joined(separator: "/")

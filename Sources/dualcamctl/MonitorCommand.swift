@@ -71,16 +71,16 @@ struct Monitor: ParsableCommand {
         Output.write("\(time)  " + "\(subject.padded(to: 8)) \(event)\(values)".printable + "\n")
     }
 
-    /// The time of day: "14:03:22.123".
+    /// The local time of day in the form "14:03:22.123".
     private static var clock: String { text { localtime_r($0, $1) }.time }
 
-    /// The time, by RFC 3339: "2026-11-21T14:03:22.123Z".
+    /// The time by RFC 3339, in the form "2026-11-21T14:03:22.123Z".
     private static var moment: String {
         let (date, time) = text { gmtime_r($0, $1) }
         return "\(date)T\(time)Z"
     }
 
-    /// Now, as `takeApart` has it.
+    /// Returns the present date and time as `takeApart` converts them.
     private static func text(
         _ takeApart: (UnsafePointer<time_t>, UnsafeMutablePointer<tm>) -> UnsafeMutablePointer<tm>?
     ) -> (date: String, time: String) {

@@ -68,7 +68,7 @@ struct Orient: ParsableCommand {
         report(file, photograph.orientation, outcome.name, outcome.reason)
     }
 
-    /// Puts `bytes` where they are wanted: in the place of `file` only when they are others than are there.
+    /// Writes `bytes` to the requested output; replaces `file` only if the bytes have changed.
     private func write(_ bytes: [UInt8], of file: String, changed: Bool) throws(SystemError) {
         switch output {
         case "-": try Platform.write(bytes, to: STDOUT_FILENO, called: "standard output")
@@ -84,7 +84,7 @@ struct Orient: ParsableCommand {
             let new = try NewFile(for: path, mode: status.st_mode & 0o7777)
             var own = stat()
             guard fstat(new.descriptor, &own) == 0 else { throw .last("fstat", file) }
-            // A file that would be another's afterwards stays as it is.
+            // A file whose owner cannot be kept stays as it is.
             if own.st_uid != status.st_uid || own.st_gid != status.st_gid {
                 guard fchown(new.descriptor, status.st_uid, status.st_gid) == 0 else {
                     throw .last("chown", file)
@@ -115,7 +115,7 @@ struct Orient: ParsableCommand {
 }
 
 extension Photograph.Outcome {
-    /// The new file, where there is one.
+    /// The new file, if there is one.
     fileprivate var file: [UInt8]? {
         switch self {
         case .turned(let bytes), .recoded(let bytes): bytes
@@ -123,7 +123,7 @@ extension Photograph.Outcome {
         }
     }
 
-    /// For scripts.
+    /// The name of the result for scripts.
     fileprivate var name: String {
         switch self {
         case .upright: "upright"
@@ -133,13 +133,13 @@ extension Photograph.Outcome {
         }
     }
 
-    /// Why it is as it is.
+    /// The reason why the file was kept.
     fileprivate var reason: String? {
         guard case .kept(let reason) = self else { return nil }
         return reason
     }
 
-    /// For people.
+    /// Returns the result in words, for people.
     fileprivate func words(check: Bool) -> String {
         let will = check ? "would be " : ""
         return switch self {

@@ -1,11 +1,11 @@
 import Glibc
 import Platform
 
-/// Where data and messages go.
+/// The output of data and messages.
 enum Output {
-    /// Writes data to standard output. Ends the program, content, when nobody reads it any more.
+    /// Writes data to standard output. If its reader has gone, ends the program with success.
     static func write(_ text: String) {
-        // libdbus has SIGPIPE ignored, but may not have been called yet.
+        // libdbus ignores SIGPIPE, but may not have been called yet.
         signal(SIGPIPE, SIG_IGN)
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
@@ -20,8 +20,10 @@ enum Output {
         }
     }
 
-    /// Writes `bytes` to the file at `path`, in the place of one that is there, with the rights of a new file, once they
-    /// are whole; or to standard output where it is "-". Throws where that cannot be.
+    /// Writes `bytes` to the file at `path`, or to standard output if it is "-". A file appears, or
+    /// is replaced, once it is complete; it has the permissions of a new file.
+    ///
+    /// - Throws: `SystemError` when it cannot be written.
     static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
         if path == "-" {
             signal(SIGPIPE, SIG_IGN)
@@ -41,10 +43,10 @@ enum Output {
         _ = Glibc.write(STDERR_FILENO, line, line.count)
     }
 
-    /// Whether standard output is shown on a screen.
+    /// `true` if standard output is a terminal.
     static let isTerminal = isatty(STDOUT_FILENO) == 1
 
-    /// Whether to use colours there: https://no-color.org has the last word.
+    /// `true` if the output may have colours; https://no-color.org has precedence.
     static let hasColour =
         isTerminal && !isSet("NO_COLOR") && getenv("TERM").map { String(cString: $0) } != "dumb"
 
@@ -53,21 +55,22 @@ enum Output {
     }
 }
 
-/// Text in a colour, where there are colours.
+/// A colour of text, used only where colours are allowed.
 enum Colour: Int {
     case red = 31
     case green = 32
     case yellow = 33
     case grey = 90
 
-    /// `text` in this colour.
+    /// Returns `text` in this colour.
     func callAsFunction(_ text: String) -> String {
         Output.hasColour ? "\u{1b}[\(rawValue)m\(text)\u{1b}[0m" : text
     }
 }
 
 extension String {
-    /// Without what a terminal would take for a command; cameras name themselves as they like.
+    /// The text without control characters, which a terminal would obey: cameras choose their names
+    /// freely.
     var printable: String {
         String(
             String.UnicodeScalarView(
@@ -76,7 +79,7 @@ extension String {
         )
     }
 
-    /// How many letters have to be put in, left out or changed to make it `other` (Levenshtein).
+    /// Returns the number of letters to insert, delete or change to get `other` (Levenshtein).
     func distance(to other: String) -> Int {
         var row = Array(0...other.count)
         for (line, letter) in enumerated() {
@@ -91,7 +94,7 @@ extension String {
         return row[other.count]
     }
 
-    /// With blanks after it, as wide as `width` characters.
+    /// Returns the text padded with spaces to a width of `width` characters.
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: Swift.max(0, width - count))
     }

@@ -45,7 +45,7 @@ struct TakePhoto: ParsableCommand {
     private static let keys = [
         "path", "camera", "width", "height", "time", "movie", "movieError",
     ]
-    /// Seconds that cameras may take to open, to find their exposure and to be photographed.
+    /// The time that cameras may take to open, find their exposure and deliver, in seconds.
     private static let timeout = 30.0
 
     func validate() throws {
@@ -68,7 +68,7 @@ struct TakePhoto: ParsableCommand {
         }
     }
 
-    /// What the daemon is to know.
+    /// The options of the call.
     private var callOptions: [String: Value] {
         var callOptions: [String: Value] = full ? ["full": .boolean(true)] : [:]
         if let live { callOptions["live"] = .boolean(live) }
@@ -108,7 +108,7 @@ struct TakePhoto: ParsableCommand {
                 Output.write(path.printable + "\n")
             }
         }
-        // The photograph is there all the same.
+        // The photograph was taken nonetheless.
         for case let (reason?, camera) in photos.map({ ($0["movieError"]?.string, $0["camera"]) }) {
             let name = camera?.string ?? ""
             throw Failure(status: .failed, message: "no movie of \(name): \(reason)".printable)
@@ -120,7 +120,8 @@ struct TakePhoto: ParsableCommand {
         if word == nil {
             word = CameraRole(try client.get("Main", of: .scene).objectPath)?.rawValue
         }
-        // The daemon writes into a file of ours, so that whoever reads a pipe slowly is our matter.
+        // The daemon writes into a file of ours, so that a slow reader of a pipe does not hold it
+        // up.
         guard let file = tmpfile() else { throw SystemError.last("tmpfile") }
         defer { fclose(file) }
         let answer = try client.call(

@@ -3,19 +3,20 @@ import DBusKit
 import Glibc
 import Platform
 
-/// Knows whether the daemon is there, and hears what it says; for commands that go on until they
-/// are told to end.
+/// Watches the daemon and its signals, for commands that run until they are ended.
 final class Presence {
     private let client: Client
     private let signals: Signals
     private var owner: String?
     private var subscriptions: [BusConnection.Subscription] = []
-    /// Called when the daemon came (true) or went, and once at the start.
+    /// The closure called when the daemon has come (`true`) or gone, and once at the start.
     var onChange: (Bool) -> Void = { _ in }
-    /// Called for each signal of the daemon's.
+    /// The closure called for each signal of the daemon.
     var onSignal: (Signal) -> Void = { _ in }
 
-    /// Throws when there is no session bus.
+    /// Creates the watch.
+    ///
+    /// - Throws: `Failure` when there is no session bus.
     init() throws {
         signals = try Signals([SIGINT, SIGTERM, SIGHUP])
         client = try Client()
@@ -23,13 +24,14 @@ final class Presence {
 
     var connection: BusConnection { client.connection }
 
-    /// Goes on until a signal ends it, or nobody reads standard output any more. Throws when the
-    /// bus goes.
+    /// Runs until a signal ends it or the reader of standard output has gone.
+    ///
+    /// - Throws: `Failure` when the bus has gone.
     func run() throws {
         var failure: Failure?
         let loop = client.loop
         try loop.watch(signals.descriptor, for: .readable) { _ in loop.stop() }
-        // Says when a reader goes; files and terminals cannot be watched so, and need not.
+        // Detects that a reader goes. Files and terminals cannot be watched, and need not be.
         _ = try? loop.watch(STDOUT_FILENO, for: []) { _ in loop.stop() }
         connection.onDisconnect = {
             failure = Failure(status: .notRunning, message: "the session bus is gone")
@@ -39,7 +41,7 @@ final class Presence {
             became(signal.arguments.last?.string ?? "")
         }
         try connection.call(.owner(of: DualCam.busName)) { [unowned self] answer in
-            // A change of owner that was told meanwhile is the newer word.
+            // A change of owner signalled meanwhile is newer.
             if owner == nil { became((try? answer.get())?.first?.string ?? "") }
         }
         withExtendedLifetime(changes) { loop.run() }
@@ -51,7 +53,7 @@ final class Presence {
         owner = name
         subscriptions = []
         if !name.isEmpty {
-            // By the unique name, so that no other program can speak for the daemon.
+            // By the unique name, so that no other program can pose as the daemon.
             let rule = MatchRule(sender: name, pathNamespace: DualCam.path)
             subscriptions = [connection.subscribe(rule) { [unowned self] in onSignal($0) }]
         }
@@ -60,7 +62,8 @@ final class Presence {
 }
 
 extension MethodCall {
-    /// Asks the bus for the owner of `name`; an error when there is none.
+    /// Creates a call that asks the bus for the owner of `name`. The reply is an error if there is
+    /// none.
     fileprivate static func owner(of name: String) -> MethodCall {
         MethodCall(
             "GetNameOwner",

@@ -2,13 +2,14 @@ import ArgumentParser
 import Control
 import DBusKit
 
-/// What is asked of a dial: a member of the interface of controls, and what it is given.
+/// A turn of a dial: a member of the interface of controls and its argument.
 private struct Turn {
     let member: String
     let argument: Value
 
-    /// +N or -N clicks, which the member `step` takes; what any other text means, `set` says. Throws where that is
-    /// nothing, and names what was `expected`.
+    /// Parses `text`. +N and -N are clicks, for the member `step`; `set` parses any other text.
+    ///
+    /// - Throws: `ValidationError` that names what was `expected` if the text has no meaning.
     init(
         _ text: String,
         step: String,
@@ -27,7 +28,7 @@ private struct Turn {
 }
 
 extension CameraOption {
-    /// The camera that is meant: the main one without the option.
+    /// Returns the camera of the option, or the main camera if it is not given.
     func role(_ client: Client) throws(Failure) -> CameraRole {
         if let role { return role }
         guard let role = CameraRole(try client.get("Main", of: .scene).objectPath) else {
@@ -37,7 +38,7 @@ extension CameraOption {
     }
 }
 
-/// Turns one dial of one camera, and says what came of it.
+/// Turns one dial of one camera and reports the result.
 private struct DialTurn {
     let client: Client
     let role: CameraRole
@@ -52,16 +53,16 @@ private struct DialTurn {
         try client.call(member, of: .controls, at: role.path, arguments)
     }
 
-    /// Turns the dial, says so where it ran into its end, and reports these properties.
+    /// Turns the dial, reports if it reached its end, and prints these properties.
     func turn(_ turn: Turn, _ options: CommonOptions, _ properties: [String]) throws(Failure) {
-        // Only steps answer, and whether they were limited comes last.
+        // Only steps have a reply, whose last value is `true` if they were limited.
         let isLimited = try call(turn.member, turn.argument).last?.boolean ?? false
         if isLimited { Output.complain("dualcamctl: that is the end of the dial") }
         try report(options, properties, isLimited: isLimited)
     }
 
-    /// In JSON, where that was asked for: the camera, these of its properties, whether the dial was at its
-    /// end.
+    /// Prints as JSON, if asked for, the camera, these of its properties and whether the dial
+    /// reached its end.
     func report(_ options: CommonOptions, _ properties: [String], isLimited: Bool) throws(Failure) {
         guard options.json else { return }
         var members: [(String, JSON)] = [("camera", .string(role.rawValue))]
@@ -180,7 +181,8 @@ struct SetShutter: ParsableCommand {
         try DialTurn(camera).turn(try turn(), options, ["Shutter", "ShutterText", "ExposureAuto"])
     }
 
-    /// "1/250", "0.5s", `1"`, "20ms" or "4000us" in microseconds; nil where it is none of them.
+    /// Returns "1/250", "0.5s", `1"`, "20ms" or "4000us" in microseconds, or `nil` for any other
+    /// text.
     static func microseconds(_ text: String) -> UInt64? {
         func time(_ digits: some StringProtocol, _ unit: Double) -> UInt64? {
             guard let number = Double(digits), number > 0, number * unit < 1e9 else { return nil }
@@ -303,7 +305,7 @@ struct Controls: ParsableCommand {
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
 
-    /// What is to be set, in order.
+    /// Returns the values to set, in order.
     private func pairs() throws -> [(name: String, text: String)] {
         try (set ?? "").split(separator: ",").map { pair in
             let parts = pair.split(separator: "=", maxSplits: 1)
@@ -354,7 +356,7 @@ struct Controls: ParsableCommand {
         }
     }
 
-    /// "menu   3 (Aperture Priority Mode), of 1 Manual Mode, 3 Aperture Priority Mode".
+    /// Returns "menu 3 (Aperture Priority Mode), of 1 Manual Mode, 3 Aperture Priority Mode".
     private static func line(_ members: [(String, JSON)]) -> String {
         let texts = Dictionary(members.map { ($0, $1.text) }) { $1 }
         func text(_ name: String) -> String {

@@ -43,9 +43,9 @@ struct Record: ParsableCommand {
     var mp4 = false
     @OptionGroup var options: CommonOptions
 
-    /// Files may take a while to be done, in seconds.
+    /// The time that files may take to be finished, in seconds.
     private static let timeout = 120.0
-    /// How often to look, twenty times a second, whether they are there.
+    /// The number of checks for the files, twenty per second.
     private static let looks = 20
 
     func run() throws {
@@ -73,12 +73,12 @@ struct Record: ParsableCommand {
             return Output.write(JSON.document(members))
         }
         let paths = files?.array?.compactMap { $0.named?["path"]?.string?.printable } ?? []
-        // Under privacy there is a file as soon as a camera may be opened.
+        // With privacy on, a file is created once a camera may be opened.
         Output.write((paths.isEmpty ? "recording" : paths.joined(separator: "\n")) + "\n")
     }
 
-    /// The files of the recording that has just begun, as far as they are there soon: each comes with its first
-    /// picture. It is recorded, whether that can be asked or not.
+    /// Returns the files of the recording just started, as far as they appear soon: each appears
+    /// with its first frame. The recording runs even if the daemon does not answer.
     private func begun(_ client: Client) -> Value? {
         let count = of.isEmpty ? Picture.allCases.count : Set(of).count
         var looks = 0

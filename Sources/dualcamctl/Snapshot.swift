@@ -1,20 +1,20 @@
 import Control
 import DBusKit
 
-/// All that the daemon shows of itself at one moment.
+/// The state of the daemon at one moment.
 struct Snapshot {
-    /// Properties by interface, without "org.dualcam.DualCam1." before it.
+    /// The properties by interface, without the prefix "org.dualcam.DualCam1.".
     private(set) var main: [String: [String: Value]] = [:]
     private(set) var cameras: [CameraRole: [String: [String: Value]]] = [:]
-    /// What `Statistics` gives; nil where there is none.
+    /// The reply of `Statistics`; `nil` if there is none.
     private(set) var statistics: Value?
 
-    /// The interfaces of the main object. A daemon may have but some of them.
+    /// The interfaces of the main object. A daemon may have only some of them.
     private static let interfaces = [
         "Stream", "Scene", "Pro", "Orientation", "Capture", "Privacy",
     ]
 
-    /// Asks the daemon, which is not started for that; `completion` is called once, later.
+    /// Reads the state of the daemon without starting it. `completion` is called once, later.
     static func read(
         from connection: BusConnection,
         completion: @escaping (Result<Snapshot, DBusError>) -> Void
@@ -66,7 +66,7 @@ struct Snapshot {
         }
     }
 
-    /// Collects the answers to one reading.
+    /// Collects the replies of one reading.
     private final class Reading {
         private var snapshot = Snapshot()
         private var remaining: Int
@@ -97,7 +97,7 @@ struct Snapshot {
 
     // MARK: - As JSON
 
-    /// The members of `status --json`; every one null, but for `state`, when there is no daemon.
+    /// Returns the members of `status --json`. Without a daemon all but `state` are null.
     static func members(_ snapshot: Snapshot?) -> [(String, JSON)] {
         func main(_ interface: String, _ property: String) -> JSON {
             JSON(snapshot?.main[interface]?[property])
@@ -143,7 +143,7 @@ struct Snapshot {
         ]
     }
 
-    /// The member `cameras`: both, by role.
+    /// Returns the member `cameras`: both cameras, by role.
     static func cameras(_ snapshot: Snapshot?) -> JSON {
         .object(CameraRole.allCases.map { ($0.rawValue, camera(snapshot?.cameras[$0])) })
     }
@@ -159,7 +159,7 @@ struct Snapshot {
         func member(_ interface: String, _ property: String) -> (String, JSON) {
             let key = property.prefix(1).lowercased() + property.dropFirst()
             let value = interfaces?[interface]?[property]
-            // 0 is the bus's word for one that is not known.
+            // 0 means unknown on the bus.
             let isUnknown = ["Iso", "Shutter", "Kelvin"].contains(property) && value?.integer == 0
             return (key, isUnknown ? .null : JSON(value))
         }

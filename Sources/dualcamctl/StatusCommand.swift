@@ -74,7 +74,7 @@ struct Cameras: ParsableCommand {
 }
 
 extension Snapshot {
-    /// Asks the daemon and waits for the answer.
+    /// Asks the daemon for its state and waits for the reply.
     fileprivate static func read(from client: Client) throws(Failure) -> Snapshot {
         var result: Result<Snapshot, DBusError>?
         do throws(DBusError) {
@@ -91,7 +91,7 @@ extension Snapshot {
     }
 }
 
-/// Prints what the daemon shows, anew on every change.
+/// Prints the state of the daemon again on every change.
 private final class Follower {
     private let presence: Presence
     private let rendered: (Snapshot?) -> String
@@ -110,7 +110,7 @@ private final class Follower {
         presence.onSignal = { [unowned self] _ in read() }
     }
 
-    /// Asks for all anew; once more when something changed while it was asking.
+    /// Reads the state again, and once more if it changed meanwhile.
     private func read() {
         guard !isReading else {
             isStale = true
@@ -133,7 +133,7 @@ private final class Follower {
         guard text != printed else { return }
         let isBlock = text.dropLast().contains("\n") || printed.dropLast().contains("\n")
         if Output.isTerminal, !printed.isEmpty {
-            // In place: up to where it began, and down with all below.
+            // In place: moves up to the first line and erases everything below.
             let height = printed.count { $0 == "\n" }
             Output.write("\u{1b}[\(height)A\u{1b}[J")
         } else if isBlock, !printed.isEmpty {

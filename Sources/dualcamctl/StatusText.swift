@@ -1,10 +1,10 @@
 import DBusKit
 
-/// A snapshot as people read it, at one glance.
+/// A snapshot in a form that people read at a glance.
 struct StatusText {
     private let snapshot: Snapshot
 
-    /// The lines for `snapshot`; nil: there is no daemon.
+    /// Returns the lines for `snapshot`; `nil` means that there is no daemon.
     static func lines(_ snapshot: Snapshot?) -> [String] {
         guard let snapshot else { return [Colour.grey("○ off         dualcamd is not running")] }
         let text = StatusText(snapshot: snapshot)
@@ -13,12 +13,12 @@ struct StatusText {
             + text.problemLines
     }
 
-    /// The lines for `snapshot`, without colours.
+    /// Returns the lines for `snapshot` without colours.
     static func plainLines(_ snapshot: Snapshot) -> [String] {
         lines(snapshot).map { $0.replacing(/\u{1b}\[[0-9;]*m/, with: "") }
     }
 
-    /// The lines of `dualcamctl cameras`.
+    /// Returns the lines of `dualcamctl cameras`.
     static func cameraLines(_ snapshot: Snapshot) -> [String] {
         StatusText(snapshot: snapshot).rows(CameraRole.allCases.map { ("", $0) }, showsSource: true)
     }
@@ -50,7 +50,7 @@ struct StatusText {
         return colour("\(mark) \(state.padded(to: 11))") + " " + parts.joined(separator: " · ")
     }
 
-    /// "1280×720 at 30 fps, MJPG".
+    /// Returns for example "1280×720 at 30 fps, MJPG".
     private func mode(of properties: [String: Value]?) -> String {
         func number(_ name: String) -> Int { properties?[name]?.integer ?? 0 }
         let format = properties?["PixelFormat"]?.string?.printable ?? ""
@@ -68,7 +68,7 @@ struct StatusText {
         return rows(labelled, showsSource: false).map { "  " + $0 }
     }
 
-    /// Where the picture is that is not the main one.
+    /// The place of the picture that is not the main one.
     private var otherLabel: String {
         switch scene("Layout")?.string {
         case "side-by-side": "right"
@@ -145,7 +145,8 @@ struct StatusText {
 
     // MARK: - Pro
 
-    /// All values of the main camera in Pro mode; of others, what was set by hand.
+    /// The lines with all values of the main camera in Pro mode, and the manual values of other
+    /// cameras.
     private var valueLines: [String] {
         let isPro = snapshot.main["Pro"]?["Enabled"] == .boolean(true)
         let main = CameraRole(scene("Main")?.objectPath)
@@ -158,12 +159,12 @@ struct StatusText {
         }
     }
 
-    /// The main camera's values as photographers write them, those that it has.
+    /// Returns the values that the main camera has, as photographers write them.
     static func proValues(_ snapshot: Snapshot) -> [String] {
         values(snapshot.cameras[CameraRole(snapshot.main["Scene"]?["Main"]?.objectPath) ?? .back])
     }
 
-    /// A camera's values, those that it has; with `onlyManual` those that were set by hand.
+    /// Returns the values that a camera has, with `onlyManual` only those set by hand.
     private static func values(
         _ camera: [String: [String: Value]]?,
         onlyManual: Bool = false
@@ -210,7 +211,8 @@ struct StatusText {
         return ["  " + Colour.red(text) + names]
     }
 
-    /// "● REC 1:05" of the properties of Capture; nil where nothing is being recorded.
+    /// Returns for example "● REC 1:05" for the properties of Capture, or `nil` while nothing is
+    /// recorded.
     static func recordingText(_ capture: [String: Value]?) -> String? {
         guard capture?["Recording"] == .boolean(true) else { return nil }
         let seconds = capture?["RecordingSeconds"]?.integer ?? 0

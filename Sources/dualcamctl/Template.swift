@@ -1,7 +1,7 @@
-/// A line of one's own making: text with `{{ }}` in it, each of which holds a name, a number, a
-/// "text", or a function of them, as playerctl(1) has it.
+/// A line in the user's own format: text with `{{ }}`, each with a name, a number, a "text" or a
+/// function of them, as in playerctl(1).
 struct Template {
-    /// Why a text is no template, in a sentence.
+    /// The error of a text that is not a template, as a sentence.
     struct Mistake: Error {
         let message: String
     }
@@ -19,7 +19,9 @@ struct Template {
 
     private let parts: [Part]
 
-    /// Throws where something is unknown or not closed.
+    /// Parses `text`.
+    ///
+    /// - Throws: `Mistake` when a name is unknown or a part is not closed.
     init(_ text: String) throws(Mistake) {
         var parts: [Part] = []
         var rest = text[...]
@@ -36,7 +38,7 @@ struct Template {
         self.parts = parts + [.text(String(rest))]
     }
 
-    /// The line for `snapshot`, without its end; nil: there is no daemon.
+    /// Returns the line for `snapshot` without its line end; `nil` means that there is no daemon.
     func rendered(_ snapshot: Snapshot?) -> String {
         let document = Snapshot.members(snapshot)
         return parts.map { part in
@@ -54,7 +56,7 @@ struct Template {
         }
     }
 
-    /// "cameras.main" and "cameras.inset" are the cameras that have these places now.
+    /// Resolves "cameras.main" and "cameras.inset" to the cameras that have these places now.
     private static func resolved(_ path: [String], in document: [(String, JSON)]) -> [String] {
         guard path.count > 1, path[0] == "cameras", ["main", "inset"].contains(path[1]) else {
             return path
@@ -95,7 +97,7 @@ struct Template {
 
         mutating func skipBlanks() { rest = rest.drop { $0 == " " || $0 == "\t" } }
 
-        /// What stands next, up to where it ends.
+        /// Parses the next expression.
         mutating func expression() throws(Mistake) -> Part {
             skipBlanks()
             if rest.first == "\"" { return .text(try quoted()) }
@@ -146,10 +148,12 @@ struct Template {
             return .call(function, arguments)
         }
 
-        /// Throws when `status --json` has no such member, whatever the daemon does.
+        /// Checks that `status --json` can have a member at `path`.
+        ///
+        /// - Throws: `Mistake` when it never has one.
         private func check(_ path: [String]) throws(Mistake) {
             var members = Snapshot.members(nil)
-            // What it measures is the daemon's business.
+            // The members of the statistics depend on the daemon.
             if path.first == "statistics" { return }
             for (depth, name) in path.enumerated() {
                 let isPlace =
@@ -171,7 +175,7 @@ struct Template {
 }
 
 extension JSON {
-    /// What is at `path`; null where nothing is.
+    /// Returns the member at `path`, or null if there is none.
     fileprivate func member(at path: [String]) -> JSON {
         guard let name = path.first else { return self }
         guard case .object(let members) = self,
@@ -180,7 +184,7 @@ extension JSON {
         return member.1.member(at: Array(path.dropFirst()))
     }
 
-    /// As people read it.
+    /// The value as people read it.
     fileprivate var shown: String {
         switch self {
         case .null: ""

@@ -2,23 +2,23 @@ import ArgumentParser
 import Control
 import DBusKit
 
-/// What a script may ask of how we ended. Part of the interface.
+/// The exit statuses of the command. They are part of its interface for scripts.
 enum ExitStatus: CInt {
     case done = 0
     case failed = 1
     /// An argument that is unknown or has no meaning.
     case usage = 2
     case timedOut = 3
-    /// The daemon is not running, and could not be started where that was wanted.
+    /// The daemon is not running, and could not be started if that was wanted.
     case notRunning = 8
     /// There is no such camera or control.
     case notFound = 10
 }
 
-/// Why a command could not do what it was asked for.
+/// The reason why a command failed.
 struct Failure: Error {
     let status: ExitStatus
-    /// For people, in a sentence or more.
+    /// The reason for people, in one or more sentences.
     let message: String
 }
 
@@ -71,7 +71,8 @@ struct Tool: ParsableCommand {
 
     func run() throws { throw ValidationError("Expected a subcommand.") }
 
-    /// `arguments` with a negative number, as of `iso -1`, marked as no option: put behind "--".
+    /// Returns `arguments` with "--" before a negative number, as in `iso -1`, so that it is not
+    /// taken for an option.
     private static func separated(_ arguments: [String]) -> [String] {
         guard !arguments.contains("--"),
             let index = arguments.dropFirst().firstIndex(where: {
@@ -83,7 +84,8 @@ struct Tool: ParsableCommand {
         return rest + ["--", number]
     }
 
-    /// The first of `arguments` that names no subcommand where one is expected, and those that there are.
+    /// Returns the first of `arguments` that is no subcommand where one is expected, and those that
+    /// exist.
     private static func unknownVerb(_ arguments: [String]) -> (word: String, known: [String])? {
         var command: any ParsableCommand.Type = Tool.self
         for word in arguments where !word.hasPrefix("-") {
@@ -97,7 +99,8 @@ struct Tool: ParsableCommand {
         return nil
     }
 
-    /// What the parser says of a wrong subcommand in words that help; it has such for options alone.
+    /// Returns the parser's message for an unknown subcommand with a suggestion, which the parser
+    /// makes for options alone.
     private static func corrected(
         _ text: String,
         _ verb: (word: String, known: [String])
@@ -110,7 +113,7 @@ struct Tool: ParsableCommand {
         return text.replacing("Unexpected argument '\(verb.word)'", with: message)
     }
 
-    /// Does what `arguments` say; data goes to standard output, what went wrong to standard error.
+    /// Runs the command in `arguments`. Data goes to standard output, errors to standard error.
     static func run(_ arguments: [String]) -> ExitStatus {
         do {
             var command = try parseAsRoot(separated(arguments))
@@ -121,7 +124,7 @@ struct Tool: ParsableCommand {
             return failure.status
         } catch {
             let text = fullMessage(for: error)
-            // Help and version are asked for, and so are data.
+            // The user asked for help, the version or data.
             if exitCode(for: error) == .success {
                 Output.write(text.hasSuffix("\n") ? text : text + "\n")
                 return .done
@@ -132,13 +135,13 @@ struct Tool: ParsableCommand {
     }
 }
 
-/// What every command takes.
+/// The options of every command.
 struct CommonOptions: ParsableArguments {
     @Flag(help: "Print one line of JSON.")
     var json = false
 }
 
-/// Prints `members` where JSON was asked for.
+/// Prints `members` if JSON was asked for.
 func report(
     _ options: CommonOptions,
     _ members: @autoclosure () throws -> [(String, JSON)]
@@ -146,25 +149,26 @@ func report(
     if options.json { Output.write(JSON.document(try members())) }
 }
 
-/// A camera by its role. The words are those of the D-Bus interface.
+/// The role of a camera, in the words of the D-Bus interface.
 enum CameraRole: String, CaseIterable, ExpressibleByArgument {
     case back
     case front
 }
 
-/// The camera that a command is for.
+/// The option for the camera of a command.
 struct CameraOption: ParsableArguments {
     @Option(name: .customLong("camera"), help: "Which camera.")
     var role: CameraRole?
 }
 
-/// Switching something.
+/// An argument that switches something.
 enum Switch: String, CaseIterable, ExpressibleByArgument {
     case on
     case off
     case toggle
 
-    /// Switches a property of the daemon, or of a camera, and says in JSON, under `name`, what it is now.
+    /// Switches a property of the daemon or of a camera. Prints its new value as JSON under `name`
+    /// if asked to.
     func `switch`(
         _ property: String,
         of interface: Interface,
@@ -174,7 +178,7 @@ enum Switch: String, CaseIterable, ExpressibleByArgument {
     ) throws {
         let client = try Client()
         let path = role?.path ?? DualCam.path
-        // Only a toggle has to look.
+        // Only a toggle needs the present value.
         let isOn =
             switch self {
             case .on: true

@@ -1,6 +1,6 @@
 import DBusKit
 
-/// A snapshot as a module of Waybar has it: a line of JSON on each change, with "return-type": "json".
+/// A snapshot for a module of Waybar: a line of JSON on each change, for "return-type": "json".
 enum Waybar {
     static func line(_ snapshot: Snapshot?) -> String {
         guard let snapshot else {
@@ -32,7 +32,7 @@ enum Waybar {
 }
 
 extension String {
-    /// As Pango's markup has it, which Waybar and many others read.
+    /// The text escaped for Pango's markup, which Waybar and many others read.
     var escapedForMarkup: String {
         replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }

@@ -3,7 +3,7 @@ import DBusKit
 import DualCamCore
 import Recording
 
-/// What is kept of the pictures, on the session bus.
+/// The Capture interface on the session bus: recordings and photographs.
 @MainActor
 final class CaptureService {
     private let daemon: Daemon
@@ -11,7 +11,7 @@ final class CaptureService {
     private let session: RecordingSession
     private let photos: PhotoService
 
-    /// Exports the interface on `server`; it shows the state of `session` at each `refresh`.
+    /// Exports the interface on `server`, with the state of `session` as of each `refresh`.
     init(
         _ daemon: Daemon,
         _ session: RecordingSession,
@@ -46,10 +46,10 @@ final class CaptureService {
         }
     }
 
-    /// Shows the state as it is now.
+    /// Updates the properties to the present state.
     func refresh() { server.set(properties, of: .capture, at: DualCam.path) }
 
-    /// What is not as it should be, a sentence each.
+    /// The problems of the recording, one sentence each.
     var problems: [String] { session.problems }
 
     private var properties: [String: Value] {
@@ -160,7 +160,9 @@ final class CaptureService {
 }
 
 extension Invocation {
-    /// The option called `name`, where it is given; throws when it is of another type than `expected`.
+    /// Returns the option called `name`, or `nil` when it is not given.
+    ///
+    /// - Throws: `outOfRange` when its type is not `expected`.
     func option<Content>(
         _ name: String,
         _ expected: String,

@@ -5,15 +5,15 @@ import Frames
 import Logging
 import Platform
 
-/// Whose devices the cameras are, and their lenses.
+/// The assignment of devices to the cameras and their lenses.
 extension Daemon {
-    /// Gives each role its own of the cameras that there are.
+    /// Assigns the attached cameras to the roles.
     func assignCameras() {
         let cameras = configuration.cameras
         let lenses = Role.allCases.flatMap { cameras[$0].claimedLenses }
 
         let found = assign(
-            // A device that is a lens is nobody's to find.
+            // A device that is configured as a lens is not available for automatic assignment.
             devices.filter { device in
                 !lenses.contains {
                     if case .v4l2(let name) = $0 { device.isCalled(name) } else { false }
@@ -33,13 +33,13 @@ extension Daemon {
         for role in Role.allCases { give(role, role == .back ? found.back : found.front) }
     }
 
-    /// Makes `device` the camera of `role`, where its source asks for a device.
+    /// Makes `device` the camera of `role` if its source asks for a device.
     private func give(_ role: Role, _ device: CameraDevice?) {
         let specification = configuration.cameras[role].source
         let before = sources[role]
         do throws(CaptureError) {
             var source = try cameraSource(specification, role: role, device: device)
-            // A camera that was pulled out while it is looked at keeps its role: it may come back.
+            // A camera unplugged while in use keeps its role, since it may come back.
             if source == nil, state.isInUse, let before {
                 source = V4L2Source(missing: before.identity, name: before.name)
             }
@@ -48,7 +48,7 @@ extension Daemon {
                     "camera",
                     metadata: ["camera": "\(role.rawValue)", "name": "\(source?.name ?? "none")"]
                 )
-                // What another camera showed is not to be taken for this one's picture.
+                // The last picture of another camera must not stand for this one's.
                 if sources[role] != nil { send(.cameraAssigned(role, name: nil)) }
             }
             sources[role] = source
@@ -66,7 +66,7 @@ extension Daemon {
         send(.cameraAssigned(role, name: sources[role]?.name))
     }
 
-    /// Finds out which of a role's lenses are there, and where.
+    /// Finds the devices of a role's lenses.
     func findLenses(_ role: Role) {
         let before = lensSources[role]
         var found: [String: any CameraSource] = [:]
@@ -124,8 +124,8 @@ extension Daemon {
         }
     }
 
-    /// The device that `specification` asks for; one that was there before is known by the same name though it is
-    /// gone. `nil` for what can be none.
+    /// Returns the device that `specification` asks for, or `nil` if there is none. A device that
+    /// is gone keeps the identity that it had.
     private func lensSource(
         _ specification: SourceSpecification,
         _ role: Role,
@@ -151,12 +151,13 @@ extension Daemon {
         }
     }
 
-    /// The device of a role that is known by this.
+    /// Returns the device of `role` with the identity `device`.
     func source(_ role: Role, _ device: String) -> (any CameraSource)? {
         lensSources[role][device] ?? (sources[role]?.identity == device ? sources[role] : nil)
     }
 
-    /// Leaves a device automatic that another one takes the place of without crossing over.
+    /// Resets the controls of a device to automatic when another one replaces it without a
+    /// cross-fade.
     func leaveLens(_ role: Role, _ before: State) {
         let (camera, old) = (state.cameras[role], before.cameras[role])
         if let was = old.lens.incoming, let now = camera.lens.incoming, was.device != now.device {
@@ -169,7 +170,7 @@ extension Daemon {
         }
     }
 
-    /// Closes the device of a role that is not shown, and leaves it automatic.
+    /// Closes the device of `role` that is not shown, and resets its controls to automatic.
     func closeLens(_ role: Role) {
         let pipeline = state.cameras[role].lens.pipeline.other
         lensTimers?[role].endLooking()
@@ -177,7 +178,7 @@ extension Daemon {
         controls?[role][pipeline].leave()
     }
 
-    /// Looks how light the picture is that is shown.
+    /// Measures the brightness of the picture shown.
     func lookAtLight(_ role: Role) {
         lensTimers?[role].watchLight(true)
         let lens = state.cameras[role].lens
@@ -185,13 +186,13 @@ extension Daemon {
         guard LensState.mayBeDark(luma), !state.cameras[role].controls.device.isEmpty else {
             return send(.lensLight(role, luma))
         }
-        // What the camera's automatics have made of it is told by no event.
+        // No event reports the values that the camera's automatics chose.
         perform(.look, role) { [self] _ in
             if state.cameras[role].lens.device == lens.device { send(.lensLight(role, luma)) }
         }
     }
 
-    /// Looks whether the device that gets ready delivers pictures that can be shown.
+    /// Checks if the incoming device delivers pictures that can be shown.
     func lookAtLens(_ role: Role) {
         let lens = state.cameras[role].lens
         guard let incoming = lens.incoming, incoming.mode != nil, !incoming.isCrossing else {
@@ -202,7 +203,7 @@ extension Daemon {
         if lensTimers?[role].isSteady(slot) ?? false { send(.lensReady(role)) }
     }
 
-    /// Cameras came or went.
+    /// Takes over the list of attached cameras after one came or went.
     func camerasChanged(_ found: [CameraDevice]) {
         devices = found
         assignCameras()
@@ -213,14 +214,15 @@ extension Daemon {
 }
 
 extension Configuration.Camera {
-    /// The sources of its lenses that no role may find by itself; of a camera that finds its own, not the one that
-    /// it is itself.
+    /// The sources of the camera's lenses that are not available for automatic assignment. For a
+    /// camera with an automatic source, the lens of factor 1 is not among them, since it is the
+    /// camera itself.
     fileprivate var claimedLenses: [SourceSpecification] {
         lenses.filter { source != .auto || $0.factor != 1 }.compactMap(\.source)
     }
 }
 
 extension CameraSource {
-    /// Whether it is there to be opened, as far as can be told.
+    /// `true` if the source can be opened, as far as is known.
     fileprivate var isThere: Bool { !(self is V4L2Source) || !place.isEmpty }
 }

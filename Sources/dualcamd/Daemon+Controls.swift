@@ -6,14 +6,14 @@ import Platform
 
 /// Controls, lights and Pro mode.
 extension Daemon {
-    /// Has a role's controls looked after as its camera is now.
+    /// Passes the present control settings of `role` to the thread of the device that is shown.
     func useControls(_ role: Role) {
         let camera = state.cameras[role]
         let (lens, zoom) = (camera.lens, state.zoomRequest(role))
         useControls(role, lens.pipeline, lens.device, camera.controls, camera.mode, zoom)
     }
 
-    /// Has the device that gets ready be set as the one that is shown.
+    /// Passes the same settings to the thread of the incoming device of `role`.
     func useIncomingControls(_ role: Role) {
         let lens = state.cameras[role].lens
         guard let incoming = lens.incoming else { return }
@@ -40,7 +40,7 @@ extension Daemon {
         controls?[role][pipeline].use(use)
     }
 
-    /// Takes over what the user set of the controls, where it differs from `old`.
+    /// Takes over the user's control settings where they differ from `old`.
     func setControls(before old: Configuration?) {
         for role in Role.allCases where configuration.cameras[role] != old?.cameras[role] {
             let camera = configuration.cameras[role]
@@ -52,8 +52,8 @@ extension Daemon {
         if configuration.scene.hud != old?.scene.hud { send(.setHud(configuration.scene.hud)) }
     }
 
-    /// Does what `command` asks of a role's controls; `done` is called with what came of it, once the
-    /// next output frame shows it.
+    /// Performs `command` on the controls of `role`. Calls `done` with the outcome once the next
+    /// output frame shows it.
     func perform(
         _ command: ControlCommand,
         _ role: Role,
@@ -64,7 +64,7 @@ extension Daemon {
         }
         let mailbox = loop.mailbox
         let lens = state.cameras[role].lens
-        // What is on its way to be shown does the same, but that each lens has a focus of its own.
+        // The incoming lens gets the same command, but never a focus: each lens has its own.
         if lens.incoming?.mode != nil, command.isForAllLenses {
             controls[role][lens.pipeline.other].perform(command) { result in
                 guard case .success(let outcome) = result else { return }
@@ -94,13 +94,13 @@ extension Daemon {
         }
     }
 
-    /// Whether a camera's torch is on; `nil` where there is none.
+    /// Returns `true` if the camera's torch is on, or `nil` if it has none.
     func torch(of role: Role) -> Bool? {
         if let name = configuration.cameras[role].torch { return LED(name).isOn }
         return state.cameras[role].controls.torch
     }
 
-    /// Turns off the LED that is a camera's torch, since the camera closes.
+    /// Turns off the LED that is a camera's torch when the camera closes.
     func turnTorchOff(_ role: Role) {
         guard let name = configuration.cameras[role].torch, LED(name).isOn == true else { return }
         do throws(SystemError) {
@@ -110,7 +110,7 @@ extension Daemon {
         }
     }
 
-    /// Turns off the torches, also of cameras that are closed, since nobody is to be looked at.
+    /// Turns off all torches, also of closed cameras, since nobody may be filmed now.
     func turnTorchesOff() {
         for role in Role.allCases {
             turnTorchOff(role)
@@ -118,7 +118,7 @@ extension Daemon {
         }
     }
 
-    /// Turns a camera's torch on or off; `done` is called with what came of it.
+    /// Turns a camera's torch on or off, then calls `done` with the outcome.
     func setTorch(
         _ role: Role,
         _ isOn: Bool,
@@ -141,8 +141,8 @@ extension Daemon {
         }
     }
 
-    /// Turns Pro mode on or off; `done` is called when that is done, every value being automatic
-    /// again where it is off, but for those cameras that it names with what they refused.
+    /// Turns Pro mode on or off. Turning it off resets all values to automatic. `done` is called at
+    /// the end, with the refusals of the cameras where this failed.
     func setPro(_ isOn: Bool, done: @escaping @MainActor ([Role: ControlRefusal]) -> Void) {
         send(.setPro(isOn))
         guard !isOn else { return whenShown { done([:]) } }
@@ -157,7 +157,7 @@ extension Daemon {
         }
     }
 
-    /// Calls `done` once the next output frame has all that was to be shown up to now.
+    /// Calls `done` once the next output frame shows all changes made so far.
     func whenShown(_ done: @escaping @MainActor () -> Void) {
         guard let frames else { return done() }
         let mailbox = loop.mailbox
@@ -166,8 +166,8 @@ extension Daemon {
 }
 
 extension ControlCommand {
-    /// Whether it is done to a lens that gets ready, too: each focuses by itself, and has a light and a driver of
-    /// its own.
+    /// `true` if the command also applies to an incoming lens. Focus, light and driver controls are
+    /// each lens's own.
     fileprivate var isForAllLenses: Bool {
         switch self {
         case .compensation, .reset, .automatic: true

@@ -3,7 +3,7 @@ import DualCamCore
 import Engine
 
 extension Daemon {
-    /// What `Stream.Statistics` gives; `dbus/org.dualcam.DualCam1.Stream.xml` says what each means.
+    /// The value of `Stream.Statistics`, as `dbus/org.dualcam.DualCam1.Stream.xml` describes it.
     var statistics: [String: Value] {
         let frames = frameCounts
         let cameras = PerRole(back: counts(of: .back), front: counts(of: .front))

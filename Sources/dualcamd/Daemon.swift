@@ -6,29 +6,29 @@ import Logging
 import Platform
 import Publish
 
-/// The control side: takes events, keeps the state, and has its effects carried out.
+/// The control side of the daemon: takes events, keeps the state and carries out the effects.
 ///
-/// All of it happens on the main thread, in the rounds of its loop.
+/// - Context: The main thread, inside its event loop.
 @MainActor
 final class Daemon {
-    /// What is known and wanted.
+    /// The present state.
     private(set) var state: State
-    /// What the user has set.
+    /// The user's configuration.
     private(set) var configuration: Configuration
-    /// Called after each event, in order.
+    /// The closures called after each event, in order.
     var observers: [() -> Void] = []
-    /// Called for each signal of the Stream interface, in order.
+    /// The closure called for each signal of the Stream interface, in order.
     var onAnnouncement: (Effect.Announcement) -> Void = { _ in }
-    /// Called for each effect that is a recording's.
+    /// The closure called for each effect that concerns a recording.
     var onRecording: (Effect) -> Void = { _ in }
 
-    // What is not private is for the extensions in `Daemon+….swift`.
+    // Members that are not private serve the extensions in `Daemon+….swift`.
 
     let loop: EventLoop
-    /// The cameras that are attached, as far as is known.
+    /// The attached cameras, as far as is known.
     var devices: [CameraDevice] = []
     var sources: PerRole<(any CameraSource)?> = PerRole(back: nil, front: nil)
-    /// The devices of each role's lenses, by what they are known by; its own camera is among them.
+    /// The devices of each role's lenses, by identity, the role's own camera included.
     var lensSources = PerRole(
         back: [String: any CameraSource](),
         front: [String: any CameraSource]()
@@ -39,13 +39,13 @@ final class Daemon {
     var controls: PerRole<PerPipeline<ControlThread>>?
     var lensTimers: PerRole<LensTimers>?
     var frames: CompositeThread?
-    /// How many composite threads there have been; the last one is `frames`.
+    /// The number of composite threads started so far; `frames` is the last one.
     private var compositeThreads = 0
     private var photos: PhotoThread?
-    /// Who records each picture, by what for.
+    /// The consumers of each recorded picture, by purpose.
     private var taps: [RecordedPicture: [Purpose: any FrameTap]] = [:]
 
-    /// What pictures are recorded for.
+    /// The purpose for which pictures are recorded.
     enum Purpose: CaseIterable {
         case recording
         case livePhotos
@@ -53,24 +53,27 @@ final class Daemon {
     private var grace: EventLoop.Timer?
     private var cameraGraces = PerRole<EventLoop.Timer?>(back: nil, front: nil)
     private var watch: CameraWatch?
-    /// What the devices of lenses were known by, by their sources.
+    /// The identities of the lenses' devices, by source.
     var lensNames: [String: String] = [:]
-    /// Devices and sources of lenses whose trouble was logged.
+    /// The devices and sources of lenses whose failure was logged already.
     var lensTroubles: Set<String> = []
     private var mirror: LoopbackMirror?
-    /// How many mirrors there have been; the last one is `mirror`.
+    /// The number of mirrors started so far; `mirror` is the last one.
     private var mirrors = 0
-    /// Why the stream is not mirrored though it should be; empty otherwise.
+    /// The reason why the stream is not mirrored although it should be; otherwise empty.
     private(set) var mirrorProblem = ""
 
-    /// How long cameras stay open after the last consumer left, since some come back at once.
+    /// The time in seconds for which cameras stay open after the last consumer left: some come back
+    /// at once.
     private static let graceDuration = 0.6
-    /// How long cameras may take to close at the end.
+    /// The time in seconds that cameras may take to close when the daemon ends.
     private static let endDuration = 0.7
-    /// How long the start waits to know which cameras there are.
+    /// The time in seconds for which the start waits for the list of cameras.
     private static let lookDuration = 0.5
 
-    /// A daemon with nothing started. Throws when the process is out of descriptors.
+    /// Creates a daemon that has not started anything.
+    ///
+    /// - Throws: `SystemError` when the process is out of descriptors.
     init(_ configuration: Configuration, loop: EventLoop) throws(SystemError) {
         self.configuration = configuration
         self.loop = loop
@@ -100,7 +103,7 @@ final class Daemon {
         )
     }
 
-    /// Before anything started: is what it was when it ended.
+    /// Restores the state of the last run. Call it before `start`.
     func restore(_ saved: SavedState) { saved.restore(&state) }
 
     /// Starts the threads, looks for cameras and publishes the stream.
@@ -122,8 +125,8 @@ final class Daemon {
         send(.start)
     }
 
-    /// Closes the cameras and takes the node away. False when a thread still runs: a camera's has not
-    /// closed in time, since its device does not answer, or fonts are still looked for.
+    /// Closes the cameras and withdraws the node. Returns `false` if a thread still runs: a camera
+    /// that does not answer has not closed in time, or fonts are still being looked for.
     func end() -> Bool {
         let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
         for role in Role.allCases {
@@ -153,7 +156,7 @@ final class Daemon {
         return (watch?.wait(until: deadline) ?? true) && hasEnded && areClosed && hasMirrorEnded
     }
 
-    /// The mirror that the configuration asks for; `nil` where it asks for none.
+    /// Creates the mirror that the configuration asks for; `nil` if it asks for none.
     private func loopbackMirror() -> LoopbackMirror? {
         let output = configuration.output
         mirrors += 1
@@ -185,7 +188,7 @@ final class Daemon {
                 let reported = problem
                 mailbox.post {
                     MainActor.assumeIsolated {
-                        // One that was replaced tells nothing any more.
+                        // Reports of a mirror that was replaced are outdated.
                         guard number == self.mirrors else { return }
                         self.mirrorProblem = reported
                         for observer in self.observers { observer() }
@@ -200,7 +203,7 @@ final class Daemon {
         }
     }
 
-    /// Has the mirror be what the configuration asks for now.
+    /// Replaces the mirror by the one that the configuration asks for now.
     private func replaceMirror() {
         mirror?.end()
         mirror?.leave()
@@ -255,15 +258,16 @@ final class Daemon {
         ) { role, event in
             mailbox.post {
                 MainActor.assumeIsolated {
-                    // What became of an earlier node, such as that somebody looked at it, would keep
-                    // cameras open for nobody.
+                    // Events of an earlier node, such as a new consumer, would keep cameras open
+                    // for no one.
                     if number == self.compositeThreads { self.handle(role, event) }
                 }
             }
         }
     }
 
-    /// Has those cameras be nodes of their own that the configuration says, and shows their values.
+    /// Publishes a node of its own for each camera that is configured to have one, with its
+    /// properties.
     private func offerCameras() {
         func settings(_ role: Role) -> PipeWireNode.Settings? {
             configuration.cameras[role].isOffered ? PipeWireNode.Settings(configuration, role) : nil
@@ -274,7 +278,7 @@ final class Daemon {
 
     // MARK: Events and effects
 
-    /// Takes `event`, and has done what follows from it.
+    /// Applies `event` to the state and carries out the effects.
     func send(_ event: Event) {
         if event.isFirstLook { watch?.look() }
         let before = state
@@ -283,7 +287,7 @@ final class Daemon {
         if state.scene != before.scene { frames?.show(state.scene) }
         for role in Role.allCases
         where state.cameras[role].lens.pipeline != before.cameras[role].lens.pipeline {
-            // What is recorded is what is shown.
+            // The recording follows the device that is shown.
             slots[role][before.cameras[role].lens.pipeline].tap(nil)
             slots[role][state.cameras[role].lens.pipeline].tap(tap(of: RecordedPicture(role)))
         }
@@ -315,9 +319,10 @@ final class Daemon {
                 frames?.show(properties, of: role)
             }
         }
-        // What has happened is told after the properties that show it, the rest is told before.
+        // Announcements of what has happened follow the properties that show it; all other effects
+        // come before.
         for effect in effects where !effect.isDone { carryOut(effect) }
-        // A camera that went while it was looked at has lost its role now.
+        // A camera that was unplugged while in use loses its role now.
         if before.isInUse && !state.isInUse { assignCameras() }
         if state.streamPhase != before.streamPhase {
             Log.control.notice("stream", metadata: ["state": "\(state.streamPhase.rawValue)"])
@@ -368,7 +373,8 @@ final class Daemon {
         }
     }
 
-    /// Has `tap` given every frame of `picture` from now on; `nil`: nobody for that purpose.
+    /// Passes every frame of `picture` to `tap` from now on, or to none for `purpose` if `tap` is
+    /// `nil`.
     func record(_ picture: RecordedPicture, _ tap: (any FrameTap)?, for purpose: Purpose) {
         taps[picture, default: [:]][purpose] = tap
         let all = self.tap(of: picture)
@@ -379,13 +385,14 @@ final class Daemon {
         slots[role][state.cameras[role].lens.pipeline].tap(all)
     }
 
-    /// Who is given `picture`: nobody, one or both.
+    /// Returns the consumer of `picture`: `nil`, one, or one that passes frames on to both.
     private func tap(of picture: RecordedPicture) -> (any FrameTap)? {
         let found = Purpose.allCases.compactMap { taps[picture]?[$0] }
         return found.count < 2 ? found.first : FrameTaps(found)
     }
 
-    /// What `role`'s camera is opened for. Either may become the main picture at any time.
+    /// Returns the capture request for the camera of `role`. Its size is that of the whole output,
+    /// since either camera may become the main picture at any time.
     private func request(for role: Role) -> CaptureRequest {
         let camera = configuration.cameras[role]
         let size = configuration.output.size
@@ -397,12 +404,12 @@ final class Daemon {
             reduction: state.cameras[role].reduction
         )
         request.isFull = [.asked, .on].contains(state.cameras[role].full)
-        // What it gave up for the other one may be there for a moment.
+        // The bandwidth that it gave up for the other camera may be free for a moment.
         if request.isFull { request.reduction = 0 }
         return request
     }
 
-    // MARK: What the threads tell
+    // MARK: Reports of the threads
 
     private func handle(
         _ role: Role,
@@ -434,9 +441,9 @@ final class Daemon {
         }
     }
 
-    /// What the device of a role tells that is not the one that is shown.
+    /// Handles a report of the device of `role` that is not shown.
     private func handleOther(_ role: Role, _ report: CaptureThread.Report, _ device: String) {
-        // One that used the pipeline before says nothing of this one.
+        // A report of a device that used the pipeline earlier does not concern this one.
         guard report == .closed || device == state.cameras[role].lens.incoming?.device else {
             return
         }
@@ -447,7 +454,7 @@ final class Daemon {
             send(.lensStreaming(role, mode, insteadOf: unreduced))
             if state.cameras[role].lens.incoming?.mode != nil { lensTimers?[role].beginLooking() }
         case .interrupted(let why, let reason):
-            // It is tried again and again.
+            // It is retried repeatedly; one message is enough.
             if lensTroubles.insert(device).inserted {
                 Log.capture.warning(
                     "lens interrupted",
@@ -468,7 +475,7 @@ final class Daemon {
         }
     }
 
-    /// What a camera's own node tells.
+    /// Handles an event of a camera's own node.
     private func handle(_ role: Role, _ event: PipeWireNode.Event) {
         let camera: Logger.Metadata = ["camera": "\(role.rawValue)"]
         switch event {
@@ -504,7 +511,7 @@ final class Daemon {
         }
     }
 
-    /// Sets what an application has written.
+    /// Sets a control to the value that an application wrote.
     private func set(_ name: NodeProperty.Name, _ value: Double, of role: Role) {
         let command: ControlCommand =
             switch name {
@@ -522,7 +529,9 @@ final class Daemon {
 
     // MARK: Photographs
 
-    /// Takes photographs on a thread of their own, on which `done` is called.
+    /// Takes photographs.
+    ///
+    /// - Context: `done` is called on the thread that takes photographs.
     func takePhotos(
         _ stills: [PhotoThread.StillRequest],
         to destination: PhotoThread.Destination,
@@ -531,15 +540,15 @@ final class Daemon {
         photos?.take(stills, to: destination, done: done)
     }
 
-    /// Where the pictures of the role's camera are that is shown.
+    /// Returns the slot of the device of `role` that is shown.
     func shownSlot(of role: Role) -> FrameSlot { slots[role][state.cameras[role].lens.pipeline] }
 
-    /// The stream, to be photographed.
+    /// The stream as the source of a photograph.
     var streamSource: PhotoThread.StillRequest.Source { .stream(state.scene, slots) }
 
     // MARK: For the service
 
-    /// What each camera's frames were counted as.
+    /// Returns the frame counts of a camera, those of both its pipelines added up.
     func counts(of role: Role) -> FrameSlot.Counts {
         let pipeline = state.cameras[role].lens.pipeline
         let other = slots[role][pipeline.other].counts
@@ -551,20 +560,21 @@ final class Daemon {
         return counts
     }
 
-    /// What the composite thread did so far.
+    /// The counts of the composite thread so far.
     var frameCounts: CompositeThread.Counts { frames?.statistics ?? CompositeThread.Counts() }
 
-    /// Calls `answer` on the main thread once the composite thread has gone round.
+    /// Calls `answer` on the main thread once the composite thread has completed a round of its
+    /// loop.
     func pingFrames(_ answer: @escaping @MainActor @Sendable () -> Void) {
         let mailbox = loop.mailbox
         frames?.ping { mailbox.post { MainActor.assumeIsolated { answer() } } }
     }
 
-    /// Takes over what differs in `new`; a stream of another form is published anew.
+    /// Takes over what differs in `new`. A stream of another form is published as a new node.
     func reconfigure(_ new: Configuration) {
         let old = configuration
         guard new != old else { return }
-        // What is not this camera's light any more is nobody's.
+        // An LED that is no longer this camera's torch would stay lit.
         for role in Role.allCases where new.cameras[role].torch != old.cameras[role].torch {
             turnTorchOff(role)
         }
@@ -596,7 +606,7 @@ final class Daemon {
         assignCameras()
     }
 
-    /// A node's mode never changes, so a stream of another form is another node.
+    /// Replaces the composite thread and its node: the mode of a node never changes.
     private func replaceCompositeThread() {
         frames?.end()
         frames = nil
@@ -608,14 +618,14 @@ final class Daemon {
         } catch {
             Log.publish.error("no thread for the stream", metadata: ["reason": "\(error)"])
             send(.nodeLost(reason: "\(error)"))
-            // The thread that had them tells nothing any more.
+            // The thread that had these nodes reports nothing any more.
             for role in Role.allCases { send(.cameraNode(role, .withdrawn)) }
         }
     }
 }
 
 extension State {
-    /// What there is before anything started.
+    /// Creates the state before anything has started.
     init(_ configuration: Configuration) {
         func camera(_ role: Role) -> CameraState {
             let camera = configuration.cameras[role]
@@ -635,10 +645,10 @@ extension State {
 }
 
 extension State {
-    /// What of the main camera's values applications are shown.
+    /// The values of the main camera that its node shows to applications.
     fileprivate var nodeProperties: [NodeProperty] { nodeProperties(of: scene.main) }
 
-    /// What of a camera's values applications are shown.
+    /// Returns the values of the camera of `role` that its node shows to applications.
     fileprivate func nodeProperties(of role: Role) -> [NodeProperty] {
         let controls = cameras[role].controls
         var properties = [
@@ -666,10 +676,10 @@ extension State {
 }
 
 extension Event {
-    /// Whether there is another node now.
+    /// `true` if a new node was published.
     fileprivate var isPublished: Bool { if case .nodePublished = self { true } else { false } }
 
-    /// Whether somebody begins to look.
+    /// `true` if a consumer begins to take frames.
     fileprivate var isFirstLook: Bool {
         switch self {
         case .consumed(true), .cameraNode(_, .consumed(true)): true
@@ -679,7 +689,7 @@ extension Event {
 }
 
 extension Effect {
-    /// Whether it announces what has happened, not what is to.
+    /// `true` if the effect announces a completed change rather than one to come.
     fileprivate var isDone: Bool { self == .announce(.didStart) || self == .announce(.didStop) }
 }
 
@@ -694,9 +704,9 @@ extension PipeWireNode.Settings {
         )
     }
 
-    /// Those of the node that offers `role`'s camera alone. It has the stream's mode: a node has one
-    /// for as long as it lives, while what a camera delivers differs from lens to lens, and with what
-    /// the bus has room for.
+    /// Creates the settings of the node that offers only the camera of `role`. It has the mode of
+    /// the stream: a node keeps one mode for its lifetime, while the mode of a camera depends on
+    /// the lens and on the bandwidth of the bus.
     init(_ configuration: Configuration, _ role: Role) {
         let output = configuration.output
         let (name, description) = output.node(of: role)
@@ -710,7 +720,7 @@ extension PipeWireNode.Settings {
     }
 }
 
-/// Several that get every picture.
+/// A tap that passes every frame on to several others.
 private final class FrameTaps: FrameTap {
     private let taps: [any FrameTap]
 

@@ -2,12 +2,12 @@ import Engine
 import Frames
 import Platform
 
-/// What a role's change of lens waits for.
+/// The timers of a role's change of lens.
 @MainActor
 final class LensTimers {
-    /// Due when two pictures have crossed over.
+    /// The timer that is due at the end of the cross-fade.
     let crossed: EventLoop.Timer
-    /// Due when lenses that failed may be tried again.
+    /// The timer that is due when failed lenses may be retried.
     let retry: EventLoop.Timer
     private let look: EventLoop.Timer
     private let light: EventLoop.Timer
@@ -15,16 +15,17 @@ final class LensTimers {
     private var first: UInt64 = 0
     private var brightness: Double?
 
-    /// Seconds between looks; at least so many of a lens, for its exposure to settle, and at most.
+    /// The interval between checks of a lens, and the least and the longest time that its exposure
+    /// gets to settle, in seconds.
     private static let (interval, least, most) = (0.1, 0.3, 2.0)
-    /// Seconds between looks at the light.
+    /// The interval between measurements of the brightness, in seconds.
     private static let lightInterval = 0.5
-    /// Pictures that it has to have delivered by then.
+    /// The number of frames that a lens must have delivered until then.
     private static let frames: UInt64 = 4
-    /// By how much of itself the brightness of one that has settled differs from look to look.
+    /// The relative difference between two checks up to which the brightness counts as settled.
     private static let tolerance = 0.03
 
-    /// Timers that call these.
+    /// Creates timers that call these closures.
     init(
         loop: EventLoop,
         crossed: @escaping @MainActor () -> Void,
@@ -38,7 +39,7 @@ final class LensTimers {
         self.light = try loop.timer { MainActor.assumeIsolated { light() } }
     }
 
-    /// Looks at a lens that begins to deliver now, now and then.
+    /// Begins to check a lens that has started to deliver, at regular intervals.
     func beginLooking() {
         start = MonotonicClock.now
         first = .max
@@ -46,19 +47,20 @@ final class LensTimers {
         look.arm(after: Self.interval)
     }
 
-    /// Whether the light is looked at in a while.
+    /// `true` while the brightness is measured at regular intervals.
     private(set) var watchesLight = false
 
-    /// Looks at the light in a while, or no more.
+    /// Begins or ends the measurements of the brightness.
     func watchLight(_ isOn: Bool) {
         watchesLight = isOn
         if isOn { light.arm(after: Self.lightInterval) } else { light.disarm() }
     }
 
-    /// Looks no more.
+    /// Ends the checks of the lens.
     func endLooking() { look.disarm() }
 
-    /// Whether the pictures in `slot` are steady; looks again soon.
+    /// Returns `true` if the brightness of the pictures in `slot` is steady, and schedules the next
+    /// check.
     func isSteady(_ slot: FrameSlot) -> Bool {
         look.arm(after: Self.interval)
         let count = slot.counts.captured

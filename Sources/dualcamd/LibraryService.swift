@@ -6,30 +6,31 @@ import Library
 import Logging
 import Platform
 
-/// The photographs and movies that were kept, on the session bus.
+/// The Library interface on the session bus: the photographs and movies that were taken.
 @MainActor
 final class LibraryService {
     private let daemon: Daemon
     private let recording: RecordingSession
     private let server: ObjectServer
     private let mailbox: EventLoop.Mailbox
-    /// Nothing is read before somebody asks.
+    /// Created at the first call, so that nothing is read before.
     private var library: LibraryThread?
     private var folders: LibraryThread.Folders
-    /// Calls that wait for the library, by their numbers.
+    /// The calls that wait for the library, by number.
     private var calls: [Int: Invocation] = [:]
     private var callCount = 0
-    /// Files that are being recorded.
+    /// The files that are being recorded.
     private var writing: Set<String> = []
 
-    /// How many items are told at once: a message that is put together in a few milliseconds.
+    /// The largest number of items per reply: one that takes a few milliseconds to build.
     private static let longestPage = 1000
-    /// How long the disk may keep the thread in the end, in seconds.
+    /// The time in seconds for which the end of the daemon waits for the thread's disk access.
     private static let endDuration = 0.3
-    /// How many calls may wait for a disk that does not answer.
+    /// The largest number of calls that may wait for a disk that does not answer.
     private static let mostCalls = 256
 
-    /// Exports the interface on `server`, for the directories that `daemon` has configured, but for what `recording` writes.
+    /// Exports the interface on `server`, for the directories that the configuration of `daemon`
+    /// names. Files that `recording` writes are left out.
     init(
         _ daemon: Daemon,
         _ recording: RecordingSession,
@@ -44,7 +45,7 @@ final class LibraryService {
         server.export(.library, at: DualCam.path, properties: [:]) { [unowned self] in answer($0) }
     }
 
-    /// Leaves out what is being recorded now.
+    /// Updates the set of files left out to those being recorded now.
     func refresh() {
         let new = Set(recording.writing.map(\.path))
         guard new != writing else { return }
@@ -60,7 +61,7 @@ final class LibraryService {
         library?.use(new)
     }
 
-    /// Ends the thread; whether it has ended.
+    /// Ends the thread. Returns `true` if it has ended in time.
     func end() -> Bool {
         library?.end()
         let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
@@ -100,7 +101,8 @@ final class LibraryService {
         return new
     }
 
-    /// Keeps `call` until `finish` is asked for it. It stays on this thread: what is passed to another one is its number.
+    /// Keeps `call` until its reply and returns its number. The call itself stays on the main
+    /// thread; only the number is passed to another thread.
     private func keep(_ call: Invocation) -> Int {
         callCount += 1
         calls[callCount] = call
@@ -146,7 +148,7 @@ final class LibraryService {
 }
 
 extension ThumbnailError {
-    /// What the caller is told.
+    /// The error as the caller gets it.
     fileprivate var dbusError: DBusError {
         switch code {
         case .notFound: DBusError("org.freedesktop.DBus.Error.FileNotFound", description)
@@ -165,7 +167,7 @@ extension LibraryThread.Folders {
 }
 
 extension MediaItem {
-    /// As D-Bus has it.
+    /// The item as D-Bus properties.
     fileprivate var description: [String: Value] {
         var values: [String: Value] = [
             "path": .string(path),

@@ -4,11 +4,11 @@ import Logging
 import Platform
 import Recording
 
-/// Keeps the last moments of what may be photographed while live photos are on and cameras are open, and makes
-/// movies of them.
+/// Keeps the last seconds of the pictures that may be photographed, while live photos are on and
+/// cameras are open, and makes movies of them.
 @MainActor
 final class LivePhotos {
-    /// Pictures whose live photos are being taken, also where live photos are off.
+    /// The pictures whose live photos are being taken, even while live photos are off.
     var wanted: Set<RecordedPicture> = [] { didSet { if wanted != oldValue { follow() } } }
 
     private struct PreRoll {
@@ -21,25 +21,26 @@ final class LivePhotos {
     private var preRolls: [RecordedPicture: PreRoll] = [:]
     private var microphone: Microphone?
     private var sound: Track?
-    /// How many threads there are, also of what ends by itself and of movies that are being written.
+    /// The number of threads, including those that are ending and those that write movies.
     private var threads = 0
     private var isEnding = false
 
-    /// Follows what `daemon` does.
+    /// Creates live photos that follow the state of `daemon`.
     init(_ daemon: Daemon, loop: EventLoop) {
         self.daemon = daemon
         self.loop = loop
         daemon.observers.append { [unowned self] in follow() }
     }
 
-    /// The movie of a photograph of `picture` that is about to be taken; `nil` where nothing is kept of it.
+    /// Returns the movie for a photograph of `picture` about to be taken, or `nil` if nothing of it
+    /// is kept.
     func clip(of picture: RecordedPicture) -> LivePhotoClip? {
         guard let buffer = preRolls[picture]?.buffer else { return nil }
         let turns = picture.role.map { daemon.state.cameras[$0].uprightTurns } ?? 0
         return buffer.clip(.init(picture.rawValue, rotation: 90 * turns, sound: sound))
     }
 
-    /// Writes `clip`, which has come to its end, to `path`; `done` is called with what is wrong, if anything.
+    /// Writes `clip`, which has ended, to `path`. Calls `done` with the error, or `nil`.
     func write(
         _ clip: LivePhotoClip,
         to path: String,
@@ -65,19 +66,19 @@ final class LivePhotos {
         }
     }
 
-    /// At the end of the daemon: waits until its movies are written, at most until `deadline`. False when a thread
-    /// still runs.
+    /// Waits at the end of the daemon until its movies are written, at most until `deadline`.
+    /// Returns `false` if a thread still runs.
     func end(by deadline: Timestamp) -> Bool {
         isEnding = true
         follow()
-        // What ends has movies end, too, which are then written.
+        // A pre-roll that ends ends its movies, too, and these are then written.
         while threads > 0, MonotonicClock.now < deadline { loop.runOnce(milliseconds: 20) }
         return threads == 0
     }
 
-    // MARK: What is kept
+    // MARK: Pre-rolls
 
-    /// Keeps what is to be kept now, and forgets the rest.
+    /// Begins to keep the pictures that are needed now, and discards the others.
     private func follow() {
         let state = daemon.state
         for picture in RecordedPicture.allCases {
@@ -90,7 +91,7 @@ final class LivePhotos {
         listen(!preRolls.isEmpty && daemon.configuration.capture.recordsAudio)
     }
 
-    /// Whether what comes of `picture` is kept.
+    /// Returns `true` if the frames of `picture` are to be kept.
     private func keeps(_ picture: RecordedPicture, _ state: State) -> Bool {
         guard !isEnding, state.suspensions.isEmpty else { return false }
         guard let role = picture.role else {
@@ -100,7 +101,7 @@ final class LivePhotos {
                     || preRolls[picture] != nil && Role.allCases.contains { state.isOpen($0) })
         }
         guard state.takesLivePhotos || wanted.contains(picture) else { return false }
-        // What rate it has is known once it delivers.
+        // The frame rate is known once the camera delivers.
         return state.cameras[role].mode != nil || preRolls[picture] != nil && state.isOpen(role)
     }
 
@@ -155,7 +156,7 @@ final class LivePhotos {
             let microphone = try Microphone { [weak self] report in
                 mailbox.post { MainActor.assumeIsolated { self?.handle(report) } }
             }
-            // All that it hears is coded.
+            // All its sound is encoded.
             microphone.begin(at: MonotonicClock.now)
             threads += 1
             self.microphone = microphone
@@ -176,7 +177,7 @@ final class LivePhotos {
 }
 
 extension State {
-    /// Whether a camera is open, or about to be.
+    /// Returns `true` if a camera is open, or about to be.
     fileprivate func isOpen(_ role: Role) -> Bool {
         ![.closed, .unavailable].contains(cameras[role].phase)
     }

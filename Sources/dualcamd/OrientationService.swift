@@ -2,13 +2,13 @@ import Control
 import DBusKit
 import DualCamCore
 
-/// How the device is held, on the session bus.
+/// The Orientation interface on the session bus: how the device is held.
 @MainActor
 final class OrientationService {
     private let daemon: Daemon
     private let server: ObjectServer
 
-    /// Exports the interface on `server`; it shows the state of `daemon` at each `refresh`.
+    /// Exports the interface on `server`, with the state of `daemon` as of each `refresh`.
     init(_ daemon: Daemon, on server: ObjectServer) {
         self.daemon = daemon
         self.server = server
@@ -18,7 +18,7 @@ final class OrientationService {
         }
     }
 
-    /// Shows the state as it is now.
+    /// Updates the properties to the present state.
     func refresh() { server.set(properties, of: .orientation, at: DualCam.path) }
 
     private var properties: [String: Value] {

@@ -9,29 +9,30 @@ import Photos
 import Platform
 import Recording
 
-/// Photographs, on the session bus: opens cameras for them and answers once they are files.
+/// Photographs on the session bus: opens cameras for a call and replies once the files are written.
 @MainActor
 final class PhotoService {
-    /// A call that waits for its cameras, for its files, or for their movies.
+    /// A call that waits for its cameras, its files or their movies.
     @MainActor
     private final class Request {
         let call: Invocation
-        /// What photographs are to be of; a camera that does not deliver leaves, where none was named.
+        /// The subjects of the photographs. A camera that does not deliver is removed if the call
+        /// named none.
         private(set) var subjects: [RecordedPicture]
         let destination: PhotoThread.Destination
         private(set) var roles: Set<Role>
-        /// Whether it is for whatever cameras deliver.
+        /// `true` if the call takes any camera that delivers.
         let takesWhatDelivers: Bool
-        /// Whether cameras are to have their largest mode for it.
+        /// `true` if the cameras are to use their largest mode.
         let isFull: Bool
-        /// Whether a movie is to be beside each photograph.
+        /// `true` if each photograph gets a movie.
         let isLive: Bool
         var isTaken = false
-        /// The movies, by what they are of.
+        /// The movies, by subject.
         var clips: [String: LivePhotoClip] = [:]
-        /// The answer, but for what is still missing of it.
+        /// The reply, still incomplete.
         var photos: [[String: Value]] = []
-        /// How many movies are missing.
+        /// The number of movies not yet written.
         var missing = 0
         var timer: EventLoop.Timer?
 
@@ -53,10 +54,11 @@ final class PhotoService {
             self.isLive = isLive
         }
 
-        /// Those that are to have their largest mode.
+        /// The roles whose cameras are to use their largest mode.
         var fullRoles: Set<Role> { isFull ? Set(subjects.compactMap(\.role)) : [] }
 
-        /// Does without `role`, where another camera is left and neither was named.
+        /// Removes `role` from the subjects if the call named none and another camera is left.
+        /// Returns `true` if it was removed.
         func leaves(_ role: Role) -> Bool {
             guard takesWhatDelivers, subjects.count > 1 else { return false }
             subjects.removeAll { $0.role == role }
@@ -72,14 +74,15 @@ final class PhotoService {
     private var requests: [Request] = []
     private var isProceeding = false
 
-    /// For how many seconds a photograph waits for its cameras.
+    /// The longest time for which a photograph waits for its cameras, in seconds.
     private static let timeout = 10.0
-    /// A camera that is open for fewer seconds may not have found its exposure.
+    /// The time in seconds that an opened camera needs to find its exposure.
     private static let settled = 2.0
-    /// How long a movie may be on its way after its photograph has its file.
+    /// The longest time from a photograph's file to that of its movie, in seconds.
     private static let movieTimeout = PreRollBuffer.span.seconds + 1.5
 
-    /// For the cameras of `daemon` and their movies of `live`; signals go out on `server`.
+    /// Creates the service for the cameras of `daemon` and the movies of `live`. Signals go out on
+    /// `server`.
     init(_ daemon: Daemon, _ live: LivePhotos, on server: ObjectServer, loop: EventLoop) {
         self.daemon = daemon
         self.live = live
@@ -87,7 +90,7 @@ final class PhotoService {
         self.loop = loop
     }
 
-    /// Goes on with what waits for cameras.
+    /// Proceeds with the calls that wait for cameras.
     func refresh() {
         guard !isProceeding else { return }
         isProceeding = true
@@ -166,7 +169,7 @@ final class PhotoService {
         do throws(SystemError) {
             request.timer = try loop.timer { [unowned self, unowned request] in
                 guard !request.isTaken else {
-                    // They end with what there is.
+                    // The movies end with the frames there are.
                     for clip in request.clips.values { clip.end() }
                     return
                 }
@@ -181,7 +184,8 @@ final class PhotoService {
         refresh()
     }
 
-    /// Has the cameras open that are needed, and no others, and kept what movies are made of.
+    /// Asks for the cameras that the calls need, and no others, and for the pre-rolls of their
+    /// movies.
     private func hold() {
         live.wanted = Set(requests.filter(\.isLive).flatMap(\.subjects))
         let roles = Set(requests.flatMap(\.roles))
@@ -194,7 +198,8 @@ final class PhotoService {
 
     private func proceed(with request: Request) {
         let state = daemon.state
-        // Whoever is not asked for is in the stream as it is there, and as a notice where it is lost.
+        // A camera that is no subject appears in the stream as it is: with its picture, or with a
+        // notice where it is lost.
         for role in request.roles {
             let camera = state.cameras[role]
             let isSubject = request.subjects.contains { $0.role == role }
@@ -206,7 +211,7 @@ final class PhotoService {
             case .interrupted where !state.suspensions.isEmpty:
                 let why = camera.interruption.rawValue
                 return end(request, .failure(.locked("The cameras are closed: \(why).")))
-            // Room is being made for it, or it may be free in a moment.
+            // Bandwidth is being freed for it, or may be free in a moment.
             case .interrupted where camera.interruption == .bandwidth: return
             case .interrupted:
                 guard isSubject, !request.leaves(role) else { continue }
@@ -223,7 +228,7 @@ final class PhotoService {
             case .streaming: if request.fullRoles.contains(role), camera.full != .on { return }
             }
         }
-        // The stream waits for both to have begun.
+        // A photograph of the stream waits for both cameras to have opened.
         guard request.roles.allSatisfy({ ![.opening, .closed].contains(state.cameras[$0].phase) })
         else { return }
         request.isTaken = true
@@ -245,7 +250,7 @@ final class PhotoService {
         }
     }
 
-    /// Photographs are files; makes their movies, where there are to be any.
+    /// Takes over the photographs, now files, and makes their movies if the call asks for them.
     private func finish(_ request: Request, _ photos: [PhotoThread.Photo]) {
         request.photos = photos.map(Self.description)
         guard request.isLive else { return end(request, .success(request.photos)) }
@@ -322,7 +327,7 @@ final class PhotoService {
         return values
     }
 
-    // MARK: What is taken
+    // MARK: Photographs
 
     private func folder() throws(DBusError) -> String {
         let configured = daemon.configuration.capture.photoDirectory
@@ -337,7 +342,7 @@ final class PhotoService {
         _ clip: LivePhotoClip?
     ) -> PhotoThread.StillRequest {
         let cameras = daemon.state.cameras
-        /// Whether it was opened only just.
+        /// Returns `true` if the camera was opened too recently to have settled.
         func isFresh(_ role: Role) -> Bool {
             cameras[role].mode != nil
                 && (MonotonicClock.now - cameras[role].deliveringSince).seconds < Self.settled
@@ -365,8 +370,8 @@ final class PhotoService {
 
     private static let ownTags = ["Exif.Image.Software": "DualCam \(DualCam.version)"]
 
-    /// What is known of a photograph of `camera`: nothing is made up, and what the camera chose by itself is not
-    /// told, since what it says of that may be old.
+    /// Returns the EXIF tags of a photograph of `camera`. They hold known facts alone. Values that
+    /// the camera chose by itself are left out, since the last known ones may be out of date.
     private func tags(of camera: CameraState) -> [String: String] {
         var tags = Self.ownTags
         if !camera.name.isEmpty { tags["Exif.Image.Model"] = camera.name }
@@ -391,7 +396,7 @@ final class PhotoService {
 }
 
 extension PhotoThread.Failure {
-    /// What the caller is told.
+    /// The failure as the caller gets it.
     fileprivate var dbusError: DBusError {
         switch self {
         case .cameraLost(let name): .cameraLost("The \(name) camera gives no whole picture.")

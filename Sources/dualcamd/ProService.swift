@@ -9,7 +9,7 @@ final class ProService {
     private let daemon: Daemon
     private let server: ObjectServer
 
-    /// Exports the interfaces on `server`; they show the state of `daemon` at each `refresh`.
+    /// Exports the interfaces on `server`, with the state of `daemon` as of each `refresh`.
     init(_ daemon: Daemon, on server: ObjectServer) {
         self.daemon = daemon
         self.server = server
@@ -33,7 +33,7 @@ final class ProService {
 
     // MARK: Properties
 
-    /// Shows the state as it is now.
+    /// Updates the properties to the present state.
     func refresh() {
         server.set(proProperties, of: .pro, at: DualCam.path)
         for role in Role.allCases {
@@ -105,7 +105,8 @@ final class ProService {
                 )
                 return
             }
-            // What the camera has may not be known yet. One that cannot be asked may have it.
+            // The camera's controls may not be known yet. A camera that cannot be asked may have
+            // the control.
             daemon.perform(.look, daemon.state.scene.main) { [self] result in
                 if case .success(let outcome) = result {
                     do throws(ControlRefusal) { try outcome.controls.need(dial) } catch {
@@ -238,7 +239,7 @@ final class ProService {
         }
     }
 
-    /// Has `command` done, and calls `done` with what came of it, or fails the call.
+    /// Performs `command`, then calls `done` with the outcome, or fails the call.
     private func perform(
         _ command: ControlCommand,
         _ role: Role,
@@ -267,7 +268,7 @@ final class ProService {
 }
 
 extension DBusError {
-    /// What a refusal is called on the bus, for a camera that is there or not.
+    /// Creates the bus error for a refusal, for a camera that is there or not.
     init(_ refusal: ControlRefusal, isThere: Bool) {
         self =
             switch refusal {
@@ -283,7 +284,7 @@ extension DBusError {
 }
 
 extension DeviceControl {
-    /// An element of what ListRaw gives.
+    /// The control as an element of the reply to ListRaw.
     fileprivate var row: Value {
         .structure([
             .string(name), .string(kind.rawValue), .int32(Int32(clamping: range.lowerBound)),
@@ -292,7 +293,7 @@ extension DeviceControl {
         ])
     }
 
-    /// What DescribeRaw gives.
+    /// The control as the reply to DescribeRaw.
     fileprivate var description: [String: Value] {
         var description: [String: Value] = [
             "title": .string(title), "type": .string(kind.rawValue),

@@ -8,7 +8,7 @@ import Recording
 
 extension Recorder: FrameTap {}
 
-/// Which pictures to record, and how.
+/// The pictures to record, and the format.
 struct RecordingRequest {
     var pictures = Set(RecordedPicture.allCases)
     var hasSound = true
@@ -16,40 +16,40 @@ struct RecordingRequest {
     var isMP4 = false
 }
 
-/// Makes recordings, and repairs those that a crash has left.
+/// Makes recordings, and repairs those that a crash left unfinished.
 @MainActor
 final class RecordingSession {
-    /// Why it cannot be begun or ended.
+    /// The reason why a recording cannot be started or stopped.
     enum Refusal: Error {
         case alreadyRecording, notRecording, noCamera
         case failed(RecordingError)
     }
 
-    /// A file that is done.
+    /// A finished file.
     struct Saved: Hashable {
         var picture: RecordedPicture
         var movie: Movie
     }
 
-    /// What is being written.
+    /// A file being written.
     struct Writing: Hashable {
         var picture: RecordedPicture
         var path: String
         var encoder: String
     }
 
-    /// Called when what is shown of it may have changed.
+    /// The closure called when the state of the recording may have changed.
     var onChange: () -> Void = {}
-    /// Called for each file that is done.
+    /// The closure called for each finished file.
     var onSaved: (Saved) -> Void = { _ in }
-    /// Called for each file that was repaired, with its length in seconds.
+    /// The closure called for each repaired file, with its path and its length in seconds.
     var onRepaired: (String, Double) -> Void = { _, _ in }
-    /// Called with the reason when a recording ends by itself.
+    /// The closure called with the reason when a recording ends by itself.
     var onFailed: (String) -> Void = { _ in }
 
-    /// What is being written now.
+    /// The files being written now.
     private(set) var writing: [Writing] = []
-    /// What is not as it should be, a sentence for people each.
+    /// The problems of the recording, one sentence each, for people.
     private(set) var problems: [String] = []
 
     private let daemon: Daemon
@@ -61,39 +61,40 @@ final class RecordingSession {
     private var sound: Track?
     private var saved: [Saved] = []
     private var endTime = Timestamp.zero
-    /// How many recorders still write.
+    /// The number of recorders that still write.
     private var remaining = 0
     private var starting: [(Result<Void, Refusal>) -> Void] = []
     private var stopping: [([Saved]) -> Void] = []
     private var rotations: PerRole<Int>
     private var startTimer: EventLoop.Timer?
     private var second: EventLoop.Timer?
-    /// The paths of files that are not done, for the daemon after this one.
+    /// The paths of unfinished files, kept on disk for the next start of the daemon.
     private let journal = StateFile("recordings")
     private var unfinished: [String] = []
-    /// Those of them that ended in the middle, for which there has been no room to be repaired in.
+    /// The unfinished files that still lack the room on the disk for their repair.
     private var broken: Set<String> = []
     private var mender: EventLoop.Timer?
-    /// When it is looked again whether there is, in seconds.
+    /// The time until the next check for room, in seconds.
     private var mendDelay = RecordingSession.mendDelays.lowerBound
     private var isMending = false
-    /// What is amiss for as long as it is recorded.
+    /// The problems that last as long as the recording.
     private static let noSound = "The recording has no sound: "
     private static let littleRoom = "There is little room left for the recording."
     private var isEnding = false
-    /// How many threads repair or remux.
+    /// The number of threads that repair or remux.
     private var workers = 0
 
-    /// How long cameras and the microphone may take to be there.
+    /// The time in seconds that cameras and the microphone may take to become ready.
     private static let startTimeout = 3.0
-    /// How soon it is looked again whether there is room for repairs: later each time, since a quota is told by no look.
+    /// The range of the intervals between checks for room, in seconds. Each is longer than the one
+    /// before, since a check does not show a quota.
     private static let mendDelays = 5.0...3600
-    /// How long the end of the daemon waits for files to be done.
+    /// The time in seconds for which the end of the daemon waits for files to be finished.
     private static let endDuration = 3.0
-    /// How long a thread may take that has told that it ends.
+    /// The time that a thread may take to end after it has reported its end.
     private static let joinTimeout = Timestamp(seconds: 1)
 
-    /// Repairs what was left, and waits for requests.
+    /// Repairs the files of an earlier run, then waits for requests.
     init(_ daemon: Daemon, loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
         self.loop = loop
@@ -106,14 +107,14 @@ final class RecordingSession {
         repair()
     }
 
-    /// For how many whole seconds it has been recorded.
+    /// The length of the recording in whole seconds.
     var seconds: Int {
         daemon.state.recording.seconds(at: MonotonicClock.now) ?? 0
     }
 
     // MARK: Requests
 
-    /// Begins a recording; `done` is called when it has begun, or cannot be.
+    /// Starts a recording. Calls `done` when it has begun, or cannot begin.
     func start(_ request: RecordingRequest, done: @escaping (Result<Void, Refusal>) -> Void) {
         let state = daemon.state
         guard state.recording.phase == .off else { return done(.failure(.alreadyRecording)) }
@@ -141,15 +142,15 @@ final class RecordingSession {
         daemon.send(.startRecording(request.pictures, sound: request.hasSound))
     }
 
-    /// Ends the recording; `done` is called with its files when they are on the disk.
+    /// Stops the recording. Calls `done` with its files once they are on the disk.
     func stop(done: @escaping (Result<[Saved], Refusal>) -> Void) {
         guard daemon.state.recording.phase != .off else { return done(.failure(.notRecording)) }
         stopping.append { done(.success($0)) }
         daemon.send(.stopRecording)
     }
 
-    /// At the end of the daemon: waits until the files are done, or for as long as it may take. False when a
-    /// thread still runs.
+    /// Waits at the end of the daemon until the files are finished, at most `endDuration`. Returns
+    /// `false` if a thread still runs.
     func end() -> Bool {
         isEnding = true
         daemon.send(.stopRecording)
@@ -157,7 +158,7 @@ final class RecordingSession {
         while daemon.state.recording.phase != .off, MonotonicClock.now < deadline {
             loop.runOnce(milliseconds: 50)
         }
-        // What is not done is repaired at the next start.
+        // Unfinished files are repaired at the next start.
         for recorder in recorders.values { recorder.leave() }
         microphone?.leave()
         return recorders.isEmpty && microphone == nil && workers == 0
@@ -228,7 +229,8 @@ final class RecordingSession {
         for done in waiting { done(.success(())) }
     }
 
-    /// Ends everything at `time`: the sound first, so that it is in the files to their end.
+    /// Ends all recorders at `time`. The sound ends first, so that the files have it up to their
+    /// end.
     private func end(at time: Timestamp) {
         startTimer?.disarm()
         second?.disarm()
@@ -246,7 +248,7 @@ final class RecordingSession {
         if remaining == 0 { finish() }
     }
 
-    // MARK: What the threads tell
+    // MARK: Reports of the threads
 
     private func handle(_ report: Microphone.Report) {
         switch report {
@@ -259,11 +261,11 @@ final class RecordingSession {
             Log.record.warning("no sound", metadata: ["reason": "\(reason)"])
             daemon.send(.microphone(false))
         case .packet(let packet):
-            // What comes after the end of the pictures would make the files longer.
+            // Sound after the end of the pictures would make the files longer.
             let isOver = daemon.state.recording.phase == .ending && packet.time >= endTime
             if !isOver { for recorder in recorders.values { recorder.take(sound: packet) } }
         case .ended:
-            // It has nothing left to do.
+            // The thread has nothing left to do.
             if let microphone, !microphone.wait(until: MonotonicClock.now + Self.joinTimeout) {
                 microphone.leave()
             }
@@ -288,7 +290,7 @@ final class RecordingSession {
         case .failed(let error, let movie):
             Log.record.error("recording", metadata: ["reason": "\(error)"])
             if let movie {
-                // It lacks its index, which is added afterwards, or by the next start.
+                // The file lacks its index, which is added later, or at the next start.
                 writing.removeAll { $0.path == movie.path }
                 if error.code == .noSpace { broken.insert(movie.path) }
                 saved.append(Saved(picture: picture, movie: movie))
@@ -313,7 +315,7 @@ final class RecordingSession {
         onSaved(file)
     }
 
-    /// The recording ends by itself.
+    /// Ends the recording because of a failure.
     private func fail(_ reason: String) {
         guard daemon.state.recording.phase == .running else { return }
         problems.append(
@@ -326,7 +328,7 @@ final class RecordingSession {
         daemon.send(.stopRecording)
     }
 
-    /// All files are done.
+    /// Completes the recording once all files are finished.
     private func finish() {
         recorders = [:]
         writing = []
@@ -356,7 +358,7 @@ final class RecordingSession {
         saved = files
         problems += failures.map { "A file stays Matroska: \($0)" }
         workers -= 1
-        // Those are told of when they are repaired.
+        // Broken files are reported once repaired.
         for file in files where !broken.contains(file.movie.path) { onSaved(file) }
         settle()
     }
@@ -382,9 +384,9 @@ final class RecordingSession {
         daemon.send(.recordingTick)
     }
 
-    /// Tells recorders how their cameras are mounted.
+    /// Passes the rotation of the cameras on to the recorders.
     private func follow() {
-        // Who asks for privacy, or locks the screen, does not want to be heard either.
+        // A user who asks for privacy, or locks the screen, does not want to be heard either.
         microphone?.pause(!daemon.state.suspensions.isEmpty)
         let now = daemon.rotations
         for role in Role.allCases where now[role] != rotations[role] {
@@ -395,7 +397,7 @@ final class RecordingSession {
 
     // MARK: Repair
 
-    /// Writes down that the file at `path` is not done, or is.
+    /// Adds `path` to the journal of unfinished files, or removes it.
     private func remember(_ path: String, _ isUnfinished: Bool) {
         unfinished.removeAll { $0 == path }
         if isUnfinished { unfinished.append(path) }
@@ -406,7 +408,7 @@ final class RecordingSession {
         }
     }
 
-    /// Repairs what was being written when the daemon before this one died.
+    /// Repairs the files that were being written when the daemon last ended unexpectedly.
     private func repair() {
         let text = (try? journal?.load()) ?? nil
         unfinished = text?.split(separator: "\n").map(String.init) ?? []
@@ -422,10 +424,10 @@ final class RecordingSession {
         }
     }
 
-    /// Repairs what has ended in the middle, as far as there is room for that now; nothing while it is recorded.
+    /// Repairs broken files as far as there is room for it now. Does nothing during a recording.
     private func mend() {
         guard !isEnding, !isMending, !broken.isEmpty else { return }
-        guard daemon.state.recording.phase == .off else { return }  // Its end comes here again.
+        guard daemon.state.recording.phase == .off else { return }  // Its end calls this again.
         isMending = true
         let paths = broken.sorted()
         let mailbox = loop.mailbox
@@ -460,13 +462,13 @@ final class RecordingSession {
             if isNews {
                 Log.record.warning("not repaired", metadata: ["reason": "\(error)"])
             }
-            // With more room it may be.
+            // The repair may succeed with more room.
             if error.code == .noSpace {
                 broken.insert(path)
                 if !isMending { mender?.arm(after: mendDelay) }
                 return
             }
-            // Its disk may come back; the next start looks again.
+            // The disk may come back; the next start tries again.
             if wasBroken { return }
             if error.code != .notFound { problems.append("\(path) cannot be repaired: \(error)") }
         }
@@ -474,7 +476,7 @@ final class RecordingSession {
         onChange()
     }
 
-    /// Runs `body` on a thread of its own, which takes as long as the disk does.
+    /// Runs `body` on a thread of its own, since the disk may take long.
     private func run(_ name: String, _ body: @escaping @Sendable () -> Void) {
         workers += 1
         do throws(SystemError) {
@@ -487,7 +489,7 @@ final class RecordingSession {
 }
 
 extension RecordingError {
-    /// What others are told: a word for what they can do something about, else a sentence for people.
+    /// The reason for clients: a word for failures that the user can remedy, otherwise a sentence.
     var word: String {
         switch code {
         case .noSpace: "NoSpace"
@@ -498,18 +500,18 @@ extension RecordingError {
 }
 
 extension RecordedPicture {
-    /// The camera's own picture.
+    /// Creates the recorded picture of a camera.
     init(_ role: Role) { self = role == .back ? .back : .front }
 }
 
 extension Daemon {
-    /// By how many degrees clockwise each camera's picture is turned to stand upright.
+    /// The clockwise rotation in degrees that turns each camera's picture upright.
     fileprivate var rotations: PerRole<Int> {
         PerRole(back: state.cameras.back.rotation, front: state.cameras.front.rotation)
     }
 }
 
-/// "2026-11-21_143005.123", the local time.
+/// Returns the local time in the form "2026-11-21_143005.123".
 private func localTime() -> String {
     var now = timespec()
     clock_gettime(CLOCK_REALTIME, &now)

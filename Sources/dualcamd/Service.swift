@@ -6,7 +6,7 @@ import Frames
 import Logging
 import Platform
 
-/// The daemon on the session bus: calls become events, the state becomes properties.
+/// The daemon's objects on the session bus: calls become events, the state becomes properties.
 @MainActor
 final class Service {
     fileprivate let daemon: Daemon
@@ -16,18 +16,18 @@ final class Service {
     private let capture: CaptureService
     private let photos: PhotoService
     private let library: LibraryService
-    /// Calls of Start and Stop that are answered when it is done.
+    /// The calls of Start and Stop that wait for their reply.
     private var starting: [Invocation] = []
     private var stopping: [Invocation] = []
-    /// Calls of SelectLens, which are answered when nothing gets ready any more.
+    /// The calls of SelectLens, which get their reply once no lens is incoming any more.
     private var selecting: [(role: Role, call: Invocation)] = []
     private var reported = ""
     private let configurationFile: String
-    /// What is wrong with the configuration, a sentence for people each.
+    /// The problems of the configuration, one sentence each, for people.
     var configurationProblems: [String] = [] { didSet { refresh() } }
 
-    /// Exports the objects on `connection`; they show the state of `daemon` from then on.
-    /// `configurationFile` is the one that the command line names, where it does.
+    /// Exports the objects on `connection`. From then on they show the state of `daemon`.
+    /// `configurationFile` is the file named on the command line, if any.
     init(
         _ daemon: Daemon,
         _ recording: RecordingSession,
@@ -37,7 +37,7 @@ final class Service {
         configurationFile: String?
     ) {
         self.daemon = daemon
-        // Whoever asks works elsewhere.
+        // Clients may have another working directory.
         self.configurationFile = configurationFile.map(absolutePath) ?? ""
         server = ObjectServer(on: connection, managing: DualCam.path)
         pro = ProService(daemon, on: server)
@@ -77,10 +77,10 @@ final class Service {
         recording.onChange = { [unowned self] in refresh() }
     }
 
-    /// Takes over what the daemon was configured to anew and no event tells of.
+    /// Takes over configuration changes that no event reports.
     func reconfigure() { library.reconfigure() }
 
-    /// Ends what it has threads for; whether they have ended.
+    /// Ends the service's threads. Returns `true` if they have ended in time.
     func end() -> Bool { library.end() }
 
     private func path(_ role: Role) -> ObjectPath {
@@ -89,7 +89,7 @@ final class Service {
 
     // MARK: Properties
 
-    /// What is wrong, a sentence each.
+    /// All present problems, one sentence each.
     var problems: [String] {
         var problems = configurationProblems
         let reason = daemon.state.nodeProblem
@@ -104,7 +104,7 @@ final class Service {
                 let name = daemon.configuration.output.node(of: role).name
                 problems.append("The camera \(name) is not on PipeWire: \(camera.node.problem)")
             }
-            // What keeps cameras closed on purpose is no problem.
+            // A camera that is closed on purpose is not a problem.
             if camera.phase == .interrupted, daemon.state.suspensions.isEmpty {
                 let notice = Notice(camera.interruption)?.text(for: role) ?? ""
                 problems.append("\(notice) (\(role.rawValue)): \(camera.reason)")
@@ -203,7 +203,7 @@ final class Service {
         ]
     }
 
-    /// Shows the state as it is now; the server tells watchers what differs.
+    /// Updates the properties to the present state. The server notifies clients of changes.
     private func refresh() {
         server.set(streamProperties, of: .stream, at: DualCam.path)
         server.set(sceneProperties, of: .scene, at: DualCam.path)
@@ -262,7 +262,7 @@ final class Service {
         daemon.send(event)
     }
 
-    /// Answers the calls of Start and Stop that are done, or cannot be.
+    /// Replies to the calls of Start and Stop that are complete, or have failed.
     private func answerWaiting() {
         let state = daemon.state
         if !starting.isEmpty, state.isActive || !state.nodeProblem.isEmpty || state.isSettled {
@@ -293,7 +293,7 @@ final class Service {
         for (_, call) in done { call.reply() }
     }
 
-    /// Whether the pictures may trade places now.
+    /// Returns `true` if the pictures may be swapped now.
     private func mayChange(from isSwapped: Bool, to isToBe: Bool) -> Bool {
         isSwapped == isToBe || daemon.state.recording.phase == .off
             || daemon.configuration.capture.allowsSwapWhileRecording
@@ -342,7 +342,7 @@ final class Service {
         }
     }
 
-    /// Milliseconds that a zoom takes, where nobody says how many, and at most.
+    /// The default and the longest duration of a zoom, in milliseconds.
     private static let (zoomRamp, longestRamp) = (250, 60_000)
 
     private func selectLens(_ role: Role, _ call: Invocation) throws(DBusError) {
@@ -496,19 +496,19 @@ final class Service {
 }
 
 extension DBusError {
-    /// The user does not want it.
+    /// The error for a swap that the configuration does not allow during a recording.
     fileprivate static var swapLocked: DBusError {
         .locked("allow-swap-while-recording is off, and a recording is being made.")
     }
 }
 
 extension State {
-    /// Whether the stream is stopped and all is done that belongs to it.
+    /// `true` if the stream is stopped, and stopping is complete.
     fileprivate var isSettled: Bool { !isStarted && !isStopping }
 }
 
 extension Service {
-    /// How the daemon is, in one line for people: what `systemctl --user status` shows.
+    /// The state of the daemon in one line for people, which `systemctl --user status` shows.
     var status: String {
         let problem = problems.first.map { " — \($0)" } ?? ""
         let output = daemon.configuration.output

@@ -4,8 +4,8 @@ import DualCamCore
 import Logging
 import Platform
 
-/// Closes cameras while nobody may be filmed: the machine sleeps, the session is locked or another
-/// one is in front. Tells how the device is held while one is open.
+/// Closes the cameras while filming is not allowed: during sleep, or while the session is locked or
+/// in the background. Reports how the device is held while a camera is open.
 @MainActor
 final class Session {
     private let daemon: Daemon
@@ -13,10 +13,10 @@ final class Session {
     private var login: Login?
     private var sensor: SensorProxy?
     private var screenSavers: ScreenSavers?
-    /// Each knows of locks that the other does not.
+    /// Kept separately, since each source reports locks that the other does not.
     private var isAway = (login: false, screen: false)
 
-    /// Watches from now on, on the session bus and, where there is one, the system bus.
+    /// Watches the session bus and, if there is one, the system bus.
     init(_ daemon: Daemon, on connection: BusConnection, loop: EventLoop) {
         self.daemon = daemon
         screenSavers = ScreenSavers(on: connection) { [unowned self] isActive in
@@ -33,7 +33,7 @@ final class Session {
             sensor = SensorProxy(on: system) { event in
                 switch event {
                 case .available(let isThere): daemon.send(.sensorFound(isThere))
-                // Lying flat, it is held as it was.
+                // A device that lies flat keeps its last orientation.
                 case .orientation(let word):
                     if let orientation = DeviceOrientation(rawValue: word) {
                         daemon.send(.orientationSensed(orientation))
@@ -51,7 +51,7 @@ final class Session {
         }
     }
 
-    /// Lets the machine sleep once the cameras are closed for it.
+    /// Lets the machine sleep once the cameras are closed.
     private func letSleep() {
         let state = daemon.state
         guard state.suspensions.contains(.asleep), !state.cameras.back.mayBeOpen,

@@ -2,7 +2,7 @@ import DualCamCore
 import Logging
 import Platform
 
-/// Keeps what survives a restart, where the configuration asks for it.
+/// Stores the state that survives a restart, if the configuration asks for it.
 @MainActor
 final class StateStore {
     private let daemon: Daemon
@@ -10,10 +10,12 @@ final class StateStore {
     private var timer: EventLoop.Timer?
     private var stored: SavedState?
 
-    /// Seconds from a change until it is stored: a dial that is turned is not stored at each click.
+    /// The delay from a change until it is stored, in seconds, so that not every click of a dial is
+    /// stored.
     private static let delay = 1.0
 
-    /// Has the daemon, which has not started, be as it was; and saves its state from now on.
+    /// Restores the state of the daemon, which must not have started yet, and stores it from now
+    /// on.
     init(_ daemon: Daemon, loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
         timer = try loop.timer { [unowned self] in store() }
@@ -36,7 +38,7 @@ final class StateStore {
         }
     }
 
-    /// Stores the state, where it is not stored yet.
+    /// Stores the state unless it is stored already.
     func store() {
         timer?.disarm()
         let saved = SavedState(daemon.state)

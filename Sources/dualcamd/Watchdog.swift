@@ -1,19 +1,20 @@
 import Platform
 
-/// Tells systemd that the daemon lives, for as long as both loops go round: the main one, whose
-/// timer this is, and the composite thread's, which has answered since the time before.
+/// Notifies systemd that the daemon is alive, as long as both event loops run: the main thread's,
+/// which runs this timer, and the composite thread's, which must have answered since the last
+/// notification.
 @MainActor
 final class Watchdog {
     private let daemon: Daemon
     private var timer: EventLoop.Timer?
     private var hasAnswered = true
 
-    /// Notifies systemd when it wants that; else does nothing.
+    /// Starts the notifications if systemd asks for them; otherwise does nothing.
     init(_ daemon: Daemon, loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
         guard let interval = Supervisor.watchdogInterval else { return }
         timer = try loop.timer { [unowned self] in
-            // Silence is what brings the restart.
+            // Without a notification systemd restarts the daemon.
             if hasAnswered { Supervisor.keepAlive() }
             hasAnswered = false
             daemon.pingFrames { self.hasAnswered = true }
@@ -22,6 +23,6 @@ final class Watchdog {
         timer?.arm(after: interval / 3)
     }
 
-    /// Notifies systemd no more.
+    /// Ends the notifications.
     func stop() { timer = nil }
 }

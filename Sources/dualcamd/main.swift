@@ -8,7 +8,7 @@ import Library
 import Logging
 import Platform
 
-/// What the daemon is told on its command line.
+/// The options of the command line.
 struct Options: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dualcamd",
@@ -19,14 +19,14 @@ struct Options: ParsableCommand {
 
     @Option(help: "Read this file instead of the user's or the system's dualcam.toml.")
     var config: String?
-    /// A daemon's own: be its maker of thumbnails, "asked" or "idle".
+    /// Makes the process a thumbnail worker, which the daemon starts: "asked" or "idle".
     @Option(help: .hidden) var thumbnails: String?
 }
 
-/// Runs the daemon until it is told to end, or the session bus is gone.
+/// Runs the daemon until a signal ends it or the session bus is gone.
 @MainActor
 func run(_ options: Options) throws {
-    // First of all, so that no thread of any library is ever interrupted by one.
+    // First, so that the signal never interrupts a thread of any library.
     signal(SIGPIPE, SIG_IGN)
     Memory.givePicturesBack()
     let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
@@ -80,7 +80,7 @@ func run(_ options: Options) throws {
     Supervisor.stopping(status: "Ending")
     watchdog.stop()
     stateStore.store()
-    // Both together stay within the unit's TimeoutStopSec.
+    // Both waits together stay within the unit's TimeoutStopSec.
     let deadline = MonotonicClock.now + Timestamp(seconds: 3.5)
     let isRecorded = recording.end()
     let areMoviesDone = live.end(by: deadline)
@@ -88,13 +88,13 @@ func run(_ options: Options) throws {
     let hasEnded = daemon.end() && isRecorded && areMoviesDone && isListed
     if connection.isConnected { connection.flush() }
     guard hasEnded else {
-        // Not `exit`, which undoes what the thread may still use.
+        // Not `exit`: its cleanup would affect threads that still run.
         _exit(EXIT_SUCCESS)
     }
 }
 
-/// The configuration as the file says it, `nil` when it cannot be used; and what is wrong with it, a
-/// sentence each.
+/// Returns the configuration that the file describes, or `nil` if it is unusable, and the problems
+/// found in it, one sentence each.
 func readConfiguration(_ path: String?) -> (Configuration?, problems: [String]) {
     do {
         guard let file = try ConfigurationFile.load(override: path) else {

@@ -1,13 +1,14 @@
 import Foundation
 import Glibc
 
-/// Counts what a program allocates, by thread: a library that is loaded before all others (allocations.c).
+/// A counter of a program's allocations by thread: a library loaded before all others
+/// (allocations.c).
 struct AllocationCounter {
     private static let byteCount = 256 * 16
     private let library: String
     private let file: String
 
-    /// What a program has to have in its environment to be counted.
+    /// The environment variables of a program whose allocations are counted.
     var environment: [String: String] { ["LD_PRELOAD": library, "ALLOCATIONS": file] }
 
     /// Builds the library in `directory`.
@@ -20,7 +21,7 @@ struct AllocationCounter {
         try Data(count: Self.byteCount).write(to: URL(fileURLWithPath: file))
     }
 
-    /// Allocations so far by the name of their thread.
+    /// Returns the number of allocations so far, by thread name.
     func counts(_ process: Watched) -> [String: Int] {
         let names = process.threadNames
         var counts: [String: Int] = [:]
@@ -30,7 +31,7 @@ struct AllocationCounter {
         return counts
     }
 
-    /// Allocations so far of all threads.
+    /// The number of allocations so far, of all threads.
     var total: Int { entries.reduce(0) { $0 + $1.count } }
 
     private var entries: [(thread: Int, count: Int)] {

@@ -5,38 +5,38 @@ import Foundation
 import Frames
 import Platform
 
-/// The inputs: what two cameras of 1920x1080 at 30 frames a second would deliver, in files.
+/// The inputs: files with what two cameras of 1920x1080 at 30 frames per second would deliver.
 ///
-/// A picture with detail, in which something moves, under the noise of a sensor; the same frames for
-/// all who are measured. Made once, and looked over each time.
+/// A picture with detail and movement, under the noise of a sensor; all programs measured get the
+/// same frames. Created once, and checked before each use.
 struct Clips {
-    /// One clip of JPEGs, 4:2:2.
+    /// A clip of JPEGs, 4:2:2.
     enum Motion: String, CaseIterable {
-        /// About 100 kB a frame: much light.
+        /// About 100 kB per frame: much light.
         case clean
-        /// About 380 kB a frame: little light.
+        /// About 380 kB per frame: little light.
         case noisy
 
-        /// Bytes a frame, on average.
+        /// The mean size of a frame, in bytes.
         var frameBytes: Int { self == .clean ? 100_000 : 380_000 }
     }
 
     static let size = Size(width: 1920, height: 1080)
     static let rate = 30
-    /// Sizes whose cost is compared.
+    /// The sizes whose cost is compared.
     static let sizes = [
         Size(width: 856, height: 480), Size(width: 1280, height: 720), size,
         Size(width: 3840, height: 2160),
     ]
-    /// Different frames of JPEG clips, and of raw ones.
+    /// The number of different frames in JPEG clips, and in raw ones.
     static let (motionFrames, rawFrames) = (60, 16)
-    /// Frames of the files that players read, which cannot all begin anew.
+    /// The number of frames in the files for players, since not all of these can loop.
     static let movieFrames = 300
 
-    /// Where the files are.
+    /// The directory of the files.
     let directory: String
 
-    /// The clips in `directory`, which are made where they are missing.
+    /// Opens the clips in `directory`, and creates those that are missing.
     init(in directory: String) throws {
         self.directory = directory
         try FileManager.default.createDirectory(
@@ -50,22 +50,22 @@ struct Clips {
         try Data(first.jpegs()[0]).write(to: URL(fileURLWithPath: still))
     }
 
-    /// The JPEGs of `motion`, one behind the other.
+    /// Returns the path of the JPEGs of `motion`, one after the other.
     func jpegs(_ motion: Motion) -> String { "\(directory)/\(motion.rawValue).mjpeg" }
-    /// The same as a movie of `movieFrames`, for players.
+    /// Returns the path of the same as a movie of `movieFrames`, for players.
     func movie(_ motion: Motion) -> String { "\(directory)/\(motion.rawValue).avi" }
-    /// A few JPEGs of `size`, under the same noise at every size.
+    /// Returns the path of a few JPEGs of `size`, with the same noise at every size.
     func jpegs(_ size: Size) -> String { "\(directory)/\(size).mjpeg" }
-    /// One JPEG.
+    /// The path of a single JPEG.
     var still: String { "\(directory)/still.jpg" }
-    /// Frames of `format` without any header, one behind the other.
+    /// Returns the path of frames of `format` without any header, one after the other.
     func raw(_ format: PixelFormat) -> String { "\(directory)/clip.\(format)".lowercased() }
-    /// The same as a file each, the number in the place of "%02d".
+    /// Returns the pattern of the same frames in a file each, with "%02d" for the number.
     func rawPattern(_ format: PixelFormat) -> String {
         "\(directory)/\(format)".lowercased() + "-%02d.raw"
     }
 
-    /// Whether the files are what they are to be: the sizes of frames, and how many there are.
+    /// Checks the files: the sizes of frames, and their number.
     private func check(_ motion: Motion) throws {
         let frames = try ClipFile(jpegs(motion)).jpegs()
         let mean = frames.reduce(0) { $0 + $1.count } / max(1, frames.count)
@@ -75,7 +75,7 @@ struct Clips {
                 "\(jpegs(motion)) has \(frames.count) frames of \(mean) bytes; remove it"
             )
         }
-        // Players work as many frames a second as the file says.
+        // Players take the frame rate from the file.
         let told = try Usage.of(
             "ffprobe",
             words("-v error -show_entries stream=r_frame_rate,nb_frames -of csv=p=0") + [
@@ -92,7 +92,7 @@ struct Clips {
     private func make(_ motion: Motion) throws {
         guard !exists(movie(motion)) else { return }
         say("making \(movie(motion))")
-        // As much noise as it takes to reach the size.
+        // Enough noise to reach the size.
         var (least, most) = (0.0, 24.0)
         let pictures = try Pictures()
         for _ in 0..<10 {
@@ -113,7 +113,7 @@ struct Clips {
         )
     }
 
-    /// Makes the JPEGs of `size` where they are missing.
+    /// Creates the JPEGs of `size` if they are missing.
     func make(_ size: Size) throws {
         guard !exists(jpegs(size)) else { return }
         say("making \(jpegs(size))")
@@ -167,7 +167,7 @@ private final class Pictures {
             guard case .frame(let frame) = event else {
                 throw BenchError("the test picture does not come")
             }
-            // Its memory is lent for a while only.
+            // A copy, since the frame's memory is only lent.
             let copy = FrameBuffer(byteCount: frame.layout.byteCount)
             copy.bytes.copyMemory(
                 from: UnsafeRawBufferPointer(
@@ -191,7 +191,7 @@ private final class Pictures {
 
     deinit { tjDestroy(compressor) }
 
-    /// Frame `index` as a JPEG, 4:2:2 in full range, under `noise` (its deviation in luma).
+    /// Returns frame `index` as a JPEG, 4:2:2 in full range, with `noise` (its deviation in luma).
     func jpeg(at index: Int, noise: Double) throws -> Data {
         let frame = frames[index]
         let (width, height) = (frame.layout.size.width, frame.layout.size.height)
@@ -212,7 +212,7 @@ private final class Pictures {
                     random ^= random << 13
                     random ^= random >> 7
                     random ^= random << 17
-                    // Four bytes' sum: close enough to what a sensor does.
+                    // The sum of four bytes is close enough to the noise of a sensor.
                     let sum = (random & 0xff) + (random >> 8 & 0xff) + (random >> 16 & 0xff)
                     let four = Int(sum + (random >> 24 & 0xff)) - 510
                     let level = (Double(row[x]) - black) * 255 / span + (black == 128 ? 128 : 0)
@@ -254,7 +254,7 @@ private final class Pictures {
     }
 }
 
-/// A file in memory, all of it there before it is read.
+/// A file in memory, fully loaded in advance.
 final class ClipFile {
     let bytes: UnsafeMutableRawBufferPointer
 
@@ -266,7 +266,8 @@ final class ClipFile {
 
     deinit { bytes.deallocate() }
 
-    /// The JPEGs in it, from start marker to end marker: entropy-coded bytes hold neither.
+    /// Returns the JPEGs in the file, from start marker to end marker: entropy-coded bytes hold
+    /// neither.
     func jpegs() -> [UnsafeRawBufferPointer] {
         var result: [UnsafeRawBufferPointer] = []
         var start = 0
@@ -283,7 +284,7 @@ final class ClipFile {
     }
 }
 
-/// Why the bench cannot go on.
+/// The reason why the bench cannot continue.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

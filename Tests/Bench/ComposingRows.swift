@@ -3,13 +3,15 @@ import Engine
 import Frames
 import Glibc
 
-/// What drawing costs beside copying, on one thread: processor time of the two in alternation.
+/// The cost of drawing compared with copying, on one thread: the processor time of each in
+/// alternation.
 struct ComposingRows {
     let clips: Clips
     let pairs: Int
     private let frames = 60
 
-    /// Two raw cameras: at rest, and in the middle of a swap, beside one copy of the output.
+    /// Returns rows for two raw cameras, at rest and in the middle of a swap, relative to one copy
+    /// of the output.
     func rows() throws -> [Row] {
         let clip = try ClipFile(clips.raw(.yuyv))
         let layout = FrameLayout(size: Clips.size, format: .yuyv)
@@ -51,7 +53,7 @@ struct ComposingRows {
                 output.next().update(from: from, count: output.byteCount)
             }
         }
-        // Whatever is allocated once is there from here on.
+        // A first round makes all one-time allocations.
         for scene in scenes { _ = compose(scene) }
         var copies: [Double] = []
         var costs: [[Double]] = scenes.map { _ in [] }
@@ -67,7 +69,7 @@ struct ComposingRows {
         ]
     }
 
-    /// Milliseconds of this thread's processor time that `draw` takes for one frame.
+    /// Returns the processor time of this thread that `draw` takes for one frame, in milliseconds.
     private func time(_ draw: (Int) -> Void) -> Double {
         func now() -> Double {
             var time = timespec()

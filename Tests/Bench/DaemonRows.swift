@@ -5,18 +5,18 @@ import Frames
 import Platform
 import TestSupport
 
-/// What the daemon costs and how soon it answers: the real one, in a session of its own.
+/// The cost and the response times of the real daemon, in a session of its own.
 struct DaemonRows {
     let clips: Clips
     let pairs: Int
 
-    /// The text of a configuration with both cameras showing `motion`.
+    /// Returns a configuration in which both cameras show `motion`.
     static func configuration(_ clips: Clips, _ motion: Clips.Motion) -> String {
         let rows = DaemonRows(clips: clips, pairs: 1)
         return rows.configuration(rows.movie(motion))
     }
 
-    /// The text of a configuration with both cameras from `source`.
+    /// Returns a configuration in which both cameras show `source`.
     private func configuration(
         _ source: String,
         size: Size = Clips.size,
@@ -43,7 +43,8 @@ struct DaemonRows {
 
     // MARK: Beside GStreamer
 
-    /// Processor time a frame of the whole daemon, and of GStreamer with `pipewiresink`.
+    /// Returns the processor time per frame of the whole daemon, and of GStreamer with
+    /// `pipewiresink`.
     func load(_ motion: Clips.Motion) throws -> [Row] {
         var own: [Double] = []
         var peer: [Double] = []
@@ -74,7 +75,7 @@ struct DaemonRows {
         ]
     }
 
-    /// Milliseconds of processor time a frame that `reader` gets, over three seconds.
+    /// Returns the processor time in milliseconds per frame that `reader` gets, over three seconds.
     private func cost(_ process: Watched, _ reader: StreamReader) throws -> Double {
         defer { reader.close() }
         try settle(reader)
@@ -91,7 +92,8 @@ struct DaemonRows {
 
     // MARK: Time
 
-    /// From the camera's time stamp to the consumer, and from the reply to a swap to its first frame.
+    /// Returns the delay from the camera's time stamp to the consumer, and from the reply to a swap
+    /// to its first frame.
     func delays() throws -> [Row] {
         var delays: [Double] = []
         var swaps: [Double] = []
@@ -106,7 +108,7 @@ struct DaemonRows {
             let decoding = try daemon.statistic("decode", "back", "p50") / 1000
             delays = all.map { $0 - decoding }
         }
-        // Pictures in which nothing moves, so that what changes is the swap.
+        // Pictures without movement, so that only the swap changes them.
         let still = "file:\(path(clips.still))"
         try Daemon.with(configuration(still, more: "[scene]\nswap-duration-ms = 300")) { daemon in
             let reader = try StreamReader("dualcam", in: daemon.session, copies: true)
@@ -143,7 +145,7 @@ struct DaemonRows {
         ]
     }
 
-    /// From exec to READY, and from a consumer's link to its first frame.
+    /// Returns the time from exec to READY, and from a consumer's link to its first frame.
     func starts() throws -> [Row] {
         var ready: [Double] = []
         var first: [Double] = []
@@ -169,16 +171,16 @@ struct DaemonRows {
         ]
     }
 
-    // MARK: What it takes of the machine
+    // MARK: Resources
 
-    /// At rest, and while it streams.
+    /// Returns the use of resources at rest and while streaming.
     func rest() throws -> [Row] {
         var rows: [Row] = []
         try Daemon.with(configuration(movie(.clean))) { daemon in
             let process = daemon.watched
             pause(1.5)
             let frames = try captured(daemon)
-            // What is asked of it wakes it, too; so nothing is from here on.
+            // Requests wake the daemon, too, so none is sent from here on.
             pause(0.5)
             let before = process.wakeups
             pause(8)
@@ -203,7 +205,7 @@ struct DaemonRows {
             defer { reader.close() }
             try settle(reader, frames: 90)
             let streaming = process.memory
-            // What FFmpeg brings is loaded for files alone, which are here in place of cameras.
+            // The libraries of FFmpeg are loaded only for files, which stand in for cameras here.
             let brought = process.files.reduce(0) { sum, file in
                 let isNew = files[file.key] == nil && file.key.contains(".so")
                 return sum + (isNew ? file.value : 0)
@@ -229,9 +231,9 @@ struct DaemonRows {
         }
     }
 
-    /// Calls of malloc and its kin a frame, on the threads that frames pass.
+    /// Returns the calls of malloc and related functions per frame, on the threads of the pipeline.
     func allocations() throws -> [Row] {
-        // Of frames in memory: how many more for sixty frames more.
+        // Of frames in memory: the additional allocations for sixty more frames.
         let totals = try [60, 120].map { frames in
             let counter = try AllocationCounter(in: clips.directory)
             _ = try Usage.of(
@@ -263,7 +265,7 @@ struct DaemonRows {
             pause(4)
             let after = counter.counts(daemon.watched)
             let frames = Double(max(1, reader.count - first))
-            // The threads of cameras read files here, which libavformat allocates for.
+            // The threads of cameras read files here, for which libavformat allocates.
             for (name, thread, target) in [
                 ("daemon: allocations a frame, compositing", "composite", 0.0),
                 ("  capturing from a file (back)", "capture-back", nil),
@@ -293,7 +295,8 @@ struct DaemonRows {
         return rows
     }
 
-    /// How the cost grows with consumers, and with the picture.
+    /// Returns the growth of the cost with the number of consumers, and with the size of the
+    /// picture.
     func growth() throws -> [Row] {
         var growth: [Double] = []
         try Daemon.with(configuration(movie(.clean))) { daemon in
@@ -314,7 +317,7 @@ struct DaemonRows {
         return [Row("1 → 8 consumers: growth of processor time", "%", target: 10, growth)]
     }
 
-    /// A stream of 3840x2160 out of two 1080p cameras.
+    /// Returns rows for a stream of 3840x2160 from two 1080p cameras.
     func large() throws -> [Row] {
         var dropped = 0.0
         var replaced = 0.0
@@ -330,8 +333,8 @@ struct DaemonRows {
                     + daemon.statistic("drops", "front", "damaged")
                     + daemon.statistic("drops", "back", "replaced")
             }
-            // Two cameras are not in step: of the inset's frames now and then two come between two of
-            // the output's, as far apart as they were taken.
+            // The two cameras are not in step: now and then two of the inset's frames fall between
+            // two of the output's, as far apart as they were captured.
             func insets() throws -> Double { try daemon.statistic("drops", "front", "replaced") }
             let replacedBefore = try insets()
             let (before, first, start) = (try losses(), reader.count, MonotonicClock.now)

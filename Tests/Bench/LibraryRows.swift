@@ -5,13 +5,14 @@ import Frames
 import Platform
 import TestSupport
 
-/// How soon the daemon tells what is in a large library.
+/// The time that the daemon takes to list a large library.
 struct LibraryRows {
     let pairs: Int
 
     private static let count = 10_000
 
-    /// From the call to the answer, in a daemon that was asked for nothing yet, and then.
+    /// Returns the time from the call to the reply, for the first call to a daemon and for later
+    /// ones.
     func rows() throws -> [Row] {
         var (first, page, all): ([Double], [Double], [Double]) = ([], [], [])
         try PrivateSession.with([.bus]) { session in

@@ -1,17 +1,17 @@
 import Frames
 import Glibc
 
-/// What composing costs, without PipeWire: processor time an output frame, of whole processes, less what
-/// reading the input takes.
+/// The cost of composing without PipeWire: the processor time of whole processes per output frame,
+/// minus that of reading the input.
 struct OfflineRows {
     let clips: Clips
     let pairs: Int
     let frames: Int
     let isQuick: Bool
-    /// The binary that our own sides run in: this one.
+    /// The binary in which DualCam's own sides run: this one.
     let program = "/proc/self/exe"
 
-    /// The rows of `input`, with targets where there are.
+    /// Returns the rows of `input`, with targets if there are any.
     func rows(
         _ input: Input,
         gstreamer: Double? = nil,
@@ -41,7 +41,7 @@ struct OfflineRows {
             peers[.ffmpeg, default: []].append(
                 try cost(.ffmpeg, input, .compose) - reading.ffmpeg
             )
-            // No target is set beside these.
+            // These have no target.
             guard !isQuick, pair < 2 else { continue }
             cheap[.gstreamer, default: []].append(
                 try cost(.gstreamer, input, .composeCheaply) - reading.gstreamer
@@ -85,7 +85,8 @@ struct OfflineRows {
         return rows
     }
 
-    /// What a pixel costs at several sizes, of cameras as large as the output, beside 1080p.
+    /// Returns the cost per pixel at several sizes relative to 1080p, with cameras as large as the
+    /// output.
     func sizes() throws -> [Row] {
         for size in Clips.sizes { try clips.make(size) }
         var costs: [[Double]] = Clips.sizes.map { _ in [] }
@@ -113,7 +114,7 @@ struct OfflineRows {
         }
     }
 
-    /// Seconds of processor time.
+    /// Returns the processor time in seconds.
     private func cost(_ side: Side, _ input: Input, frames: Int) throws -> Double {
         let arguments = [
             "--side", side.rawValue, "--clip", input.path(clips), "--frames", "\(frames)",
@@ -126,9 +127,10 @@ struct OfflineRows {
         return try Usage.of(program, arguments).processor
     }
 
-    // MARK: Whether the peers do the same
+    // MARK: Check of the pictures
 
-    /// Whether all make the same picture, but for the inset's frame, which is ours alone.
+    /// Checks that all programs make the same picture, except for the decoration of the inset,
+    /// which only DualCam has.
     private func check(_ input: Input) throws {
         let own = "\(clips.directory)/dualcam.yuy2"
         _ = try Usage.of(
@@ -150,9 +152,9 @@ struct OfflineRows {
         }
     }
 
-    /// How alike two packed pictures are (PSNR of luma and chroma together) of two packed pictures: of the main picture, left of
-    /// the inset and below, and of the inset, away from its edges and its icon. The other one may be in
-    /// full range.
+    /// Returns the similarity of two packed pictures (PSNR of luma and chroma together): of the
+    /// main picture, left of the inset and below it, and of the inset, away from its edges and its
+    /// icon. The other picture may be in full range.
     private func likeness(
         _ one: String,
         _ other: String,

@@ -1,27 +1,27 @@
 import Frames
 
-/// Programs that can do what DualCam does, told to do it as people write it, and in the cheapest way that
-/// we found.
+/// Programs that can do the work of DualCam, with command lines as people write them, and with the
+/// cheapest ones found.
 ///
-/// They may leave JPEG's full range as it is, which is less than DualCam does: its stream is in limited
-/// range, as consumers expect of a camera.
+/// They may leave JPEG's full range as it is, which is less work than DualCam's: its stream is in
+/// limited range, as consumers expect of a camera.
 enum Peer: String, CaseIterable {
     case gstreamer
     case ffmpeg
 
-    /// What a run does.
+    /// The task of a run.
     enum Task: Equatable {
-        /// Reads both cameras' clips, and does nothing with them.
+        /// Reads both cameras' clips and discards them.
         case read
-        /// Composes, and throws the output away; told nothing but what to do.
+        /// Composes and discards the output, with the plain command line.
         case compose
-        /// The same, told how it is cheapest.
+        /// The same, with the cheapest command line.
         case composeCheaply
-        /// Composes one frame, and writes it to this file.
+        /// Composes one frame and writes it to this file.
         case picture(String)
     }
 
-    /// The program and its arguments for `task` on `count` frames of two cameras.
+    /// Returns the program and its arguments for `task` on `count` frames of two cameras.
     func command(
         _ input: Input,
         _ clips: Clips,
@@ -38,9 +38,9 @@ enum Peer: String, CaseIterable {
         }
     }
 
-    /// GStreamer's arguments for the same as a node of PipeWire called "gstreamer", in real time; at its
-    /// cheapest, since `compositor` and `pipewiresink` do not come to terms on buffers without
-    /// `videoconvert` between them.
+    /// Returns GStreamer's arguments for the same as a node of PipeWire called "gstreamer", in real
+    /// time. This is its cheapest form: `compositor` and `pipewiresink` do not agree on buffers
+    /// without `videoconvert` between them.
     func live(_ input: Input, _ clips: Clips) -> [String] {
         let source = gstreamerSource(input, clips, frames: Clips.movieFrames)
         let camera =
@@ -54,7 +54,7 @@ enum Peer: String, CaseIterable {
 
     private func gstreamer(_ input: Input, _ clips: Clips, _ task: Task, _ count: Int) -> String {
         let source = gstreamerSource(input, clips, frames: count)
-        // The clip goes on for longer.
+        // The clip is longer than this.
         let end = "identity eos-after=\(count)"
         if task == .read { return "\(source) ! \(end) ! fakesink \(source) ! \(end) ! fakesink" }
         let sink =
@@ -67,11 +67,11 @@ enum Peer: String, CaseIterable {
             + " " + camera
     }
 
-    /// What makes one stream of two pictures, called "mix": up to the packed form, in the range that the
-    /// cameras deliver.
+    /// Returns a pipeline that makes one stream, called "mix", of two pictures, up to the packed
+    /// form, in the range that the cameras deliver.
     ///
-    /// Where cameras do not deliver the packed form, it is cheapest to compose what they do, and to pack
-    /// the output: asked for the packed form itself, `compositor` packs all that it is given.
+    /// If cameras do not deliver the packed form, the cheapest way is to compose in their format
+    /// and to pack the output: asked for the packed form, `compositor` packs each of its inputs.
     static func gstreamerMix(_ input: Input, cheaply: Bool) -> String {
         let inset = Side.inset
         return
@@ -120,7 +120,7 @@ enum Peer: String, CaseIterable {
         case .picture(let path): output = ["-frames:v", "1", "-f", "rawvideo", path]
         }
         let inset = Side.inset
-        // Without a word on the range, ffmpeg converts it, which it is not to spend time on.
+        // Without an explicit range ffmpeg converts it, which should not cost it time here.
         let plain = "[1]scale=\(inset.width):\(inset.height)[i];[0][i]overlay=\(inset.x):\(inset.y)"
         let best =
             "[1]scale=\(inset.width):\(inset.height):flags=fast_bilinear[i];"
@@ -133,14 +133,14 @@ enum Peer: String, CaseIterable {
     }
 }
 
-/// What two cameras deliver.
+/// The input of two cameras.
 enum Input: Equatable {
     case motion(Clips.Motion)
     case raw(PixelFormat)
 
     var isMotion: Bool { if case .motion = self { true } else { false } }
 
-    /// The clip that our own sides read.
+    /// Returns the path of the clip that DualCam's own sides read.
     func path(_ clips: Clips) -> String {
         switch self {
         case .motion(let motion): clips.jpegs(motion)
@@ -148,7 +148,7 @@ enum Input: Equatable {
         }
     }
 
-    /// For people.
+    /// The name for people.
     var name: String {
         switch self {
         case .motion(let motion): "\(motion.rawValue) MJPEG"

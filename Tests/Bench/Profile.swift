@@ -4,12 +4,12 @@ import Glibc
 import Platform
 import TestSupport
 
-/// Where the daemon's processor time goes, stage by stage, by samples of perf(1).
+/// The daemon's processor time by stage, from samples of perf(1).
 struct Profile {
     let clips: Clips
 
-    /// The stages of a frame's way, and which functions are theirs. The first that fits counts; what is
-    /// left belongs to its thread.
+    /// The stages of a frame's way with their functions. The first match counts; other samples
+    /// belong to their thread.
     private static let stages: [(name: String, functions: [String])] = [
         ("decode", ["jpeg", "huff", "idct", "tjDecompress", "sep_upsample", "fullsize"]),
         ("orient", ["Mirror", "Rotate", "Transpose", "turn"]),
@@ -17,7 +17,7 @@ struct Profile {
         ("publish", ["pw_", "spa_", "impl_", "pipewire"]),
     ]
 
-    /// Prints the shares, of two noisy MJPEG cameras and one consumer.
+    /// Prints the shares for two noisy MJPEG cameras and one consumer.
     func run() throws {
         let file = "\(clips.directory)/perf.data"
         try PrivateSession.with { session in

@@ -1,16 +1,16 @@
 import Foundation
 
-/// One measure: what was seen of it, and what is wanted.
+/// A measure: its values and its target.
 struct Row: Encodable {
-    /// What is measured.
+    /// The name of the measure.
     let name: String
-    /// Of what the numbers are: "ratio", "ms", "MB", "1/s", "%".
+    /// The unit of the values: "ratio", "ms", "MB", "1/s", "%".
     let unit: String
-    /// The most that the median may be; `nil` where nothing is asked.
+    /// The largest allowed median; `nil` if there is none.
     let target: Double?
-    /// The least that the median may be, where there is one.
+    /// The smallest allowed median, if there is one.
     var least: Double?
-    /// One value a run, in order.
+    /// The values, one per run, in order.
     let values: [Double]
 
     init(
@@ -25,7 +25,7 @@ struct Row: Encodable {
     }
 
     var median: Double { values.median }
-    /// Whether the median is as wanted; `nil` where nothing is asked.
+    /// `true` if the median meets the target; `nil` without a target.
     var isMet: Bool? {
         guard target != nil || least != nil else { return nil }
         return median <= target ?? .infinity && median >= least ?? -.infinity
@@ -61,7 +61,7 @@ struct Row: Encodable {
         ].joined(separator: "  ")
     }
 
-    /// What stands over the lines.
+    /// The heading of the table.
     static var heading: String {
         [
             "measure".padded(to: 62), "median".padded(to: 14), "min…max".padded(to: 18),
@@ -81,14 +81,14 @@ extension String {
 }
 
 extension [Double] {
-    /// The middle one by size, or the mean of the two in the middle.
+    /// The middle value by size, or the mean of the two in the middle.
     var median: Double {
         guard !isEmpty else { return .nan }
         let sorted = sorted()
         return (sorted[count / 2] + sorted[(count - 1) / 2]) / 2
     }
 
-    /// The value that `fraction` of all are not larger than.
+    /// Returns the value that a `fraction` of all values does not exceed.
     func quantile(_ fraction: Double) -> Double {
         guard !isEmpty else { return .nan }
         return sorted()[Swift.min(count - 1, Int((Double(count) * fraction).rounded(.down)))]

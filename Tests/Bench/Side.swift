@@ -7,15 +7,15 @@ import Glibc
 import Imaging
 import Platform
 
-/// What is measured of our own, each in a process of its own: two cameras on their threads, and what
-/// the composite thread does with their frames, as fast as it goes and in step.
+/// DualCam's own work as measured, each side in a process of its own: two cameras on their threads,
+/// and the composite thread's work on their frames, as fast as possible and in step.
 enum Side: String, CaseIterable {
-    /// DualCam's way of a frame, up to where PipeWire takes it.
+    /// The way of a frame through DualCam, up to PipeWire.
     case dualcam
-    /// The least that can be done: libjpeg-turbo alone, and one copy of the output.
+    /// The least possible work: libjpeg-turbo alone, and one copy of the output.
     case floor
 
-    /// The scene: what the daemon shows when nothing is configured but the size.
+    /// Returns the scene of a daemon in whose configuration only the size is set.
     static func scene(_ size: Size = Clips.size) -> SceneState {
         SceneState(
             canvas: size,
@@ -24,7 +24,7 @@ enum Side: String, CaseIterable {
         )
     }
 
-    /// Where the inset lies.
+    /// The place of the inset.
     static var inset: PixelRect {
         let scene = scene().scene(at: .zero)
         let rect = scene[scene.count - 1].rect
@@ -36,7 +36,7 @@ enum Side: String, CaseIterable {
         )
     }
 
-    /// Makes `count` output frames out of the clip at `path`; writes the first to `picture`.
+    /// Makes `count` output frames from the clip at `path`, and writes the first to `picture`.
     func run(_ path: String, frames count: Int, picture: String?) throws {
         let clip = try ClipFile(path)
         let back = try ClipStream(clip, path)
@@ -86,8 +86,9 @@ enum Side: String, CaseIterable {
         } ?? 8
     }
 
-    /// Has each camera deliver `count` frames on a thread of its own, decoded as large as `extents` asks,
-    /// and calls `compose` for each pair of them, while the cameras go on with the next.
+    /// Makes each camera deliver `count` frames on a thread of its own, decoded as large as
+    /// `extents` asks. Calls `compose` for each pair of frames, while the cameras go on with the
+    /// next.
     private func inStep(
         _ count: Int,
         _ cameras: PerRole<any CameraStream>,
@@ -98,7 +99,7 @@ enum Side: String, CaseIterable {
         let slots = PerRole(back: FrameSlot(bell: bell), front: FrameSlot(bell: bell))
         let go = PerRole(back: try Bell(), front: try Bell())
         let threads = try Role.allCases.map { role in
-            // Unsafe: made here and used by the new thread alone, until it is joined.
+            // Unsafe: created here and used by the new thread alone, until it is joined.
             nonisolated(unsafe) let camera = cameras[role]
             let (slot, go, extent) = (slots[role], go[role], extents[role])
             return try Thread(name: "capture-\(role.rawValue)") {
@@ -132,13 +133,13 @@ enum Side: String, CaseIterable {
     }
 }
 
-/// What PipeWire's buffers are to the compositor: eight, in turn.
+/// The compositor's output in place of PipeWire's buffers: eight, in turn.
 final class Output {
     let byteCount: Int
     private let buffers: [FrameBuffer]
     private var index = 0
 
-    /// Buffers for packed pictures of `size`.
+    /// Creates buffers for packed pictures of `size`.
     init(_ size: Size = Clips.size) {
         let byteCount = 2 * size.area
         self.byteCount = byteCount
@@ -153,7 +154,7 @@ final class Output {
         return base.assumingMemoryBound(to: UInt8.self)
     }
 
-    /// Writes the picture that was drawn first, while it is still there.
+    /// Writes the first picture drawn, while it is still there.
     func write(to path: String) throws {
         guard let file = fopen(path, "w") else { throw SystemError.last("fopen", path) }
         defer { fclose(file) }
@@ -161,14 +162,14 @@ final class Output {
     }
 }
 
-/// A camera that delivers a clip out of memory, as fast as it is asked.
+/// A camera that delivers a clip from memory, as fast as it is asked.
 final class ClipStream: CameraStream {
     let mode: CaptureMode
-    /// Each frame's memory.
+    /// The memory of each frame.
     private let buffers: [FrameBuffer]
     private var sequence: UInt64 = 0
 
-    /// What is in the clip at `path`, by its name.
+    /// Reads the clip at `path`, whose name determines the format.
     init(_ clip: ClipFile, _ path: String) throws {
         func buffer(_ bytes: UnsafeRawBufferPointer) -> FrameBuffer {
             FrameBuffer(borrowing: UnsafeMutableRawBufferPointer(mutating: bytes), owner: clip)
@@ -217,7 +218,7 @@ final class ClipStream: CameraStream {
     }
 }
 
-/// libjpeg-turbo and nothing else: decodes a clip at a scale.
+/// A camera of libjpeg-turbo alone, which decodes a clip at a scale.
 final class BareStream: CameraStream {
     let mode = CaptureMode(size: Clips.size, rate: Double(Clips.rate), format: .mjpg)
     private let jpegs: [UnsafeRawBufferPointer]

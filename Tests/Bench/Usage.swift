@@ -3,14 +3,16 @@ import Glibc
 import Platform
 import TestSupport
 
-/// What a program took of the processors.
+/// The processor time and the output of a program.
 struct Usage {
-    /// Seconds of processor time, in user and kernel, of all its threads.
+    /// The processor time in seconds, user and kernel, of all its threads.
     var processor: Double
-    /// What it wrote to its standard output.
+    /// The text on its standard output.
     var output: String
 
-    /// Runs `program` to its end, with `environment` beside ours. Throws when it fails, with what it said.
+    /// Runs `program` to its end, with `environment` added to this process's own.
+    ///
+    /// - Throws: An error with its output when it fails.
     static func of(
         _ program: String,
         _ arguments: [String],
@@ -28,15 +30,15 @@ struct Usage {
     }
 }
 
-/// Seconds of processor time that this process has taken so far.
+/// Returns the processor time of this process so far, in seconds.
 func processorTime() -> Double {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// Says to whoever waits what is going on.
+/// Prints progress to standard error.
 func say(_ text: String) { FileHandle.standardError.write(Data("bench: \(text)\n".utf8)) }
 
-/// The words of a command line.
+/// Splits a command line into words.
 func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }

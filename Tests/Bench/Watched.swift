@@ -6,11 +6,12 @@ import Glibc
 import Platform
 import TestSupport
 
-/// A process under watch: what it takes of the machine, by /proc.
+/// A process whose use of resources is measured, from /proc.
 struct Watched {
     let id: pid_t
 
-    /// Seconds of processor time of all its threads so far (the clock of clock_getcpuclockid(3)).
+    /// The processor time of all its threads so far, in seconds (the clock of
+    /// clock_getcpuclockid(3)).
     var processor: Double {
         var clock = clockid_t()
         var time = timespec()
@@ -20,21 +21,21 @@ struct Watched {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// How often its threads have waited and been woken so far.
+    /// The number of times that its threads have waited and been woken so far.
     var wakeups: Int {
         threads.reduce(0) { $0 + number("voluntary_ctxt_switches", in: "task/\($1)/status") }
     }
 
-    /// Resident memory in megabytes (10^6 bytes): all of it, and the part that is its own, without files
-    /// and memory shared with others.
+    /// The resident memory in megabytes (10^6 bytes): the total, and the part that is its own,
+    /// without files and shared memory.
     var memory: (resident: Double, own: Double) {
         let resident = number("VmRSS", in: "status")
         return (Double(resident) * 1024 / 1e6, Double(number("RssAnon", in: "status")) * 1024 / 1e6)
     }
 
-    /// Resident memory in megabytes by the file that is mapped there.
+    /// The resident memory in megabytes by mapped file.
     var files: [String: Double] {
-        // A file without a length, and longer than what is read of such at once.
+        // The file has no length, and is longer than a single read of such a file returns.
         let handle = FileHandle(forReadingAtPath: "/proc/\(id)/smaps")
         let bytes = (try? handle?.readToEnd()) ?? Data()
         let text = String(decoding: bytes, as: UTF8.self)
@@ -51,17 +52,17 @@ struct Watched {
         return sizes
     }
 
-    /// How many descriptors it has open.
+    /// The number of open descriptors.
     var descriptors: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/fd").count) ?? 0
     }
 
-    /// Its threads.
+    /// The numbers of its threads.
     private var threads: [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(id)/task")) ?? []
     }
 
-    /// The names of its threads, by their numbers.
+    /// The names of its threads by number.
     var threadNames: [Int: String] {
         var names: [Int: String] = [:]
         for thread in threads {
@@ -82,10 +83,10 @@ struct Watched {
 }
 
 extension Daemon {
-    /// The daemon's process.
+    /// The process of the daemon.
     var watched: Watched { Watched(id: program.id) }
 
-    /// A number of its Statistics, by its way there.
+    /// Returns a number from its Statistics, at the path of keys.
     func statistic(_ path: String...) throws -> Double {
         var value = try call("Statistics", of: .stream).first
         for name in path {
@@ -99,5 +100,5 @@ extension Daemon {
     }
 }
 
-/// Waits, while others work.
+/// Waits for `seconds`, while other programs work.
 func pause(_ seconds: Double) { usleep(UInt32(seconds * 1e6)) }

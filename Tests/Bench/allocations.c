@@ -1,5 +1,6 @@
-// Counts calls of malloc and its kin by thread, in a file that others read meanwhile. Loaded into a
-// program by LD_PRELOAD; ALLOCATIONS names the file, which has room for the entries.
+// Counts calls of malloc and related functions by thread, in a file that other programs read
+// meanwhile. LD_PRELOAD loads this into a program; ALLOCATIONS names the file, which has room for
+// the entries.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -36,7 +37,7 @@ __attribute__((constructor)) static void begin(void) {
     if (map != MAP_FAILED) entries = map;
 }
 
-// glibc's own, under the names that it gives them for this purpose.
+// glibc's own functions, under the names that it provides for this purpose.
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);

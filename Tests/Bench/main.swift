@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Frames
 
-/// Measures DualCam beside its peers; see docs/speed.md.
+/// The benchmark of DualCam and its peers; see docs/speed.md.
 struct Bench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
@@ -28,7 +28,8 @@ struct Bench: ParsableCommand {
     @Option(help: .hidden) var frames = 300
     @Option(help: .hidden) var picture: String?
 
-    /// What the tests hold: ratios by the names of their rows, with room for machines to differ.
+    /// The limits of the tests: ratios by the names of their rows, with room for differences of
+    /// machines.
     private static let limits = [
         "clean MJPEG: DualCam ÷ gstreamer": 0.6, "clean MJPEG: DualCam ÷ floor": 1.4,
         "raw YUYV: DualCam ÷ gstreamer": 0.45, "raw YUYV: composing ÷ copy": 5,

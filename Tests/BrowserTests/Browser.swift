@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import TestSupport
 
-/// What a desktop has and a bare session lacks: a display, and the portal through which browsers
-/// reach cameras. Ends with the session.
+/// The parts of a desktop that a bare session lacks: a display, and the portal through which
+/// browsers reach cameras. Ends with the session.
 final class Desktop {
     let session: PrivateSession
     private let display: String
 
-    /// Starts all of it in `session`, with the permission to use cameras already given.
+    /// Starts them in `session`, with the permission to use cameras already granted.
     init(in session: PrivateSession) throws {
         self.session = session
         let server = try session.run("Xvfb", "-displayfd", "1", "-nolisten", "tcp")
@@ -18,7 +18,7 @@ final class Desktop {
         }
         let backend = "org.freedesktop.impl.portal"
         try start("xdg-permission-store", owning: "\(backend).PermissionStore")
-        // Without this, portal 1.16 crashes when it is asked for a camera.
+        // Portal 1.16 crashes without it when it is asked for a camera.
         try start("xdg-desktop-portal-gtk", owning: "\(backend).desktop.gtk")
         _ = try session.output(
             "busctl",
@@ -83,7 +83,7 @@ final class Desktop {
 
 /// A headless Chromium that shows one page and may use the camera. Ends with its owner.
 final class Browser {
-    /// It ended its camera process itself, see `next`.
+    /// The failure of a Chromium that ended its own camera process; see `next`.
     struct Raced: Error {}
 
     private let server: PageServer
@@ -97,9 +97,9 @@ final class Browser {
             [
                 "--headless=new", "--no-sandbox", "--disable-gpu",
                 "--user-data-dir=\(desktop.session.directory)/profile-\(UUID().uuidString)",
-                // PipeWire's cameras are still an experiment to Chromium.
+                // PipeWire cameras are still experimental in Chromium.
                 "--enable-features=WebRtcPipeWireCamera",
-                // Nobody is there to click on "Allow".
+                // No user is there to click on "Allow".
                 "--use-fake-ui-for-media-stream",
                 "--autoplay-policy=no-user-gesture-required",
                 "--enable-logging=stderr",
@@ -109,28 +109,28 @@ final class Browser {
         )
     }
 
-    /// Lets the page go on with `answer`, and waits for its next report.
+    /// Lets the page continue with `answer`, and waits for its next report.
     ///
-    /// Throws `Raced` when a check in Chromium's own capturer (RTC_CHECK_RUNS_SERIALIZED, "Check
-    /// failed: !race_checker…") has failed, which ends the process that has the camera. It happens
-    /// now and then while any PipeWire camera is opened, and to GStreamer's test source as well: in
-    /// 1 of 16 starts of Chromium 156 on two busy processors.
+    /// - Throws: `Raced` when a check in Chromium's own capturer (RTC_CHECK_RUNS_SERIALIZED, "Check
+    ///   failed: !race_checker…") has failed, which ends the process that has the camera. This
+    ///   happens now and then while any PipeWire camera is opened, and with GStreamer's test source
+    ///   as well: in 1 of 16 starts of Chromium 156 on two busy processors.
     func next(within seconds: Double, answering answer: String = "") throws -> PageServer.Report {
         func hasRaced() -> Bool { child.errors.contains("Check failed: !race_checker") }
         do {
-            // The first answer is the only one that is waited for.
+            // Only the first reply is waited for.
             return try eventually("the page's report", within: seconds) {
                 if hasRaced() { throw Raced() }
                 return try server.next(within: 0.5, answering: answer)
             }
         } catch {
-            // The page may see the end of the process before it is in the log.
+            // The page may notice the end of the process before it is in the log.
             if hasRaced() { throw Raced() }
             throw error
         }
     }
 
-    /// Closes it, as a user would, and waits until it is gone.
+    /// Closes the browser as a user would, and waits until it is gone.
     func quit() throws {
         child.signal(SIGTERM)
         try child.wait()

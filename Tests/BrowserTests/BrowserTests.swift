@@ -4,8 +4,8 @@ import Testing
 
 @Suite("A browser", .serialized)
 struct BrowserTests {
-    /// Pictures whose every pixel is known: colour bars over a grey ramp, and a grey ramp, which the
-    /// front camera shows mirrored.
+    /// Pictures in which every pixel is known: colour bars over a grey ramp, and a grey ramp, which
+    /// the front camera shows mirrored.
     private static let configuration = """
         [cameras.back]
         source = "test:bars"
@@ -20,7 +20,7 @@ struct BrowserTests {
                 .deletingLastPathComponent().appending(path: "Browser/page.html")
         )
         try Daemon.with(Self.configuration) { daemon in
-            // Portal 1.16 never notices a camera that comes after it.
+            // Portal 1.16 never notices a camera that appears after it.
             let desktop = try Desktop(in: daemon.session)
             try desktop.waitForCamera()
             try watch(on: desktop, page)
@@ -28,8 +28,8 @@ struct BrowserTests {
         }
     }
 
-    /// Opens the page, counts frames, and looks at the picture before, between and after two swaps, and
-    /// while the cameras are closed.
+    /// Opens the page, counts frames, and checks the picture before, between and after two swaps,
+    /// and while the cameras are closed.
     private func watch(on desktop: Desktop, _ page: Data) throws {
         let (browser, opened) = try open(on: desktop, page)
         #expect(opened.cameras == ["DualCam"])
@@ -63,7 +63,7 @@ struct BrowserTests {
             print("swapped, \(last) from the \(name)")
         }
 
-        // Nothing is where it was: it is blurred, and darker.
+        // Nothing is in its place: the picture is blurred, and darker.
         for (word, isLive) in [("on", false), ("off", true)] {
             _ = try desktop.session.output(Programs.path(of: "dualcamctl"), "privacy", word)
             try eventually("the picture after privacy \(word)", within: 40) {
@@ -75,9 +75,9 @@ struct BrowserTests {
         try browser.quit()
     }
 
-    /// Has the page close and open the camera ten times, while GStreamer has it, too.
+    /// Makes the page close and open the camera ten times, while GStreamer uses it, too.
     private func reopen(on desktop: Desktop, _ page: Data) throws {
-        // Frames of 144 bytes, so that their number is the size of the file.
+        // Frames of 144 bytes, so that the size of the file gives their number.
         let file = "\(desktop.session.directory)/frames"
         let other = try desktop.session.run(
             "gst-launch-1.0",
@@ -132,7 +132,8 @@ struct BrowserTests {
         print("opened \(opened) times in \(starts) browsers, GStreamer had \(try frames()) frames")
     }
 
-    /// Opens the page in a new browser; once more when that has failed by itself.
+    /// Opens the page in a new browser, and once more if Chromium's own failure ended the first
+    /// one.
     private func open(
         on desktop: Desktop,
         _ page: Data

@@ -1,22 +1,22 @@
-/// What the page has read from its canvas: the middle pixels of a grid of cells, and what they
-/// should be.
+/// The pixels that the page read from its canvas, in the middle of each cell of a grid, and their
+/// expected values.
 struct CanvasReading {
-    /// How far a value (0…255) may be from what was drawn.
+    /// The largest allowed difference of a value (0…255).
     ///
     /// The stream's luma and chroma are whole numbers of a limited range: half a step of each is up
     /// to 1.6 steps of red, green or blue (0.5 · 255/219 + 0.5 · 2.02). The browser's fixed-point
-    /// matrix adds one; 2 was seen. Anything wrong in kind is much farther off: reading BT.601 as
-    /// BT.709 turns pure red to (255, 25, 0), limited as full range turns black to 16.
+    /// matrix adds one; 2 was seen. A systematic error is much larger: reading BT.601 as BT.709
+    /// turns pure red to (255, 25, 0), limited as full range turns black to 16.
     static let tolerance = 3
 
     /// A colour: red, green, blue, 0…255.
     typealias Color = SIMD3<Int>
-    /// A colour that is expected in a cell.
+    /// The expected colour of a cell.
     struct Expectation {
         let column, row: Int
         let color: Color
     }
-    /// The largest difference, and where it is.
+    /// The largest difference, and its place.
     struct Deviation: CustomStringConvertible {
         let largest: Int
         let description: String
@@ -32,7 +32,7 @@ struct CanvasReading {
         (self.columns, self.rows, self.colors) = (columns, rows, colors)
     }
 
-    /// The bars as main picture: a row of bars below the inset, and a row of their ramp.
+    /// The bars as the main picture: a row of bars below the inset, and a row of their ramp.
     var barsAsMain: [Expectation] {
         (0..<columns).map { column in
             Expectation(column: column, row: 7, color: bar(column * 8 / columns))
@@ -42,7 +42,7 @@ struct CanvasReading {
             }
     }
 
-    /// The ramp as main picture, mirrored, and the bars in the inset at the top right.
+    /// The ramp as the main picture, mirrored, and the bars in the inset at the top right.
     var rampAsMain: [Expectation] {
         [7, 14].flatMap { row in
             (0..<columns).map { column in
@@ -56,7 +56,7 @@ struct CanvasReading {
             }
     }
 
-    /// How far this picture is from what is expected.
+    /// Returns the deviation of this picture from `expectations`.
     func deviation(from expectations: [Expectation]) -> Deviation {
         let worst = expectations.map { expectation in
             let at = (expectation.row * columns + expectation.column) * 3
@@ -72,12 +72,13 @@ struct CanvasReading {
         return worst ?? Deviation(largest: .max, description: "nothing expected")
     }
 
-    /// White, yellow, cyan, green, magenta, red, blue, black.
+    /// Returns white, yellow, cyan, green, magenta, red, blue or black, by index.
     private func bar(_ index: Int) -> Color {
         Color(index & 2 == 0 ? 255 : 0, index & 4 == 0 ? 255 : 0, index & 1 == 0 ? 255 : 0)
     }
 
-    /// The ramp's grey in the middle of a column: black at the left edge, white at the right.
+    /// Returns the ramp's grey in the middle of a column: black at the left edge, white at the
+    /// right.
     private func grey(at column: Int) -> Color {
         Color(repeating: Int(((Double(column) + 0.5) / Double(columns) * 255).rounded()))
     }

@@ -1,24 +1,24 @@
 import Foundation
 import Glibc
 
-/// Serves one page on the loopback, and hands over what the page posts back.
+/// A server of one page on the loopback, which receives the page's reports.
 ///
-/// The page waits for the answer to each report, and gets it when the next one is asked for: so it
-/// stands still while the test does something, and goes on when the test wants to see more.
+/// The page waits for the reply to each report, which is sent when the next report is asked for. So
+/// the page pauses while the test does something, and continues when the test needs another report.
 final class PageServer {
-    /// What the page reports.
+    /// A report of the page.
     struct Report: Decodable {
         /// "opened", "counted", "picture" or "failed".
         let kind: String
         /// "opened": the labels of all cameras.
         let cameras: [String]?
-        /// "opened": the label, size and rate of the one in use.
+        /// "opened": the label, size and frame rate of the camera in use.
         let label: String?
         let width, height: Int?
         let frameRate: Double?
-        /// "opened": how often it asked for a camera until there was one.
+        /// "opened": the number of requests for a camera until there was one.
         let tries: Int?
-        /// "counted": how many frames in how many seconds.
+        /// "counted": the number of frames, and the time in seconds.
         let frames: Int?
         let seconds: Double?
         /// "picture": the middle pixel of each cell of a grid, row by row: red, green, blue.
@@ -28,18 +28,18 @@ final class PageServer {
         let message: String?
     }
 
-    /// What went wrong in the page, or before there was one.
+    /// A failure in the page, or before it was loaded.
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Where the page is.
+    /// The address of the page.
     let address: String
     private let page: Data
     private let listener: CInt
-    /// What has come so far on each open connection.
+    /// The bytes received so far on each open connection.
     private var received: [CInt: Data] = [:]
-    /// The connection whose report has no answer yet.
+    /// The connection whose report has no reply yet.
     private var unanswered: CInt?
 
     /// Listens on a port of the system's choice, and serves `page`.
@@ -67,10 +67,10 @@ final class PageServer {
         close(listener)
     }
 
-    /// Answers the last report with `answer`, and waits at most `seconds` for the next; `nil` when
+    /// Replies to the last report with `answer`, and waits at most `seconds` for the next; `nil` if
     /// none came.
     ///
-    /// Throws what the page reports as a failure.
+    /// - Throws: `Failure` when the page reports one.
     func next(within seconds: Double, answering answer: String = "") throws -> Report? {
         if let unanswered { respond(on: unanswered, Data(answer.utf8)) }
         unanswered = nil
@@ -93,12 +93,12 @@ final class PageServer {
         return nil
     }
 
-    /// Reads what there is on `connection`; the report, if that completes one.
+    /// Reads from `connection`, and returns the report if it is complete now.
     private func read(from connection: CInt) throws -> Report? {
         var part = [UInt8](repeating: 0, count: 65536)
         let count = recv(connection, &part, part.count, 0)
         guard count > 0 else {
-            // A browser opens connections in advance, and closes those it did not need.
+            // A browser opens connections in advance, and closes those it does not need.
             received[connection] = nil
             close(connection)
             return nil
@@ -133,7 +133,7 @@ final class PageServer {
 
             """
         let response = Data(head.utf8) + content
-        // Loopback buffers hold a page of this size; a browser that has gone needs none.
+        // The loopback's buffers hold a page of this size; a browser that has gone needs none.
         _ = response.withUnsafeBytes {
             send(connection, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
         }

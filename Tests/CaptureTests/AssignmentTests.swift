@@ -62,7 +62,7 @@ import Testing
     }
 
     private static let rows: [Row] = [
-        // Nobody, or one alone.
+        // No camera, or one alone.
         Row([], .auto, .auto, [nil, nil]),
         Row([desk], .auto, .auto, ["Desk", nil]),
         Row([lid], .auto, .auto, [nil, "Lid"]),
@@ -77,7 +77,7 @@ import Testing
         Row([face, desk], .auto, .auto, ["Desk", "Face"]),
         Row([rear, desk], .auto, .auto, ["Rear", "Desk"]),
         Row([infrared, lid, desk], .auto, .auto, ["Desk", "Lid"]),
-        // What the driver tells counts for more than where it is fixed.
+        // The driver's statement counts for more than the connection.
         Row([lid, face, desk], .auto, .auto, ["Desk", "Face"]),
         // One by name.
         Row([desk, door], .v4l2("b-door"), .auto, ["Door", "Desk"]),
@@ -87,10 +87,10 @@ import Testing
         Row([desk, door], .v4l2("/dev/v4l/by-id/b-door"), .auto, ["Door", "Desk"]),
         Row([lid, desk], .v4l2("0-lid"), .auto, ["Lid", "Desk"]),
         Row([desk], .v4l2("nobody"), .auto, [nil, "Desk"]),
-        // Never the same twice.
+        // Never the same camera twice.
         Row([desk, door], .v4l2("a-desk"), .v4l2("/dev/video0"), ["Desk", nil]),
         Row([desk], .v4l2("a-desk"), .auto, ["Desk", nil]),
-        // A role with a picture of another kind needs no device.
+        // A role with a source of another kind needs no device.
         Row([desk, lid], .test(nil), .auto, [nil, "Lid"]),
         Row([desk], .test("bars"), .auto, [nil, "Desk"]),
         Row([lid], .auto, .file("/x.jpg"), ["Lid", nil]),

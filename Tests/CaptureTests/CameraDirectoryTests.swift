@@ -8,11 +8,11 @@ import Testing
 @testable import Capture
 
 @Suite(.timeLimit(.minutes(5))) struct CameraDirectoryTests {
-    /// A sysfs and a /dev of our own, removed with this.
+    /// A sysfs and a /dev of the test's own, removed with this object.
     private final class Tree {
         let root: String
         var answers: [String: CameraDirectory.Answer] = [:]
-        /// What udev says, by the node's name; nothing: it does not run.
+        /// The records of udev by node name; none: udev does not run.
         var records: [String: DeviceRecord] = [:]
 
         init() throws {
@@ -41,7 +41,8 @@ import Testing
             fclose(file)
         }
 
-        /// A node of a USB device at `port`; `nil` for `capability`: it may not be opened.
+        /// Adds a node of a USB device at `port`. `nil` for `capability` means that it may not be
+        /// opened.
         func add(
             _ entry: String,
             port: String,
@@ -83,7 +84,8 @@ import Testing
 
         var cameras: [CameraDevice] { directory().cameras() }
 
-        /// A directory of what is here now; `pause` is called with the path of each node that is asked.
+        /// Returns a directory of the present nodes. `pause` is called with the path of each node
+        /// that is queried.
         func directory(
             onAnswer: @escaping @Sendable () -> Void = {},
             pause: @escaping @Sendable (String) -> Void = { _ in }
@@ -142,7 +144,7 @@ import Testing
     func twins() throws {
         let tree = try Tree()
         tree.add("video0", port: "1-1", serial: "0001", id: "usb-Cam_0001-video-index0")
-        // Both fought for the one link, and the first won.
+        // Both claim the same link, and the first one gets it.
         tree.add("video2", port: "1-2", serial: "0001")
         #expect(
             tree.cameras.map(\.identity) == [
@@ -237,7 +239,7 @@ import Testing
         let tree = try Tree()
         tree.add("video0", port: "1-1")
         tree.add("video2", port: "1-2")
-        // Its driver says so; what sysfs says is the same.
+        // The place that its driver reports; sysfs gives the same one.
         tree.write("1\n", to: "\(tree.root)/usb/1-1/devpath")
         let (gate, answered) = (try Bell(), try Bell())
         let directory = tree.directory(onAnswer: { answered.ring() }) { path in

@@ -8,7 +8,7 @@ import Testing
 @testable import Capture
 
 @Suite(.timeLimit(.minutes(5))) struct FileSourceTests {
-    /// A directory of our own, removed with this.
+    /// A directory of the test's own, removed with this object.
     private final class Folder {
         let path = "/tmp/dualcam-test-\(UUID().uuidString)"
 
@@ -21,7 +21,7 @@ import Testing
 
         deinit { try? FileManager.default.removeItem(atPath: path) }
 
-        /// A file of `content`; its path.
+        /// Writes a file of `content`, and returns its path.
         func file(_ name: String, _ content: [UInt8]) throws -> String {
             try Data(content).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
             return "\(path)/\(name)"
@@ -30,7 +30,7 @@ import Testing
 
     private let request = CaptureRequest(size: Size(width: 1280, height: 720), rate: 100)
 
-    /// A Y4M movie whose frames have the luma levels `levels`; chroma is 100 and 150.
+    /// Returns a Y4M movie whose frames have the luma levels `levels`; chroma is 100 and 150.
     private func movie(
         _ levels: [UInt8],
         _ sampling: String,
@@ -185,7 +185,7 @@ import Testing
     }
 }
 
-/// A 4:2:2 JPEG of one luma level, without colour.
+/// Returns a 4:2:2 JPEG of one luma level, without colour.
 func encode(_ size: Size, luma level: UInt8) throws -> [UInt8] {
     let compressor = try #require(tjInitCompress())
     defer { tjDestroy(compressor) }

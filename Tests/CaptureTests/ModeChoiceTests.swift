@@ -5,7 +5,7 @@ import Testing
 @testable import Capture
 
 @Suite struct ModeChoiceTests {
-    /// What a common USB 2 webcam lists.
+    /// The modes of a common USB 2 webcam.
     static let webcam = modes(
         "640x480@30/YUYV 640x480@15/YUYV 640x360@30/YUYV 1280x720@10/YUYV 1920x1080@5/YUYV "
             + "640x480@30/MJPG 1280x720@60/MJPG 1280x720@30/MJPG 1920x1080@30/MJPG 1920x1080@15/MJPG"

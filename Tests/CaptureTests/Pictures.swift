@@ -6,7 +6,7 @@ import Imaging
 import Platform
 import Testing
 
-/// The number in the corner of a test picture.
+/// Returns the number in the corner of a test picture.
 func counter(of frame: Frame) -> Int {
     let block = FrameCounter.block(in: frame.layout.size)
     let luma = frame.plane(0)
@@ -15,7 +15,7 @@ func counter(of frame: Frame) -> Int {
     }
 }
 
-/// Luma and both chroma values of a planar frame's pixel.
+/// Returns the luma and both chroma values of a pixel in a planar frame.
 func pixel(_ frame: Frame, _ x: Int, _ y: Int) -> [Int] {
     let (h, v) = frame.layout.format.planarSubsampling ?? (1, 1)
     return [Int(frame.plane(0).row(y)[x])]
@@ -23,7 +23,7 @@ func pixel(_ frame: Frame, _ x: Int, _ y: Int) -> [Int] {
 }
 
 extension CameraStream {
-    /// The next picture, decoded, waiting at most 5 s; bad ones count as failures.
+    /// Returns the next picture, decoded, within 5 s. Damaged ones count as failures.
     func frame(_ bell: Bell) throws -> Frame {
         let event = try next(until: MonotonicClock.now + Timestamp(seconds: 5), bell: bell)
         guard let frame = event.frame else {
@@ -35,7 +35,7 @@ extension CameraStream {
 }
 
 extension CapturedEvent {
-    /// The picture, decoded; `nil` where it is damaged, or there is none.
+    /// The picture, decoded; `nil` if it is damaged, or there is none.
     var frame: Frame? {
         switch self {
         case .frame(let frame): return frame

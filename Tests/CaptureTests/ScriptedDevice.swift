@@ -5,38 +5,38 @@ import Platform
 
 @testable import Capture
 
-/// A video device that answers as a test tells it to.
+/// A video device that answers as a test instructs it.
 ///
-/// Unscripted, it is a camera with one mode, YUYV 64x32 at 30 frames per second, that fills each
-/// buffer that it has with the number of the frame.
+/// Without instructions it is a camera with one mode, YUYV 64x32 at 30 frames per second, that
+/// fills each of its buffers with the number of the frame.
 final class ScriptedDevice: VideoCalls {
-    /// A frame that the device has to give.
+    /// A frame that the device will give.
     struct Delivery {
         var content: [UInt8]?
         var length: Int?
         var flags = UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC)
-        /// In seconds; the frame's number and 100 where it is not told.
+        /// The time in seconds; by default the number of the frame plus 100.
         var time: Int?
     }
 
-    /// Errnos to answer with, first come first served, by call; then the call succeeds.
+    /// The errnos to answer with, in order, by call; after them the call succeeds.
     var errors: [UInt: [CInt]] = [:]
-    /// What poll says when there is a frame, or always where `isBroken`.
+    /// The events that poll returns when there is a frame, or always if `isBroken`.
     var events = CInt(POLLIN)
-    /// poll says so whether there is a frame or not.
+    /// `true` if poll returns `events` even without a frame.
     var isBroken = false
-    /// Calls made, in order.
+    /// The calls made, in order.
     private(set) var log: [UInt] = []
-    /// Frames to give, each into the next buffer that is queued.
+    /// The frames to give, each into the next queued buffer.
     var deliveries: [Delivery] = []
     var format = PixelFormat.yuyv
     var size = Size(width: 64, height: 32)
-    /// Sizes that it has besides.
+    /// The sizes that it has besides `size`.
     var otherSizes: [Size] = []
     var pix = v4l2_pix_format()
-    /// What QUERYCAP says of the node.
+    /// The capabilities of the node in QUERYCAP.
     var capabilities = UInt32(V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING)
-    /// Buffers that the device has, in the order in which they came.
+    /// The buffers that the device has, in the order of their arrival.
     private(set) var queued: [Int] = []
     private(set) var isStreaming = false
     private var memory: [Weak] = []
@@ -45,9 +45,9 @@ final class ScriptedDevice: VideoCalls {
     private struct Weak { weak var mapped: MappedMemory? }
 
     let descriptor: CInt = -1
-    /// Bytes of each buffer.
+    /// The length of each buffer, in bytes.
     lazy var length = size.area * 2
-    /// How many buffers are still mapped.
+    /// The number of buffers that are still mapped.
     var mappedCount: Int { memory.count { $0.mapped != nil } }
 
     func ioctl(_ request: UInt, _ argument: UnsafeMutableRawPointer) -> CInt {
@@ -148,7 +148,7 @@ final class ScriptedDevice: VideoCalls {
 }
 
 extension UnsafeMutableRawPointer {
-    /// Changes the structure of type `T` that is here.
+    /// Changes the structure of type `T` at this address.
     fileprivate func update<T, R>(_ type: T.Type, _ change: (inout T) -> R) -> R {
         change(&assumingMemoryBound(to: type).pointee)
     }

@@ -43,7 +43,7 @@ import Testing
         let bell = try Bell()
         let stream = try open("ramp")
         let first = try stream.frame(bell)
-        // Another 200 ms of the clock, spent waiting for something else.
+        // Another 200 ms of the clock, spent on another wait.
         let quiet = try open("bars", .back, CaptureRequest(size: small.size, rate: 5))
         _ = try quiet.frame(bell)
         _ = try quiet.frame(bell)
@@ -96,7 +96,7 @@ import Testing
         let bell = try Bell()
         let stream = try open(name)
         var first: [[UInt8]] = []
-        // As many frames as fill each buffer twice, each against a picture drawn afresh.
+        // Enough frames to fill each buffer twice, each compared with a newly drawn picture.
         for index in 0..<12 {
             let frame = try stream.frame(bell)
             let rows = (0..<frame.plane(0).rows).map { y in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Capture
 
-/// A node's controls that answer as uvcvideo's do.
+/// A node whose controls answer as uvcvideo's do.
 private final class ScriptedNode: VideoCalls {
     struct Control {
         var id: Int32
@@ -16,7 +16,7 @@ private final class ScriptedNode: VideoCalls {
         var range: ClosedRange<Int64> = 0...255
         var value: Int32 = 0
         var items: [Int: String] = [:]
-        /// What has it, while that is not 1 (manual) or 0 (off).
+        /// The automatic in charge of the value, unless that is 1 (manual) or 0 (off).
         var automatic: Int32?
     }
 
@@ -44,9 +44,9 @@ private final class ScriptedNode: VideoCalls {
         ),
         Control(id: V4L2_CID_PRIVACY, name: "Privacy", type: V4L2_CTRL_TYPE_BOOLEAN, range: 0...1),
     ]
-    /// Errnos to answer with, first come first served, by call.
+    /// The errnos to answer with, in order, by call.
     var errors: [UInt: [CInt]] = [:]
-    /// The control that cannot be asked for.
+    /// The control that cannot be queried.
     var broken: Int32?
     var pending = 0
     private(set) var subscribed: [UInt32] = []

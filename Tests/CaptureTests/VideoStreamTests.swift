@@ -297,10 +297,10 @@ import Testing
             case .dropped: dropped += 1
             case let event: Issue.record("\(event)")
             }
-            // The one just copied goes back to the device with the next call.
+            // The buffer just copied goes back to the device with the next call.
             #expect(device.queued.count >= 2)
         }
-        // Five lie in the device's memory, four are copies, and then there is no more room.
+        // Five are in the device's memory, four are copies, and then there is no more room.
         #expect(held.count == 9)
         #expect(dropped == 11)
         for (index, frame) in held.enumerated() {
@@ -349,7 +349,7 @@ import Testing
                 return
             }
             #expect(Array(jpeg.bytes) == content)
-            // A few may be held; the device goes on with the rest, and copies.
+            // A few may be held; the device continues with the rest, and copies.
             if index < 6 { held.append(jpeg) }
         }
         #expect(Array(held[0].bytes) == good && Array(held[5].bytes) == [1, 2, 3])

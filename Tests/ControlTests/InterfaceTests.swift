@@ -57,7 +57,7 @@ struct InterfaceTests {
 }
 
 extension Interface {
-    /// Those that are ours.
+    /// All interfaces of DualCam.
     fileprivate static let all: [Interface] = [
         .stream, .scene, .privacy, .orientation, .camera, .pro, .controls, .capture, .library,
     ]

@@ -23,7 +23,7 @@ struct BusConnectionTests {
     @Test func aCallWithoutAnAnswerEndsInTime() throws {
         let stage = try Stage()
         let client = try stage.client()
-        // It reads nothing while we block, so nobody answers.
+        // The server's loop does not run while the call blocks, so no reply comes.
         let start = MonotonicClock.now
         #expect {
             try client.call(
@@ -90,7 +90,7 @@ struct BusConnectionTests {
         #expect(throws: DBusError.self) {
             try stage.connection.call(MethodCall("M", of: "org.example.I", at: "/", on: "org.e.E"))
         }
-        // Nothing more comes, and the loop is at rest: it waits as long as it may.
+        // Nothing more comes, and the loop is idle: it waits for the full time.
         let start = MonotonicClock.now
         for _ in 0..<3 { stage.loop.runOnce(milliseconds: 50) }
         #expect(ends == 1)
@@ -153,7 +153,7 @@ struct BusConnectionTests {
         #expect(others == [])
     }
 
-    /// The bus must not take away one rule for another: logind's objects are told apart by path.
+    /// Removing one rule must leave the other: logind's objects differ only in their paths.
     @Test(arguments: [0, 1])
     func rulesOfDifferentPathsEndEachForItself(removed: Int) throws {
         let stage = try Stage()
@@ -188,7 +188,7 @@ struct BusConnectionTests {
             _ = try stage.call("Ping", of: "org.freedesktop.DBus.Peer", at: "/", from: client)
         }
         for _ in 0..<5 { stage.loop.runOnce(milliseconds: 1) }
-        // Other tests open some too; a leak would be hundreds.
+        // Other tests open some, too; a leak would be hundreds.
         #expect(openDescriptors() < before + 100)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DBusKit
 
-/// A message whose body is `values`, as another program would receive it.
+/// Returns a message with the body `values`, as another program would receive it.
 private func sent(_ values: [Value]) throws -> Message {
     let message = try Message(signal: "S", of: "org.example.I", at: "/", values)
     dbus_message_set_serial(message.pointer, 1)
@@ -19,7 +19,7 @@ private func sent(_ values: [Value]) throws -> Message {
     return Message(owning: copy)
 }
 
-/// `value` inside of `count` variants.
+/// Returns `value` inside `count` variants.
 private func nested(_ value: Value, _ count: Int) -> Value {
     (0..<count).reduce(value) { value, _ in .variant(value) }
 }
@@ -113,7 +113,8 @@ struct MessageTests {
     }
 
     @Test func bodiesFlippedAtRandomDoNoHarm() throws {
-        // Bytes flipped at random: libdbus refuses most, and what it passes is read without a trap.
+        // Bytes flipped at random: libdbus refuses most messages, and the others are read without a
+        // trap.
         let message = try Message(
             signal: "S",
             of: "org.example.I",

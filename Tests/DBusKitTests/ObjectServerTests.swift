@@ -28,7 +28,7 @@ let desk: ObjectPath = "/org/example/Thing1/lamps/desk"
 private let properties = "org.freedesktop.DBus.Properties"
 
 extension Stage {
-    /// Exports a lamp that answers as its methods' names say.
+    /// Exports a lamp whose methods answer as their names say.
     func exportLamp(at path: ObjectPath = desk, later: @escaping (Invocation) -> Void = { _ in }) {
         server.export(
             lamp,
@@ -110,7 +110,7 @@ struct ObjectServerTests {
             "dict:string:string:"
         )
         #expect(send.exit == .status(1))
-        // dbus-send cannot write an a{sv}, so it learns what was expected.
+        // dbus-send cannot write an a{sv}, so its error names the expected type.
         #expect(
             send.errors.contains(
                 "org.freedesktop.DBus.Error.InvalidArgs: Blink takes (ua{sv}), not (ua{ss})"
@@ -304,7 +304,7 @@ struct ObjectServerTests {
             ]
         )
 
-        // Within a round: there and back is no change, and values as they were are not told.
+        // Within a round: a change that is reverted is none, and unchanged values are not sent.
         changes = []
         stage.server.set(["Lit": .boolean(false)], of: lamp, at: desk)
         stage.server.set(["Lit": .boolean(true), "Hours": .uint64(99)], of: lamp, at: desk)
@@ -345,7 +345,7 @@ struct ObjectServerTests {
         held[0].fail(.failed("no"))
         held = []
         try stage.wait(for: "the answers") { answers.count == 3 }
-        // The one released without an answer is answered last.
+        // The call released without a reply is answered last.
         #expect(
             answers == [
                 .success([]), .failure(.failed("no")), .failure(.failed("Later was not answered")),

@@ -24,12 +24,14 @@ final class Stage {
         .address(session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? "")
     }
 
-    /// Another connection on the same loop.
+    /// Returns another connection on the same loop.
     func client() throws -> BusConnection {
         try BusConnection(to: Stage.address(session), loop: loop)
     }
 
-    /// Goes round until `condition` holds; throws after ten seconds.
+    /// Runs the loop until `condition` holds.
+    ///
+    /// - Throws: An error after ten seconds.
     func wait(for what: String, until condition: () -> Bool) throws {
         let deadline = MonotonicClock.now + Timestamp(seconds: 10)
         while !condition() {
@@ -38,7 +40,7 @@ final class Stage {
         }
     }
 
-    /// Calls from `client`, and goes round until the answer is there.
+    /// Calls a method from `client`, and runs the loop until the reply has arrived.
     func call(
         _ member: String,
         of interface: String,
@@ -53,7 +55,7 @@ final class Stage {
         return try #require(answer)
     }
 
-    /// Goes round until all that was sent so far has arrived everywhere.
+    /// Runs the loop until all messages sent so far have arrived everywhere.
     func settle(_ client: BusConnection) throws {
         for connection in [connection, client] {
             _ = try call("Ping", of: "org.freedesktop.DBus.Peer", at: "/", from: connection)
@@ -61,7 +63,7 @@ final class Stage {
         for _ in 0..<5 { loop.runOnce(milliseconds: 1) }
     }
 
-    /// Runs a program on the bus to its end while the loop goes round; what it wrote.
+    /// Runs a program on the bus to its end while the loop runs, and returns its exit and output.
     func run(
         _ program: String,
         _ arguments: String...

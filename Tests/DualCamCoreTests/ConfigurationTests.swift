@@ -45,7 +45,7 @@ import Testing
         #expect(configuration.loopback.device == .none)
     }
 
-    /// A document that sets every key to something else than its default.
+    /// A document that sets every key to a value other than its default.
     static let full = """
         [output]
         width = 1920
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    /// What is installed as an example.
+    /// The example is the file that is installed.
     @Test func theExampleFileIsTheDefaults() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -369,7 +369,7 @@ import Testing
         #expect(configuration.output == Configuration().output)
     }
 
-    /// A file that states defaults, as the example does, is no cause for a warning.
+    /// A file that states defaults, as the example does, gives no warning.
     @Test func noDefaultIsWarnedAbout() throws {
         let text = Configuration().rendered
         let warnings = try Configuration.parse(text, file: "x").warnings
@@ -396,7 +396,7 @@ import Testing
         }
     }
 
-    /// Mutations of a full document: each is read, or refused with a line that the document has.
+    /// Mutations of a full document: each is accepted, or refused with a line of the document.
     @Test(.timeLimit(.minutes(5)), arguments: 0..<8)
     func anyMutationIsReadOrRefusedAtALineOfTheText(seed: UInt64) throws {
         var random = SplitMix(state: seed)
@@ -422,7 +422,7 @@ import Testing
             do {
                 let (configuration, warnings) = try Configuration.parse(text, file: "x")
                 #expect(warnings.allSatisfy { (1...lineCount).contains($0.line) })
-                // Whatever was accepted is in range, so it can be written and accepted again.
+                // An accepted configuration is in range, so it can be written and accepted again.
                 let (again, none) = try Configuration.parse(configuration.rendered, file: "y")
                 #expect(again == configuration && none.isEmpty)
             } catch {
@@ -434,7 +434,7 @@ import Testing
     }
 }
 
-/// A small seeded generator, so that what a mutation found can be found again.
+/// A small generator with a seed, so that a failing mutation can be repeated.
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

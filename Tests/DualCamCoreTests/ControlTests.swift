@@ -2,12 +2,12 @@ import Testing
 
 @testable import DualCamCore
 
-/// A camera's driver that takes what it is told as real ones do.
+/// A camera's driver that takes values as real ones do.
 struct ScriptedControls {
     var controls: [DeviceControl]
-    /// What it makes of a value, by the control's name.
+    /// The driver's rounding of a value, by the control's name.
     var rounding: [String: (Int) -> Int] = [:]
-    /// Each value that it took, in order: "auto_exposure=1".
+    /// The values written, in order: "auto_exposure=1".
     private(set) var log: [String] = []
 
     init(_ controls: [DeviceControl]) {
@@ -24,7 +24,7 @@ struct ScriptedControls {
         }
     }
 
-    /// Values whose automatic is on are inactive.
+    /// Marks values as inactive while their automatic is on.
     private mutating func follow() {
         let automatics: [(String, String, (Int) -> Bool)] = [
             ("auto_exposure", "exposure_time_absolute", { $0 != 1 && $0 != 2 }),
@@ -44,7 +44,7 @@ struct ScriptedControls {
         }
     }
 
-    /// Does as `plan` says; what it refuses is an issue, as it would be in the stream.
+    /// Carries out `plan`. A value that it refuses is an issue, as it would be in the stream.
     mutating func run(_ plan: ControlPlan, _ state: inout CameraControls) {
         for write in plan.switches + plan.values {
             guard let index = controls.firstIndex(where: { $0.id == write.id }) else {
@@ -52,7 +52,7 @@ struct ScriptedControls {
                 continue
             }
             let control = controls[index]
-            // EACCES, ERANGE.
+            // A driver refuses these with EACCES or ERANGE.
             #expect(!control.flags.contains(.inactive), "\(write.name) is inactive")
             #expect(control.range.contains(write.value), "\(write.name)=\(write.value)")
             log.append("\(write.name)=\(write.value)")
@@ -61,7 +61,7 @@ struct ScriptedControls {
         state.settle(plan, controls)
     }
 
-    /// Gives `command` as the control side does; the dial's end, if it ran into one.
+    /// Gives `command` as the control side does. Returns the end of the dial if it was reached.
     @discardableResult
     mutating func give(
         _ command: ControlCommand,
@@ -244,7 +244,7 @@ struct ControlTests {
             ]
         )
         #expect(state.shutter == 4000 && !state.isExposureAutomatic && !state.isISOAutomatic)
-        // Longer than a thirtieth: frames have to come slower.
+        // Longer than a thirtieth of a second: the frame rate has to drop.
         try device.give(.shutter(100_000), &state)
         #expect(device.log == ["exposure_dynamic_framerate=1", "exposure_time_absolute=1000"])
         try device.give(.automatic([.shutter]), &state)
@@ -390,7 +390,8 @@ struct ControlTests {
         device.rounding["white_balance_temperature"] = { $0 / 500 * 500 }
         try device.give(.iso(400), &state)
         #expect(device["gain"] == 100 && state.iso == 400)
-        // 500 is 118, which the driver takes for 100 again; the next click is no click in vain.
+        // 500 is a gain of 118, which the driver rounds to 100 again; the next click must still
+        // have an effect.
         try device.give(.stepISO(1), &state)
         #expect(state.iso == 400)
         try device.give(.stepISO(1), &state)
@@ -428,7 +429,7 @@ struct ControlTests {
         state.read(device.controls)
         let gain = device["gain"]
         let plan = try state.plan(.iso(1600))
-        // The automatics went off and the gain was set; then the camera took no more.
+        // The automatics went off and the gain was set; then the camera refused everything else.
         for write in plan.switches + plan.values { device[write.name] = write.value }
         #expect(device["gain"] != gain && device["exposure_dynamic_framerate"] == 0)
         state.keepOriginals(of: plan)
@@ -457,7 +458,7 @@ struct ControlTests {
         #expect(device.log == ["led_mode=2"] && state.torch == true)
         try device.give(.torch(false), &state)
         #expect(device.log == ["led_mode=0"] && state.torch == false)
-        // A flash alone is none.
+        // A flash alone is not a torch.
         state.read([light([0, 1])])
         #expect(state.torch == nil)
         #expect(throws: ControlRefusal.notSupported("The camera has no torch.")) {
@@ -489,12 +490,12 @@ struct ControlTests {
         try device.give(.focus(0.5), &state)
         try device.give(.whiteBalance(.preset(.shade)), &state)
         let manual = state.manual
-        // Plugged in again while somebody looks: what it says now is not another program's.
+        // Plugged in again while in use: its values now are not those of another program.
         device = ScriptedControls(ScriptedControls.full)
         state.forgetSettled()
         state.read(device.controls)
         #expect(state.manual == manual)
-        // Plugged in again: another session, with what is wanted.
+        // Plugged in again in another session, with manual values.
         device = ScriptedControls(ScriptedControls.full)
         state = CameraControls(manual: manual)
         try device.give(.restore, &state)
@@ -508,7 +509,7 @@ struct ControlTests {
             #expect(device[name] == value, "\(name)")
         }
         #expect(state.manual.isAutomatic)
-        // One that cannot do all of it does what it can.
+        // A camera that lacks some of the controls sets the others.
         device = ScriptedControls(ScriptedControls.gain())
         state = CameraControls(manual: manual)
         try device.give(.restore, &state)

@@ -4,9 +4,9 @@ import Testing
 
 @Suite("How the device is held")
 struct DeviceOrientationTests {
-    /// A device turned clockwise has its left edge up. What stood upright before its back camera then lies on its left
-    /// side in the picture, and is upright again after a quarter turn clockwise; in the front camera's picture, which
-    /// looks the other way, after one anticlockwise.
+    /// A device turned clockwise has its left edge up. A scene upright before its back camera then
+    /// lies on its left side in the picture, and is upright after a quarter turn clockwise. The
+    /// front camera looks the other way, so its picture needs a quarter turn anticlockwise.
     @Test(arguments: [
         (DeviceOrientation.normal, Role.back, Transform.identity), (.normal, .front, .identity),
         (.leftUp, .back, .clockwise90), (.leftUp, .front, .clockwise270),
@@ -24,7 +24,7 @@ struct DeviceOrientationTests {
             let mirrored = Transform(mirrored: mirror)
             #expect(state.cameras[role].transform == upright.followed(by: mirrored))
             #expect(state.scene.transforms[role] == upright.followed(by: mirrored))
-            // As the camera is mounted, and as it is held.
+            // Both the mounting of the camera and the orientation of the device count.
             _ = reduce(&state, .setRotation(role, 90), at: .zero)
             let both = Transform.clockwise90.followed(by: upright).followed(by: mirrored)
             #expect(state.cameras[role].transform == both)
@@ -79,13 +79,13 @@ struct DeviceOrientationTests {
         let after = state.scene.scene(at: start + Timestamp(seconds: 0.31))
         #expect(after.count == 2 && after[0].opacity == 1)
         #expect(after[0].source == before[0].source)
-        // Turned back on the way, it goes on from where it is.
+        // Turned back midway, the picture continues from its present place.
         _ = reduce(&state, .orientationSensed(.normal), at: start + Timestamp(seconds: 1))
         _ = reduce(&state, .orientationSensed(.leftUp), at: start + Timestamp(seconds: 1.1))
         let back = state.scene.scene(at: start + Timestamp(seconds: 1.1))
         #expect(back.count == 4 && abs(back[1].opacity - (1 - shares[10])) < 0.001)
         _ = reduce(&state, .setOrientation(.leftUp), at: start + Timestamp(seconds: 2))
-        // How a camera is mounted, and mirroring, are set at once.
+        // Rotation and mirroring of a camera take effect at once.
         _ = reduce(&state, .setMirror(.back, true), at: start + Timestamp(seconds: 3))
         #expect(state.scene.scene(at: start + Timestamp(seconds: 3)).count == 2)
     }

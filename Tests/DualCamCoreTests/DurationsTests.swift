@@ -7,7 +7,7 @@ import Testing
         for microseconds in [1, 5, 7, 8, 9, 15, 16, 17, 100, 1000, 33_333, 1_000_000, 15_000_000] {
             var durations = Durations()
             durations.add(Int64(microseconds) * 1000)
-            // So that its bucket's end is not cut to the longest.
+            // Keeps the end of the bucket from being cut to the longest value.
             durations.add(20_000_000_000)
             let read = Int(durations.quantile(0.5))
             #expect(read > microseconds && read <= microseconds + max(1, microseconds / 8))

@@ -30,7 +30,7 @@ struct FramingTests {
         }
         #expect(abs(last.width - 1 / zooms.1) < 1e-9)
         #expect(framing.part(at: at(9)) == last)
-        // No step is more than a few percent, and the first and last are the least.
+        // No step is more than a few percent, and the first and the last are the smallest.
         let ratios = steps.map { max($0, 1 / $0) }
         #expect((ratios.max() ?? 9) < 1.05)
         #expect((ratios.first ?? 9) < 1.001 && (ratios.last ?? 9) < 1.001)
@@ -63,7 +63,7 @@ struct FramingTests {
         #expect(framing.part(at: at(0)) == .unit)
     }
 
-    /// From lens to lens, as the zoom is when the next one is ready.
+    /// A change from lens to lens, at the zoom at which the next lens is ready.
     @Test(arguments: [(1.0, 3.0), (3.0, 1.0), (0.5, 1.0), (1.0, 0.5)], [0.0, 0.2, 1.0])
     func lensesCrossOverAtOneFieldOfView(factors: (Double, Double), ready: Double) {
         let place = NormalizedPoint(x: 0.4, y: 0.6)
@@ -108,7 +108,7 @@ struct FramingTests {
     @Test(arguments: Transform.all) func aPartIsTurnedWithItsPicture(transform: Transform) {
         let part = Rect(x: 0.25, y: 0.5, width: 0.125, height: 0.25)
         let turned = transform.apply(to: part)
-        // The pixels of the part of a picture lie in the part of the turned one.
+        // The pixels of a part of the picture lie in that part of the turned picture.
         let size = Size(width: 16, height: 8)
         let whole = Rect(transform.apply(to: size)).part(turned)
         for x in 4..<6 {

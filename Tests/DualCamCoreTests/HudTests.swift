@@ -15,7 +15,7 @@ struct HudTests {
         state.scene.hud.pose(at: Timestamp(seconds: seconds))
     }
 
-    /// A camera whose ISO was set, all else automatic.
+    /// Returns the controls of a camera whose ISO was set, with everything else automatic.
     private func camera(iso: Int) throws -> CameraControls {
         var device = ScriptedControls(ScriptedControls.full)
         var controls = CameraControls()
@@ -50,7 +50,7 @@ struct HudTests {
         #expect(abs(idle.dialOpacity - 0.3) < 0.001 && idle.attention == 0 && idle.opacity == 1)
         send(.dialTurned(.back, .iso, limit: nil), at: 4)
         #expect(pose(at: 4)?.dialOpacity == 1 && pose(at: 4)?.attention == 1)
-        // The other camera's is not on show.
+        // The dial of the other camera is not shown.
         send(.dialTurned(.front, .focus, limit: nil), at: 8)
         #expect(state.pro.dial == .iso && (pose(at: 8)?.dialOpacity ?? 1) < 0.31)
     }
@@ -62,7 +62,7 @@ struct HudTests {
         let way = stride(from: 2, through: 2.12, by: 0.02).map { pose(at: $0)?.position ?? -1 }
         #expect(way == way.sorted() && way.first == 0 && way.contains { 0.1 < $0 && $0 < 0.9 })
         #expect(pose(at: 2.13)?.position == 1)
-        // What it says is there at once.
+        // The new text is there at once.
         #expect(state.scene.hud.content?.fields.first?.text == "ISO 125")
         #expect(state.scene.hud.content?.scale?.current == "125")
     }

@@ -26,7 +26,7 @@ struct LensTests {
         events.flatMap { reduce(&state, $0, at: Timestamp(seconds: seconds)) }
     }
 
-    /// A back camera with three lenses that somebody looks at, or nobody.
+    /// Sets up a back camera with three lenses, with a consumer or without.
     private mutating func begin(isLookedAt: Bool = true) {
         send(
             .cameraIdentified(.back, "own"),
@@ -44,7 +44,7 @@ struct LensTests {
         send(.setZoom(.back, zoom, middle: nil, duration: 0.3), at: seconds)
     }
 
-    /// What is seen of the picture that is shown.
+    /// Returns the visible part of the picture that is shown.
     private func part(at seconds: Double) -> Rect {
         let time = Timestamp(seconds: seconds)
         let framing = state.scene.framings.back
@@ -63,7 +63,7 @@ struct LensTests {
         begin()
         #expect(zoom(to: 3, at: 3) == [.openLens(.back)])
         #expect(lens.incoming?.device == "telephoto" && lens.device == "own" && !lens.isFallback)
-        // The one that is shown is cropped towards it.
+        // The lens that is shown is cropped towards it.
         #expect(abs(part(at: 3.3).width - 1 / 3.0) < 1e-9)
         #expect(send(.lensReady(.back), at: 3.1) == [], "it delivers nothing yet")
         send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.15)
@@ -81,7 +81,8 @@ struct LensTests {
         send(.lensClosed(.back), at: 3.7)
         #expect(!lens.isOtherOpen)
 
-        // Back, the telephoto holds its view until the other one has crossed over; then it widens.
+        // On the way back the telephoto lens keeps its view until the cross-fade is over; then the
+        // zoom goes out.
         #expect(zoom(to: 1, at: 5) == [.openLens(.back)])
         #expect(part(at: 5.5) == .unit)
         send(.lensStreaming(.back, mode, insteadOf: nil), at: 6)
@@ -127,7 +128,8 @@ struct LensTests {
         _ = send(.lensReady(.back), at: 4.5)
         _ = send(.lensCrossed(.back), at: 4.7)
         #expect(lens.device == "telephoto" && state.cameras.back.phase == .streaming)
-        // The other way it fails for another reason, and so does the next best: what was shown is opened again.
+        // In the other direction it fails for another reason, and so does the next best: the
+        // earlier lens is reopened.
         _ = zoom(to: 1, at: 5)
         _ = send(.lensInterrupted(.back, .bandwidth), at: 5.2)
         #expect(
@@ -179,7 +181,7 @@ struct LensTests {
         #expect(!lens.isFallback)
     }
 
-    /// Controls with a zoom that stands at so much, of request `number`.
+    /// Returns controls with a zoom at this factor, for request `number`.
     private func controls(zoom: Double, number: Int, isOthers: Bool = false) -> CameraControls {
         var controls = CameraControls()
         let value = Int((100 * zoom).rounded())
@@ -208,7 +210,7 @@ struct LensTests {
             send(.controlsRead(.back, identity: "own", read), at: 3.5 + hardware)
             #expect(abs(part(at: 3.5 + hardware).width - hardware / 4) < 1e-9)
         }
-        // On its way back it is ahead of what is wanted.
+        // On the way back it is ahead of the requested zoom.
         _ = zoom(to: 2, at: 9)
         #expect(part(at: 9.5) == .unit && lens.zoom == 2)
     }
@@ -219,7 +221,7 @@ struct LensTests {
         send(.controlsRead(.back, identity: "own", found), at: 2)
         #expect(lens.zoom == 1.5 && part(at: 2) == .unit && state.zoomRequest(.back) == nil)
         _ = zoom(to: 2, at: 3)
-        // What was found is told once more, too late.
+        // The same report arrives once more, too late.
         send(.controlsRead(.back, identity: "own", found), at: 3)
         #expect(lens.zoom == 2)
         let number = try #require(state.zoomRequest(.back)).number
@@ -236,7 +238,7 @@ struct LensTests {
         send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
         let request = try #require(state.incomingZoomRequest(.back))
         #expect(request.factor == 3 && request.number == state.zoomRequest(.back)?.number)
-        // It was left at twice as much.
+        // It was left at twice the zoom.
         send(.controlsRead(.back, identity: "telephoto", controls(zoom: 2, number: 1)), at: 3.4)
         #expect(send(.lensReady(.back), at: 4) == [])
         send(.controlsRead(.back, identity: "telephoto", controls(zoom: 1, number: 1)), at: 4.4)
@@ -246,7 +248,7 @@ struct LensTests {
         let turned = controls(zoom: 2, number: lens.zoomNumber)
         send(.controlsRead(.back, identity: "telephoto", turned), at: 6)
         #expect(part(at: 6) == .unit && lens.zoomRange.upperBound == 8 * 15)
-        // It is gone: how it stood then is not waited for.
+        // The camera is gone: its last zoom is not waited for.
         send(.cameraInterrupted(.back, .unplugged, reason: "gone"), at: 7)
         _ = zoom(to: 1, at: 7.1)
         send(.lensStreaming(.back, mode, insteadOf: nil), at: 7.5)
@@ -301,7 +303,7 @@ struct LensTests {
         #expect(lens.device == "telephoto" && lens.incoming == nil)
         #expect(part(at: 3) == .unit)
         #expect(send(.consumed(true), at: 4).contains(.openCamera(.back)))
-        // And what is under way when the last one leaves is over.
+        // A change under way ends when the last consumer leaves.
         send(.cameraStreaming(.back, mode, insteadOf: nil), at: 4.2)
         _ = zoom(to: 1, at: 5)
         let effects = send(.consumed(false), .graceOver, at: 6)
@@ -320,7 +322,7 @@ struct LensTests {
         _ = zoom(to: 3, at: 4)
         let manual = try #require(lens.incoming?.controls.manual)
         #expect(manual.iso == 800 && manual.shutter == 8000 && manual.focus == nil)
-        // What is set until it delivers goes along, too.
+        // Values set before it delivers are carried over, too.
         try device.give(.iso(400), &controls)
         send(.controlsRead(.back, identity: "own", controls), at: 4.5)
         send(.lensStreaming(.back, mode, insteadOf: nil), at: 4.6)
@@ -342,7 +344,7 @@ struct LensTests {
         send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
         _ = send(.lensReady(.back), at: 4)
         _ = send(.lensCrossed(.back), at: 4.2)
-        /// The light at these times; what is to be done for it.
+        /// Reports the brightness at these times, and returns the effects.
         func see(_ luma: Double, _ seconds: [Double], _ state: inout State) -> [Effect] {
             seconds.flatMap {
                 reduce(&state, .lensLight(.back, luma), at: Timestamp(seconds: $0))
@@ -360,7 +362,7 @@ struct LensTests {
         #expect(see(40, [11, 15, 20], &state) == [])
         #expect(see(80, [21, 23], &state) == [])
         #expect(see(80, [24.1], &state) == [.openLens(.back)] && !lens.isFallback)
-        // In vain: the next time it takes longer.
+        // Without success: the next attempt comes later.
         send(.lensStreaming(.back, mode, insteadOf: nil), at: 24.3)
         _ = send(.lensReady(.back), at: 25)
         _ = send(.lensCrossed(.back), at: 25.2)
@@ -369,7 +371,7 @@ struct LensTests {
         _ = send(.lensReady(.back), at: 29)
         _ = send(.lensCrossed(.back), at: 29.2)
         #expect(see(80, [30, 33.5, 35.9], &state) == [])
-        // Whoever asks again has it tried at once.
+        // A new request retries it at once.
         #expect(zoom(to: 3, at: 36) == [.openLens(.back)])
     }
 

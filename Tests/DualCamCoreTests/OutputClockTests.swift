@@ -4,7 +4,8 @@ import Testing
 
 @Suite("The output clock")
 struct OutputClockTests {
-    /// Runs a clock of 30/s against arrivals at these seconds; returns when it ticked.
+    /// Runs a clock of 30 ticks per second with arrivals at these times, in seconds. Returns the
+    /// times of its ticks.
     func ticks(arrivals: [Double], until end: Double) -> [Double] {
         var clock = OutputClock(rate: 30, now: .zero)
         var ticks: [Double] = []

@@ -30,7 +30,7 @@ import Testing
         #expect(effects == [.beginRecording])
         #expect(state.recording.phase == .running)
         #expect(state.recording.seconds(at: Timestamp(seconds: 5.5)) == 2)
-        // Nobody looks; the camera stays.
+        // No consumer is left; the camera stays open.
         effects = reduce(&state, .graceOver, at: Timestamp(seconds: 6))
         #expect(state.cameras.back.isOpen && effects.isEmpty)
         effects = reduce(&state, .stopRecording, at: Timestamp(seconds: 7))

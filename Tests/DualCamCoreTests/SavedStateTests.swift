@@ -44,12 +44,12 @@ struct SavedStateTests {
         var after = state()
         read.restore(&after)
         #expect(SavedState(after) == saved)
-        // The camera has its manual values back when it comes.
+        // The camera gets its manual values back when it appears.
         _ = reduce(&after, .cameraIdentified(.back, "v4l2:desk"), at: .zero)
         #expect(after.cameras.back.controls.manual == other)
         #expect(after.cameras.back.lens.zoom == 2.5)
         #expect(after.scene.framings.back.zoom == 2.5)
-        // And keeps them while another one has the role.
+        // And it keeps them while another camera has the role.
         _ = reduce(&after, .cameraIdentified(.back, "v4l2:else"), at: .zero)
         #expect(after.cameras.back.controls.manual.isAutomatic)
         #expect(SavedState(after) == saved)

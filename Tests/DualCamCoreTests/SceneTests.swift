@@ -21,7 +21,7 @@ struct SceneTests {
 
     func layers(_ scene: Scene) -> [Layer] { (0..<scene.count).map { scene[$0] } }
 
-    /// Where the largest picture of `role` is; nowhere if it has none.
+    /// Returns the place of the largest picture of `role`; empty if it has none.
     func largest(of role: Role, _ layers: [Layer]) -> Rect {
         layers.filter { $0.role == role }.map(\.rect).max { $0.width < $1.width }
             ?? Rect(x: 0, y: 0, width: 0, height: 0)
@@ -122,7 +122,7 @@ struct SceneTests {
         #expect(!state.isMoving(at: at(2 * turn)))
     }
 
-    /// While the pictures change places for another reason.
+    /// A swap while the pictures change places for another reason.
     @Test(arguments: [0.05, 0.12, 0.2], [0.04, 0.15, 0.28])
     func aSwapAskedAgainAfterAChangeOfLayoutDoesNotJump(_ swap: Double, _ turn: Double) {
         var state = state { $0.layout = .sideBySide }
@@ -138,7 +138,7 @@ struct SceneTests {
         for step in 1...300 {
             let now = layers(state.scene(at: at(turned + Double(step) / 1000)))
             for role in Role.allCases {
-                // What is seen most of it; at a thousandth of a second nothing moves far.
+                // The layer that is most visible; within a millisecond nothing moves far.
                 let (a, b) = (largest(of: role, last), largest(of: role, now))
                 #expect(abs(a.width - b.width) < 25 && abs(a.midX - b.midX) < 25, "at \(step)")
             }
@@ -159,7 +159,7 @@ struct SceneTests {
         #expect(layers(state.scene(at: at(0.4))).map(\.role) == [.front, .back])
     }
 
-    /// Every change of look, at rest and in the middle of a swap.
+    /// Every change of the style, at rest and in the middle of a swap.
     @Test(arguments: [0.0, 0.05, 0.15, 0.25], Layout.allCases)
     func noChangeJumps(_ turn: Double, _ layout: Layout) {
         var state = state()
@@ -236,7 +236,7 @@ extension SceneTests {
         ShownExtent(Size(width: width, height: height))
     }
 
-    /// Those of the pipelines A.
+    /// Returns the extents of the pipelines A.
     private func extents(_ scene: SceneState, _ time: Timestamp) -> PerRole<ShownExtent> {
         let extents = scene.extents(at: time)
         return PerRole(back: extents.back.a, front: extents.front.a)
@@ -303,13 +303,13 @@ extension SceneTests {
         let whole = PerRole(back: size(1280, 720), front: size(1280, 720))
         for time in [0, 0.1, 0.299] { #expect(extents(scene, at(time)) == whole) }
         #expect(extents(scene, at(0.31)).back == size(320, 180))
-        // Back again on the way.
+        // A swap back midway.
         scene = state()
         scene.setSwapped(true, at: at(0))
         scene.setSwapped(false, at: at(0.1))
         #expect(extents(scene, at(0.15)) == whole)
         #expect(extents(scene, at(0.25)).front == size(320, 180))
-        // At once, there is no way.
+        // An instant swap has no movement.
         scene.setSwapped(true, at: at(1), instantly: true)
         #expect(extents(scene, at(1)).back == size(320, 180))
     }

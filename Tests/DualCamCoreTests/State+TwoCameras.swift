@@ -2,7 +2,8 @@ import DualCamCore
 import Frames
 
 extension State {
-    /// What there is before anything started, with a camera for each role that was not found yet.
+    /// Returns the state before anything has started, with a camera per role that was not found
+    /// yet.
     static func withTwoCameras(
         on canvas: Size = Size(width: 1280, height: 720),
         mirrored: PerRole<Bool> = PerRole(back: false, front: true)

@@ -9,14 +9,14 @@ struct StateTests {
     let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
     let jpeg = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .mjpg)
 
-    /// Applies events a second apart; returns what they ask to be done.
+    /// Applies events a second apart, and returns their effects.
     mutating func apply(_ events: Event...) -> [Effect] {
         events.enumerated().flatMap { index, event in
             reduce(&state, event, at: Timestamp(seconds: Double(index)))
         }
     }
 
-    /// A stream with a back camera, and a front one, that somebody looks at.
+    /// Sets up a stream with a consumer and a back camera, and a front one if asked for.
     mutating func lookedAt(withFront: Bool = false) {
         let cameras: [Event] =
             [.cameraAssigned(.back, name: "Desk")]
@@ -69,7 +69,7 @@ struct StateTests {
             (.cameraStreaming(.back, mode, insteadOf: nil), [], .off, .streaming),
             (.cameraAdapted(.back, isFull: false), [], .off, .streaming),
             (.photograph([.back], full: [.back]), [.adaptCamera(.back)], .asked, .streaming),
-            // What it tells of the time before is not taken for the answer.
+            // A report from before is not taken for the reply.
             (.cameraAdapted(.back, isFull: false), [], .asked, .streaming),
             (.cameraOpening(.back), [], .asked, .opening),
             (.cameraStreaming(.back, large, insteadOf: nil), [], .asked, .streaming),
@@ -83,18 +83,18 @@ struct StateTests {
             let time = Timestamp(seconds: 10 + 2 * Double(number))
             #expect(reduce(&state, event, at: time) == effects, "\(event)")
             #expect(state.cameras.back.full == full && state.cameras.back.phase == phase)
-            // The first picture has to come out from under the veil.
+            // The first picture has to appear without a veil.
             for delay in number == 0 ? [] : [0, 1, 1.99] {
                 let scene = state.scene.scene(at: time + Timestamp(seconds: delay))
                 #expect(scene[0].veil == 0, "\(delay) s after \(event)")
             }
         }
         #expect(state.cameras.back.deliveringSince == Timestamp(seconds: 28))
-        // One that does not come back is veiled as any is.
+        // A camera that does not come back is veiled as usual.
         _ = reduce(&state, .photograph([.back], full: [.back]), at: Timestamp(seconds: 40))
         _ = reduce(&state, .cameraOpening(.back), at: Timestamp(seconds: 41))
         #expect(state.scene.scene(at: Timestamp(seconds: 46))[0].veil == 1)
-        // Closed meanwhile, it is opened as ever.
+        // A camera closed meanwhile is opened as usual.
         _ = reduce(&state, .suspend(.privacy, true), at: Timestamp(seconds: 50))
         #expect(state.cameras.back.full == .off)
     }
@@ -169,7 +169,7 @@ struct StateTests {
         )
         #expect(state.scene.isAlone == PerRole(back: false, front: true))
         #expect(state.streamPhase == .idle && state.isInUse)
-        // The stream comes and goes, and takes with it only what it brought.
+        // The stream comes and goes, and closes only the cameras that it opened.
         #expect(apply(.consumed(true)) == [.endGrace, .openCamera(.back)])
         #expect(
             apply(.consumed(false), .graceOver) == [
@@ -199,7 +199,7 @@ struct StateTests {
         let closed = apply(.cameraNode(.back, .graceOver))
         #expect(closed.isEmpty == (end == .withdrawn), "at once when it was taken away")
         #expect(state.cameras.back.isAsked == false)
-        // What comes late is not taken for somebody who looks.
+        // An event that comes late does not count as a consumer.
         #expect(apply(.stop, .cameraNode(.back, .consumed(true))).contains(.withdrawNode))
         #expect(!state.isInUse)
     }
@@ -502,7 +502,7 @@ struct StateTests {
             .controlsRead(.back, identity: "a", CameraControls(manual: manual)),
             at: .zero
         )
-        // What the user has set stays, whatever the thread had last heard of it.
+        // The user's values stay, whatever the thread last reported.
         #expect(state.cameras.back.controls.manual == manual)
         #expect(state.cameras.back.controls.settings == settings)
         // Both roles change their cameras.

@@ -5,8 +5,8 @@ import Testing
 
 @Suite("A camera's own zoom")
 struct ZoomDriveTests {
-    /// Has a camera follow `framing` until nothing moves; what was read after each step. `take`: what the device makes of a
-    /// value.
+    /// Makes a camera follow `framing` until nothing moves, and returns the value read after each
+    /// step. `take` is the device's rounding of a value.
     private func follow(
         _ framing: Framing,
         _ control: inout DeviceControl,
@@ -113,7 +113,7 @@ struct ZoomDriveTests {
             _ = follow(framing(3, in: 0.2), &control) { written, _ in rounded(written) }
             #expect(control.value == 300)
         }
-        // A motor that goes on for a while when it is turned round.
+        // A motor that runs on for a while when its direction changes.
         control = zoom()
         var drive = ZoomDrive()
         drive.follow(ZoomRequest(framing: framing(3, in: 0), factor: 1, number: 1))
@@ -125,13 +125,13 @@ struct ZoomDriveTests {
         drive.write(190)
         drive.see(207)
         #expect(!drive.isOthers)
-        // A motor that does 1 a step, whatever it is told.
+        // A motor that moves by 1 per step, whatever the request.
         control = zoom()
         _ = follow(framing(1.5, in: 0), &control) { written, was in
             was + (written - was).signum()
         }
         #expect(control.value == 150)
-        // One that takes nothing at all.
+        // A motor that takes no value at all.
         control = zoom()
         _ = follow(framing(3, in: 0), &control) { _, was in was }
         #expect(control.value == 100)

@@ -110,12 +110,12 @@ struct CaptureThreadTests {
         thread.open(camera, request)
         try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
         #expect(slot.latest?.reduction == 4)
-        // The camera gives no other: it is the same picture that becomes larger.
+        // The camera gives no other frame: the same picture is decoded larger.
         let small = try #require(slot.latest)
         slot.show(at: ShownExtent(request.size))
         try log.wait(for: "the same, larger") { _ in slot.latest?.reduction == 1 }
         #expect(slot.latest?.sequence == small.sequence && slot.counts.captured == 1)
-        // The next one is for nobody.
+        // The next frame is shown nowhere.
         slot.show(at: .hidden)
         camera.give()
         try log.wait(for: "one for nobody") { _ in slot.counts.captured == 2 }
@@ -163,7 +163,7 @@ extension CaptureThread.Report {
     }
 }
 
-/// What the thread reported so far.
+/// The reports of a thread so far.
 private final class ReportLog: Sendable {
     private let list = Mutex<[CaptureThread.Report]>([])
     var reports: [CaptureThread.Report] { list.withLock { $0 } }
@@ -179,7 +179,7 @@ private final class ReportLog: Sendable {
     }
 }
 
-/// A camera that gives a frame each time it is told to.
+/// A camera that gives a frame on each call of `give`.
 private final class Scripted: CameraSource {
     let name: String
     private struct Script {
@@ -191,8 +191,8 @@ private final class Scripted: CameraSource {
     private let goesOn: Bool
     private let jpeg: [UInt8]?
 
-    /// While `isOpening`, opening it does not return. One that `goesOn` gives a frame after it gave
-    /// none for as long as it was waited for. Frames are the `jpeg`, where there is one.
+    /// While `isOpening`, opening it does not return. A camera that `goesOn` gives a frame after a
+    /// wait for one has timed out. Frames are the `jpeg` if there is one.
     init(_ name: String, isOpening: Bool = false, goesOn: Bool = false, jpeg: [UInt8]? = nil) {
         self.name = name
         self.goesOn = goesOn
@@ -201,10 +201,10 @@ private final class Scripted: CameraSource {
     }
 
     var identity: String { name }
-    /// How often it was tried to open it.
+    /// The number of attempts to open it.
     var opened: Int { script.withLock { $0.opened } }
     func give() { script.withLock { $0.frames += 1 } }
-    /// Whether there was a frame to give.
+    /// Returns `true` if there was a frame to give.
     private func takeFrame() -> Bool {
         script.withLock { script in
             defer { script.frames = max(0, script.frames - 1) }
@@ -269,7 +269,7 @@ private final class Scripted: CameraSource {
     }
 }
 
-/// A grey JPEG.
+/// Returns a grey JPEG.
 private func jpeg(_ size: Size) throws -> [UInt8] {
     let compressor = try #require(tjInitCompress())
     defer { tjDestroy(compressor) }

@@ -55,7 +55,7 @@ struct CompositorTests {
 
     @Test(arguments: Transform.all)
     func aPictureIsTurnedAsItsLayerSays(transform: Transform) {
-        // One bright quarter, large enough that scaling does not touch its middle.
+        // One bright quarter, large enough that scaling does not affect its middle.
         let size = Size(width: 64, height: 48)
         let back = frame(size: size, format: .i420) { plane, x, y in
             plane > 0 ? 128 : x < 32 && y < 24 ? 255 : 0
@@ -82,7 +82,7 @@ struct CompositorTests {
         background: Background,
         transform: Transform
     ) throws {
-        // A size that the scale does not divide; a bright rectangle that has no middle in common with it.
+        // A size that the scale does not divide, with a bright rectangle off its centre.
         let size = Size(width: 202, height: 118)
         func light(_ x: Double, _ y: Double) -> UInt8 {
             (60..<140).contains(x) && (20..<70).contains(y) ? 230 : 20
@@ -118,7 +118,7 @@ struct CompositorTests {
                 back: frame
             )
         }
-        // The middle of light, and how much there is of it.
+        // The centre of the light, and its amount.
         let measures = pictures.map { picture in
             var (sum, across, down) = (0.0, 0.0, 0.0)
             for y in 0..<48 {
@@ -130,7 +130,7 @@ struct CompositorTests {
             }
             return (sum, across / sum, down / sum)
         }
-        // Lying on its side it is cropped by whole blocks of four of the copy's pixels.
+        // On its side it is cropped by whole blocks of four of the copy's pixels.
         let slack = background == .crop && transform.swapsAxes ? 3.0 : 1
         #expect(abs(measures[0].0 / measures[1].0 - 1) < 0.1 * slack)
         #expect(abs(measures[0].1 - measures[1].1) < 0.6 * slack)
@@ -208,7 +208,7 @@ struct CompositorTests {
             #expect(abs(Int(pixel.y) - Int(graded.y)) <= 1, "step \(step): \(pixel)")
             #expect(abs(Int(pixel.v) - Int(graded.v)) <= 1, "step \(step): \(pixel)")
         }
-        // Where one is graded and the other is not, the one goes over into the other.
+        // Between a graded picture and an ungraded one, the grade changes gradually.
         state.grades.front.a = .none
         var last = Int(graded.y)
         for step in 0...10 {
@@ -280,7 +280,7 @@ struct CompositorTests {
                 second: PerRole(back: second, front: nil)
             )
             let luma = picture.pixel(30, 20).y
-            // What is graded of the second is 16 + 0.8 (200 - 16).
+            // The graded luma of the second is 16 + 0.8 (200 - 16).
             let wanted = 16 + opacity * (44 + (163 - 60) * Double(step) / 10)
             #expect(abs(Double(luma) - wanted) < 2.5, "step \(step)")
             #expect(luma >= last)
@@ -304,7 +304,7 @@ struct CompositorTests {
         #expect(abs(Int(last) - Int(16 + 219 * 0.72)) <= 1)
     }
 
-    /// Scenes as they come, at rest and in the middle of changes.
+    /// Returns scenes as they occur, at rest and in the middle of changes.
     static func scenes(canvas: Size, transform: Transform) -> [Scene] {
         Layout.allCases.flatMap { layout in
             var style = SceneStyle()
@@ -348,7 +348,7 @@ struct CompositorTests {
                     sequence: UInt64(index)
                 )
             }
-            // A compositor that drew other scenes before, and new ones, over other bytes.
+            // A compositor that drew other scenes before, and a new one, over other bytes.
             let used = DrawnPicture(
                 scene,
                 canvas: Self.canvas,

@@ -25,7 +25,7 @@ struct ControlThreadTests {
         }
     }
 
-    /// Has the thread look after the camera.
+    /// Assigns the camera to the thread.
     private func use(
         isStreaming: Bool,
         isShown: Bool = false,
@@ -49,7 +49,7 @@ struct ControlThreadTests {
         )
     }
 
-    /// Gives `command` and waits for what comes of it.
+    /// Performs `command` and returns its outcome.
     private func perform(_ command: ControlCommand) throws -> Outcome {
         let answer = Mutexed<Outcome?>(nil)
         thread.perform(command) { result in answer.with { $0 = result } }
@@ -64,7 +64,7 @@ struct ControlThreadTests {
         #expect(driver.openPorts == 0, "the device is closed")
     }
 
-    /// Waits for the thread to tell something that `isTrue` holds for.
+    /// Waits for a report of the thread for which `isTrue` holds.
     private func waitFor(_ what: String, _ isTrue: (CameraControls) -> Bool) throws {
         try eventually(what, within: Self.timeout) {
             reports.with { $0.contains { isTrue($0.controls) } }
@@ -96,7 +96,7 @@ struct ControlThreadTests {
         try waitFor("what is true now") { !$0.isExposureAutomatic && $0.manual.shutter == nil }
         driver.refuse("exposure_time", with: nil)
         #expect(try perform(.shutter(4000)).get().controls.shutter == 4000)
-        // And all is automatic once that is asked for.
+        // A reset makes everything automatic.
         #expect(try perform(.reset).get().controls.isExposureAutomatic)
     }
 
@@ -125,7 +125,7 @@ struct ControlThreadTests {
         try waitFor("the other's shutter") { $0.shutter == 10_000 && $0.manual.shutter == 10_000 }
         #expect(reports.with { $0.allSatisfy { $0.identity == "scripted" } })
 
-        // An automatic changes its value, of which no event tells.
+        // An automatic changes its value, which no event reports.
         _ = try perform(.automatic([.shutter]))
         driver.change("exposure_time", to: 300)
         try use(isStreaming: true, isShown: true)
@@ -140,7 +140,7 @@ struct ControlThreadTests {
         #expect(driver.log == ["focus_auto=0", "focus=250", "read"])
         try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
         #expect(driver.openings == 1)
-        // What it was told is wanted of it still when it delivers.
+        // Its manual value still applies once it delivers.
         driver.change("focus_auto", to: 1)
         try use(isStreaming: true)
         try eventually("the focus", within: Self.timeout) { driver.value(of: "focus_auto") == 0 }
@@ -152,7 +152,7 @@ struct ControlThreadTests {
         driver.isGone = true
         try use(isStreaming: false)
         #expect(try perform(.iso(400)) == .failure(.failed(.unplugged, "camera: notFound")))
-        // Nothing is left to be undone of what cannot be reached.
+        // A camera that cannot be reached has nothing left to undo.
         #expect(try perform(.reset).get().controls.manual.isAutomatic)
         driver.isGone = false
         #expect(try perform(.iso(400)).get().controls.manual.iso == 400)
@@ -192,11 +192,11 @@ struct ControlThreadTests {
         #expect(written.first == 126 && written.last == 300)
         for (a, b) in zip(written, written.dropFirst()) { #expect(b > a && b / a <= 1.05) }
         #expect(reports.with { $0.dropFirst().allSatisfy { !$0.controls.isZoomOthers } })
-        // Each step was told once it was read.
+        // Each step was reported after it was read.
         let seen = reports.with { $0.map(\.controls.magnification) }
         #expect(seen.count >= written.count && seen == seen.sorted())
 
-        // It ends where the device ends, and begins at once where nothing is seen yet.
+        // The zoom ends at the device's limit, and is set at once while nothing is shown yet.
         try use(isStreaming: false, zoom: Self.zoom(to: 9, number: 2))
         try eventually("the zoom as it was", within: Self.timeout) {
             driver.value(of: "zoom") == 120 && driver.openPorts == 0
@@ -265,7 +265,7 @@ private final class Mutexed<Value: Sendable>: Sendable {
     }
 }
 
-/// A camera whose controls are `driver`'s.
+/// A camera with the controls of `driver`.
 private struct ScriptedCamera: CameraSource {
     let driver: ScriptedDriver
     let name = "Scripted"
@@ -281,7 +281,7 @@ private struct ScriptedCamera: CameraSource {
     }
 }
 
-/// A way to `driver`'s controls, while it is held.
+/// Access to the controls of `driver`, as long as it is held.
 private final class ScriptedPort: ControlPort {
     private let driver: ScriptedDriver
     init(_ driver: ScriptedDriver) {
@@ -308,7 +308,7 @@ private final class ScriptedPort: ControlPort {
     func takeEvents() -> Bool { driver.takeEvents() }
 }
 
-/// A driver as USB cameras have them, from any thread.
+/// A driver like those of USB cameras, usable from any thread.
 private final class ScriptedDriver: Sendable {
     private struct Script {
         var controls: [DeviceControl]
@@ -323,7 +323,7 @@ private final class ScriptedDriver: Sendable {
         var hasHung = false
     }
     private let script: Mutex<Script>
-    /// A socket: what is sent to it out of band is urgent, as a driver's event is.
+    /// A socket: out-of-band data makes it urgent, as a driver's event does.
     let descriptor: CInt
     private let other: CInt
 
@@ -373,7 +373,7 @@ private final class ScriptedDriver: Sendable {
         return controls
     }
 
-    /// Values whose automatic is on are inactive.
+    /// Marks values as inactive while their automatic is on.
     private static func follow(_ controls: inout [DeviceControl]) {
         for (automatic, value, off) in [
             ("auto_exposure", "exposure_time", 1), ("focus_auto", "focus", 0),
@@ -386,7 +386,7 @@ private final class ScriptedDriver: Sendable {
     }
 
     var controls: [DeviceControl] { script.withLock { $0.controls } }
-    /// Values written, and when all were read, since the last command.
+    /// The values written and the complete reads since the last command.
     var log: [String] { script.withLock { $0.log } }
     var subscribed: [String] { script.withLock { $0.subscribed } }
     var openPorts: Int { script.withLock { $0.openPorts } }
@@ -396,12 +396,12 @@ private final class ScriptedDriver: Sendable {
         get { script.withLock { $0.isGone } }
         set { script.withLock { $0.isGone = newValue } }
     }
-    /// Writes take no end.
+    /// `true` while writes do not return.
     var isHanging: Bool {
         get { script.withLock { $0.isHanging } }
         set { script.withLock { $0.isHanging = newValue } }
     }
-    /// The gain is a multiple of this.
+    /// The gain is rounded to a multiple of this.
     var rounding: Int {
         get { script.withLock { $0.rounding } }
         set { script.withLock { $0.rounding = newValue } }
@@ -411,7 +411,7 @@ private final class ScriptedDriver: Sendable {
     func refuse(_ name: String, with refusal: ControlRefusal?) {
         script.withLock { $0.refusals[name] = refusal }
     }
-    /// As another program does.
+    /// Changes a value as another program does.
     func change(_ name: String, to value: Int) {
         script.withLock { script in
             for index in script.controls.indices where script.controls[index].name == name {
@@ -420,7 +420,7 @@ private final class ScriptedDriver: Sendable {
             Self.follow(&script.controls)
         }
     }
-    /// As when it was plugged out and in.
+    /// Resets the values, as when the camera is plugged in again.
     func forget() { script.withLock { $0.controls = Self.initial } }
     func emitEvent() {
         var byte: UInt8 = 33
@@ -441,7 +441,7 @@ private final class ScriptedDriver: Sendable {
     func subscribe(_ names: [String]) { script.withLock { $0.subscribed = names } }
     func read() -> [DeviceControl] {
         script.withLock { script in
-            // The look before a command is not what came of it.
+            // A read before a command is not its result.
             if !script.log.isEmpty { script.log.append("read") }
             return script.controls
         }
@@ -458,7 +458,7 @@ private final class ScriptedDriver: Sendable {
                 return .notSupported(write.name)
             }
             if let refusal = script.refusals[write.name] { return refusal }
-            // EACCES of a driver.
+            // The EACCES of a driver.
             guard !script.controls[index].flags.contains(.inactive) else {
                 return .notSupported("\(write.name) is inactive")
             }

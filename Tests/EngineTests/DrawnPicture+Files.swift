@@ -3,8 +3,8 @@ import Frames
 import Imaging
 
 extension DrawnPicture {
-    /// Writes the picture as `name`.ppm into the folder that DUALCAM_PICTURES names, to be looked
-    /// at; does nothing where it names none.
+    /// Writes the picture as `name`.ppm into the folder that DUALCAM_PICTURES names, for visual
+    /// checks. Does nothing if it is not set.
     func save(_ name: String) throws {
         guard let folder = ProcessInfo.processInfo.environment["DUALCAM_PICTURES"] else { return }
         var data = Data("P6\n\(size.width) \(size.height)\n255\n".utf8)
@@ -26,8 +26,8 @@ extension DrawnPicture {
     }
 }
 
-/// The photograph `name`.jpg of the folder that DUALCAM_PHOTOGRAPHS names; without one, a drawn
-/// picture of `size`.
+/// Returns the photograph `name`.jpg of the folder that DUALCAM_PHOTOGRAPHS names, or a drawn
+/// picture of `size` if it is not set.
 func photograph(_ name: String, size: Size) throws -> Frame {
     guard let folder = ProcessInfo.processInfo.environment["DUALCAM_PHOTOGRAPHS"] else {
         return drawnFrame(size: size, isWarm: name != "back")
@@ -43,7 +43,7 @@ func photograph(_ name: String, size: Size) throws -> Frame {
     }
 }
 
-/// Slopes and circles, so that edges, turns and mirrors can be seen.
+/// Returns a frame of slopes and circles, in which edges, turns and mirroring are visible.
 func drawnFrame(size: Size, isWarm: Bool) -> Frame {
     frame(size: size, format: .i444) { plane, x, y in
         let (dx, dy) = (x - size.width / 3, y - size.height / 3)

@@ -11,7 +11,7 @@ struct Pixel: Equatable, CustomStringConvertible {
     var description: String { "(\(y), \(u), \(v))" }
 }
 
-/// What a compositor drew.
+/// A picture drawn by a compositor.
 struct DrawnPicture {
     let size: Size
     var bytes: [UInt8]
@@ -49,7 +49,7 @@ struct DrawnPicture {
     }
 }
 
-/// A frame whose samples are what `sample` says of their plane, column and row.
+/// Returns a frame whose samples are `sample` of their plane, column and row.
 func frame(
     size: Size,
     format: PixelFormat,
@@ -74,7 +74,7 @@ func frame(
     )
 }
 
-/// A frame of one value a plane.
+/// Returns a frame with one value per plane.
 func flatFrame(
     size: Size,
     format: PixelFormat,
@@ -84,7 +84,7 @@ func flatFrame(
     frame(size: size, format: format, color: color) { plane, _, _ in values[plane] }
 }
 
-/// A frame of numbers that look random.
+/// Returns a frame of pseudo-random numbers.
 func noiseFrame(
     size: Size,
     format: PixelFormat,

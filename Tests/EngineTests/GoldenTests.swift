@@ -6,8 +6,8 @@ import Testing
 
 /// Small pictures of every layout and corner and of a swap, compared with those in Goldens.
 ///
-/// The goldens are plain PGM, a number each byte of the packed picture. DUALCAM_UPDATE_GOLDENS=1
-/// writes them anew; then look at what has changed.
+/// The goldens are plain PGM, with a number for each byte of the packed picture.
+/// DUALCAM_UPDATE_GOLDENS=1 rewrites them; then review the changes.
 @Suite("Golden pictures")
 struct GoldenTests {
     static let canvas = Size(width: 64, height: 36)
@@ -61,7 +61,7 @@ struct GoldenTests {
         let golden = numbers.dropFirst(4).compactMap { Int($0) }
         try #require(golden.count == picture.bytes.count)
         let worst = zip(golden, picture.bytes).map { abs($0 - Int($1)) }.max()
-        // libyuv's kernels for other processors round otherwise.
+        // libyuv's kernels for other processors round differently.
         #expect(try #require(worst) <= 2)
     }
 }

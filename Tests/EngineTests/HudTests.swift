@@ -9,7 +9,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// A camera with all controls, as a USB camera has them, of which some were set by hand.
+/// A camera with all controls, like those of a USB camera, some of them set by hand.
 struct HudCamera {
     var controls = CameraControls()
     private var device: [DeviceControl]
@@ -69,7 +69,7 @@ struct HudCamera {
         controls.read(device)
     }
 
-    /// As when a photographer has given these commands.
+    /// Creates the camera and gives it these commands, as a photographer would.
     init(_ first: ControlCommand, _ more: ControlCommand...) throws {
         self.init()
         for command in [first] + more {
@@ -83,7 +83,7 @@ struct HudCamera {
         }
     }
 
-    /// The HUD in Pro mode, `seconds` after `dial` was turned, against its end or not.
+    /// Returns the HUD in Pro mode, `seconds` after `dial` was turned, to its end or not.
     func hud(
         _ dial: Dial,
         limit: Bound? = nil,
@@ -140,7 +140,7 @@ struct HudCamera {
 
 @Suite("The HUD in the picture")
 struct HudTests {
-    /// What there is to see, each 100 s after the beginning.
+    /// The cases to draw, each 100 s after the beginning.
     static let cases: [(name: String, make: @Sendable () throws -> HudState)] = [
         ("auto", { HudCamera().hud(.iso) }),
         ("iso", { try HudCamera(.shutter(4000), .iso(400)).hud(.iso) }),
@@ -194,7 +194,7 @@ struct HudTests {
             height: size.height - Int(top * unit)
         )
         try picture.expectGolden("hud-\(name)-\(size.height)", region)
-        // And over a photograph, to be looked at.
+        // Also over a photograph, for visual checks.
         var photo = DrawnPicture(
             SceneState(
                 canvas: size,
@@ -221,7 +221,8 @@ struct HudTests {
         func at(_ x: Double, _ y: Double) -> Double {
             picture.light(Int(x * unit), Int(y * unit))
         }
-        /// The lightest tenth of a percent in a part of the picture of 1280 x 720: the insides of letters.
+        /// Returns the brightest tenth of a percent in a part of the picture of 1280 x 720: the
+        /// insides of letters.
         func letters(_ xs: Range<Int>, _ ys: Range<Int>) -> Double {
             var lights: [Double] = []
             for y in Int(Double(ys.lowerBound) * unit)..<Int(Double(ys.upperBound) * unit) {
@@ -372,7 +373,7 @@ extension HudCamera {
 }
 
 extension DrawnPicture {
-    /// Lays the HUD over the picture, as it is at `time`.
+    /// Lays the HUD as of `time` over the picture.
     mutating func lay(_ hud: HudState, at time: Timestamp) throws {
         let content = try #require(hud.content)
         let pose = try #require(hud.pose(at: time))
@@ -394,7 +395,7 @@ extension DrawnPicture {
         )
     }
 
-    /// The relative luminance of a pixel, as WCAG 2 defines it.
+    /// Returns the relative luminance of a pixel, as WCAG 2 defines it.
     func light(_ x: Int, _ y: Int) -> Double {
         func linear(_ value: Double) -> Double {
             let part = value / 255
@@ -430,7 +431,7 @@ extension DrawnPicture {
         cairo_surface_write_to_png(surface, path)
     }
 
-    /// Expects a part of the picture to look as it did when the golden `name` was written.
+    /// Expects a part of the picture to match the golden `name`.
     func expectGolden(_ name: String, _ region: PixelRect) throws {
         let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Goldens/\(name).png")
@@ -438,13 +439,15 @@ extension DrawnPicture {
             writePNG(region, to: url.path)
         }
         let difference = try difference(region, fromPNG: url.path)
-        // Letters of another release of the fonts lie a pixel aside, or are a little bolder.
+        // The letters of another release of the fonts are shifted by a pixel, or are a little
+        // bolder.
         #expect(difference.mean < 0.5 && difference.far < 0.01, "\(name): \(difference)")
     }
 
-    /// How far a part of the picture is from that of a file: the mean over all bytes, and which share of the pixels
-    /// is far off. Each pixel of either counts beside the one of the other's that is nearest to it in colour, among
-    /// those at most one pixel away, so that nothing may be missing, or be there besides.
+    /// Returns the difference of a part of the picture from that in a file: the mean over all
+    /// bytes, and the share of pixels that are far off. Each pixel of one is compared with the
+    /// pixel of the other that is nearest to it in colour, at most one pixel away, and vice versa,
+    /// so that nothing may be missing or added.
     func difference(
         _ region: PixelRect,
         fromPNG path: String

@@ -11,12 +11,12 @@ import Testing
 struct LabelTests {
     static let canvas = Size(width: 1280, height: 720)
 
-    /// What words made of a flat picture: the pixels that differ with them.
+    /// The trace of text on a flat picture: the pixels that it changes.
     private struct Trace {
         var bounds: PixelRect?
-        /// Luma of the lightest and of the darkest of them.
+        /// The luma of the lightest and of the darkest of them.
         var (lightest, darkest): (UInt8, UInt8) = (0, 255)
-        /// How much all of them differ.
+        /// The sum of their differences.
         var weight = 0
         var isNeutral = true
 
@@ -69,7 +69,7 @@ struct LabelTests {
         return layer
     }
 
-    /// An inset of the usual size on `canvas`.
+    /// Returns an inset of the usual size on `canvas`.
     private func inset(on canvas: Size) -> Rect {
         SceneState(canvas: canvas, style: SceneStyle(), present: PerRole(back: true, front: true))
             .scene(at: .zero)[1].rect
@@ -178,7 +178,7 @@ struct LabelTests {
         #expect(shown.current.state == state)
     }
 
-    /// The contrast of two greys of the stream, after WCAG 2.
+    /// Returns the contrast of two greys of the stream, after WCAG 2.
     private func contrast(_ a: UInt8, _ b: UInt8) -> Double {
         func light(_ luma: UInt8) -> Double {
             let value = max(0, min(1, (Double(luma) - 16) / 219))
@@ -192,7 +192,7 @@ struct LabelTests {
     @Test func canBeReadOnAnyPicture() throws {
         let label = Label("Back camera unplugged", type: 22)
         for luma in stride(from: UInt8(16), through: 235, by: 1) {
-            // Laid on the bare picture: a veil only darkens it.
+            // On the bare picture, since a veil only darkens it.
             var row = [UInt8](repeating: 128, count: 2 * label.size.area)
             for i in 0..<label.size.area { row[2 * i] = luma }
             row.withUnsafeMutableBufferPointer { buffer in

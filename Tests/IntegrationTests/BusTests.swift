@@ -10,7 +10,7 @@ extension DaemonTests {
     struct BusTests {
         private static let configuration = DaemonTests.still(back: "test", front: "test")
         private static let properties = "org.freedesktop.DBus.Properties"
-        /// Two frames' time, and a little for the way.
+        /// The time of two frames, and a little for delivery, in seconds.
         private static let gap = 2.0 / 30 + 0.01
 
         private func outline(_ path: ObjectPath, _ daemon: Daemon) throws -> Outline {
@@ -88,7 +88,7 @@ extension DaemonTests {
             }
         }
 
-        /// The members of an interface as the manual writes them.
+        /// Returns the members of an interface as the manual writes them.
         private func members(_ name: String, _ lines: [String]) -> [String] {
             var members: [(text: String, takes: [String], gives: [String])] = []
             for line in lines {
@@ -174,7 +174,7 @@ extension DaemonTests {
                     #expect(daemon.signals.count == 1, "\(property)")
                     #expect(try daemon.get(property, of: interface, at: path) == value)
 
-                    // The same again is no change.
+                    // The same value again is not a change.
                     try daemon.forgetSignals()
                     try daemon.set(property, of: interface, at: path, to: value)
                     try daemon.settle()
@@ -223,7 +223,7 @@ extension DaemonTests {
                 #expect(try announced(["Restore"]) == ["RestoreRequested"])
                 #expect(try announced(["Start"]) == ["WillStart", "DidStart"])
 
-                // With somebody who looks: the cameras are closed before it says that it stopped.
+                // With a consumer: the cameras are closed before the stop is reported.
                 let reader = try daemon.reader()
                 defer { reader.close() }
                 _ = try reader.next()
@@ -298,7 +298,7 @@ extension DaemonTests {
                         "\(standard)InvalidArgs"
                     ),
                 ]
-                // A machine with more to do than it can may be late through nobody's fault.
+                // An overloaded machine may be late without a fault of the daemon.
                 let pressure = Pressure()
                 var gaps: [Double] = []
                 for _ in 0..<3 where gaps.allSatisfy({ $0 > Self.gap }) {
@@ -336,7 +336,7 @@ extension DaemonTests {
                         error
                     )
                 }
-                // Options that nobody knows are passed over, of whatever type.
+                // Unknown options of any type are ignored.
                 try daemon.call("Reset", of: .scene, options: ["x": .string(long)])
                 try daemon.call("Reset", of: .scene, options: ["instant": .double(.nan)])
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// Cameras that are offered alone, beside the stream.
+    /// Tests of cameras offered as nodes of their own, beside the stream.
     @Suite("Nodes of cameras", .timeLimit(.minutes(3)))
     struct CameraNodeTests {
         private static func configuration(
@@ -33,7 +33,7 @@ extension DaemonTests {
         }
 
         private func reader(_ name: String, _ daemon: Daemon) throws -> StreamReader {
-            // What names a node that is not there yet is linked to another one.
+            // A target that does not exist yet would be linked to another node.
             try eventually("the node \(name)", within: 20) {
                 try Listed(name, in: daemon.session) != nil
             }
@@ -84,7 +84,7 @@ extension DaemonTests {
                     try daemon.get("Consumers", of: .camera, at: DualCam.backPath) == .uint32(1)
                 )
 
-                // Two at once on different nodes, each with a picture of its own.
+                // Two readers on different nodes at once, each with its own picture.
                 let front = try reader("dualcam.front", daemon)
                 defer { front.close() }
                 let mirrored = try eventuallyShows(front, 235, x: 10)
@@ -93,7 +93,7 @@ extension DaemonTests {
                 expect(try back.picture(), shows: .bars, in: Rect(size))
                 #expect(try daemon.get("Consumers", of: .stream) == .uint32(0))
 
-                // And the stream is as it would be without them.
+                // The stream is the same as without these nodes.
                 let stream = try daemon.reader()
                 let inset = Rect(x: 934, y: 26, width: 320, height: 180)
                 _ = try stream.picture("both in the stream", within: 20) {
@@ -150,7 +150,7 @@ extension DaemonTests {
         }
 
         @Test func itStaysThroughALossAndComesBackWithPipeWire() throws {
-            // A camera that goes and comes: a file that is not there for a while.
+            // A camera that goes and comes back: a file that is missing for a while.
             let path = "/tmp/dualcam-node-\(getpid()).y4m"
             defer { unlink(path) }
             let small = Size(width: 320, height: 180)
@@ -161,7 +161,7 @@ extension DaemonTests {
                 _ = try eventuallyShows(back, 200, x: 640)
                 let node = try daemon.get("NodeId", of: .camera, at: DualCam.backPath)
                 unlink(path)
-                // Opened anew, it is not there.
+                // When it is reopened, the file is missing.
                 try daemon.set("Enabled", of: .privacy, to: .boolean(true))
                 try eventually("privacy") { try states(daemon)[0] == "interrupted" }
                 try daemon.set("Enabled", of: .privacy, to: .boolean(false))
@@ -220,7 +220,7 @@ extension DaemonTests {
                 #expect(try daemon.get("NodeId", of: .stream) == id)
                 #expect(stream.failure == nil)
 
-                // A stop takes all away, and is over when the cameras are closed.
+                // A stop withdraws all nodes, and is complete once the cameras are closed.
                 try daemon.reload(Self.configuration())
                 let front = try reader("dualcam.front", daemon)
                 defer { front.close() }
@@ -230,7 +230,7 @@ extension DaemonTests {
                 for name in ["dualcam", "dualcam.back", "dualcam.front"] {
                     #expect(try Listed(name, in: daemon.session) == nil)
                 }
-                // Those that still wait would be linked again.
+                // Readers that still wait would be linked again.
                 for reader in [stream, back, front] { reader.close() }
                 try daemon.call("Start", of: .stream)
                 try eventually("their return", within: 20) {

@@ -5,14 +5,15 @@ import Platform
 import TestSupport
 import Testing
 
-/// One test after the other: they measure time, and each has a session of its own.
+/// Tests of the daemon. They run one after the other: they measure time, and each has its own
+/// session.
 @Suite("Daemon", .serialized)
 enum DaemonTests {
-    /// The usual size.
+    /// The usual size of the stream.
     static let size = Size(width: 1280, height: 720)
 
-    /// A configuration of two sources, changes of the scene without movement, and `more` of the
-    /// table [scene].
+    /// Returns a configuration with two sources, instant changes of the scene, and `scene` as more
+    /// lines of the table [scene].
     static func still(back: String, front: String, scene: String = "") -> String {
         """
         [cameras.back]
@@ -27,13 +28,14 @@ enum DaemonTests {
 }
 
 extension Daemon {
-    /// A reader of the stream that keeps the pictures.
+    /// Creates a reader of the stream that keeps the bytes of its frames.
     func reader() throws -> StreamReader {
         try StreamReader("dualcam", in: session, copies: true)
     }
 }
 
-/// A movie file (Y4M) at `path` whose frames are each of one luma, without colour.
+/// Writes a movie file (Y4M) to `path`. Each frame has one luma of `levels` throughout, without
+/// colour.
 func writeMovie(_ levels: [UInt8], rate: Int = 30, size: Size, to path: String) throws {
     var bytes = Data("YUV4MPEG2 W\(size.width) H\(size.height) F\(rate):1 Ip A1:1 C420jpeg\n".utf8)
     for level in levels {
@@ -43,8 +45,8 @@ func writeMovie(_ levels: [UInt8], rate: Int = 30, size: Size, to path: String) 
     try bytes.write(to: URL(fileURLWithPath: path))
 }
 
-/// A file at `path` of `copies` JPEGs, one behind the other, whose columns have the luma that `luma` says
-/// of them, without colour.
+/// Writes a file of `copies` JPEGs in a row to `path`. `luma` gives the luma of each column; there
+/// is no colour.
 func writeJPEG(
     size: Size,
     copies: Int = 1,
@@ -75,5 +77,5 @@ func writeJPEG(
         .write(to: URL(fileURLWithPath: path))
 }
 
-/// Milliseconds, for people.
+/// Returns a time in seconds as milliseconds, for people.
 func milliseconds(_ time: Double) -> String { "\((time * 10_000).rounded() / 10) ms" }

@@ -7,7 +7,7 @@ import Platform
 import TestSupport
 import Testing
 
-/// A desktop in which the daemon runs: logind and two screen savers, played by dbusmock.
+/// A desktop for the daemon: logind and two screen savers, played by dbusmock.
 final class Desktop {
     let session: PrivateSession
     private(set) var login: MockedService?
@@ -22,7 +22,7 @@ final class Desktop {
         ObjectPath(stringLiteral: "\(Self.loginPath.text)/user/\(getuid())")
     }
 
-    /// Buses and PipeWire, without logind and screen savers.
+    /// Creates a desktop of buses and PipeWire, without logind and screen savers.
     init() throws {
         session = try PrivateSession(PrivateSession.Service.usual + [.systemBus])
     }
@@ -39,7 +39,7 @@ final class Desktop {
             on: .system,
             in: session
         )
-        // The template's own takes a number for a text.
+        // The template's own method takes a number as a string.
         try login.define(
             "GetUser",
             of: "\(Self.login).Manager",
@@ -82,7 +82,7 @@ final class Desktop {
         ObjectPath(stringLiteral: "\(loginPath.text)/session/\(id)")
     }
 
-    /// logind is about to suspend the machine, or has woken it.
+    /// Signals that logind is about to suspend the machine, or has woken it.
     func sleep(_ isOn: Bool) throws {
         try login?.set("PreparingForSleep", of: "\(Self.login).Manager", to: .boolean(isOn))
         try login?.emit(
@@ -130,13 +130,13 @@ final class Desktop {
         }
     }
 
-    /// The one that the daemon should hold while the machine is awake.
+    /// The inhibitor that the daemon should hold while the machine is awake.
     static let inhibitor = ["sleep", "DualCam", "Cameras are closed before sleep.", "delay"]
 
     // MARK: Screen savers
 
-    /// Starts the screen saver of freedesktop.org, with its object where KDE has it or where older
-    /// programs do.
+    /// Starts the screen saver of freedesktop.org, with its object at the path of KDE or that of
+    /// older programs.
     func startScreenSaver(isActive: Bool = false, at path: ObjectPath = "/ScreenSaver") throws {
         let saver = try MockedService(
             Self.screenSaver,
@@ -170,7 +170,7 @@ final class Desktop {
 
     func endScreenSaver() { screenSaver = nil }
 
-    /// Starts GNOME's.
+    /// Starts the screen saver of GNOME.
     func startGnome(isActive: Bool = false) throws {
         let path: ObjectPath = "/org/gnome/ScreenSaver"
         gnome = try MockedService(
@@ -189,14 +189,15 @@ final class Desktop {
     }
 }
 
-/// Somebody in a call: looks at the stream all the time, and sees what happens to it.
+/// A consumer as in a video call: takes frames all the time, and records what happens to the
+/// stream.
 final class Viewer {
     private let daemon: Daemon
     private let reader: StreamReader
     private let node: Value
     private var pressure = Pressure()
 
-    /// Looks from now on; returns once both cameras are live.
+    /// Starts to take frames, and returns once both cameras deliver.
     init(_ daemon: Daemon) throws {
         self.daemon = daemon
         reader = try StreamReader("dualcam", in: daemon.session)
@@ -208,7 +209,7 @@ final class Viewer {
 
     deinit { reader.close() }
 
-    /// Waits for a camera's state and why; returns after how many seconds they came.
+    /// Waits for a camera's state and interruption, and returns the time that it took, in seconds.
     @discardableResult
     func reach(_ state: String, _ interruption: String) throws -> Double {
         let start = MonotonicClock.now
@@ -224,12 +225,12 @@ final class Viewer {
     /// Waits until both cameras deliver.
     func awaitLive() throws -> Double { try reach("streaming", "none") }
 
-    /// Whether something took no longer than `limit` seconds, or than that on a machine as busy as this one meanwhile.
+    /// Returns `true` if `seconds` is within `limit`, which is extended on a busy machine.
     func allows(_ seconds: Double, of limit: Double) -> Bool {
         pressure.allows(seconds, of: limit)
     }
 
-    /// Begins to watch anew.
+    /// Discards what was recorded so far.
     func forget() {
         _ = reader.longestWait()
         reader.flush()
@@ -237,8 +238,8 @@ final class Viewer {
     }
 
     /// Expects the same node as at first, still linked, and no frame later than two intervals after
-    /// the one before; returns the longest wait in seconds. A machine with more to do than it can
-    /// may take twice as long.
+    /// the one before. Returns the longest wait in seconds. An overloaded machine may take twice as
+    /// long.
     @discardableResult
     func expectSteady(
         _ what: String,

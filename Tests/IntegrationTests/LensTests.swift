@@ -16,7 +16,7 @@ extension DaemonTests {
             )
         }
 
-        /// Expects the picture to be a ramp of which the part from `start` to `end` is seen.
+        /// Expects the part from `start` to `end` of a ramp in the picture.
         private func expectRamp(_ picture: StreamPicture, _ start: Double, _ end: Double) {
             for x in stride(from: 10, to: 1270, by: 60) {
                 let place = start + (end - start) * (Double(x) + 0.5) / 1280
@@ -72,7 +72,7 @@ extension DaemonTests {
                     try select(lens)
                     #expect(try get("Lens") == .string(lens))
                     #expect(try get("LensFallback") == .boolean(false))
-                    // Only mixtures of the two, each nearer to the new one.
+                    // Only mixtures of the two pictures, each nearer to the new one.
                     var between = 0
                     _ = try eventually("the picture of \(lens)", within: 20) {
                         let now = StreamPicture(try reader.next(), size: DaemonTests.size)[640, 400]
@@ -88,7 +88,7 @@ extension DaemonTests {
                 }
                 #expect(throws: DBusError.self) { try select("macro") }
                 #expect(throws: DBusError.self) { try select("no such") }
-                // What would be its picture is cropped from another.
+                // The wide lens's picture, cropped, stands in for that of the macro lens.
                 try zoom(daemon, 2, ["ramp-ms": .uint32(0)])
                 _ = try reader.picture("the wide one again") { abs($0[640, 400].y - 100) <= 1 }
                 #expect(try get("Lens") == .string("macro"))
@@ -155,7 +155,7 @@ extension DaemonTests {
                     ["ramp-ms": .uint32(0), "at": .structure([.double(0.5), .double(0.5)])]
                 )
                 expectRamp(try reader.picture(), 0.375, 0.625)
-                // The edge keeps the place from the middle.
+                // The edge keeps its distance from the middle.
                 try zoom(
                     daemon,
                     2,

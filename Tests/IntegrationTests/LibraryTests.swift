@@ -8,10 +8,11 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// The photographs and movies that were kept, as others see them on the bus and in the shell.
+    /// Tests of the photographs and movies that were taken, as clients see them on the bus and in
+    /// the shell.
     @Suite("Library", .timeLimit(.minutes(3)))
     struct LibraryTests {
-        /// A daemon with directories and a cache of its own.
+        /// Runs `body` with a daemon that has its own directories and cache.
         private func with(_ body: (Daemon) throws -> Void) throws {
             try PrivateSession.with { session in
                 let daemon = try Daemon(
@@ -73,7 +74,7 @@ extension DaemonTests {
             return child
         }
 
-        /// Waits for a Changed, and for no more of them.
+        /// Waits for a Changed, and that no second one follows.
         private func change(_ daemon: Daemon) throws {
             try eventually("Changed", within: 20) {
                 try daemon.settle()
@@ -103,7 +104,7 @@ extension DaemonTests {
                         "time": .int64(1_795_271_405_123_000),
                     ]
                 )
-                // Newer than any name says, since it is written now.
+                // Newer than any date in a name, since it is written now.
                 try write("\(videos)/a b\u{e4}.mkv", "movie")
                 try change(daemon)
                 try write("\(pictures)/DualCam_2026-11-21_143005.123_back.mkv", "live")
@@ -124,14 +125,14 @@ extension DaemonTests {
                 unlink("\(videos)/a b\u{e4}.mkv")
                 try change(daemon)
                 #expect(try list(daemon).total == 1)
-                // The directory goes, and another takes its place.
+                // The directory goes, and another one takes its place.
                 rename(pictures, "\(pictures)-old")
                 try change(daemon)
                 #expect(try list(daemon).total == 0)
                 rename("\(pictures)-old", pictures)
                 try change(daemon)
                 #expect(try list(daemon).total == 1)
-                // Another one is configured.
+                // Another directory is configured.
                 try write("\(try folder(daemon, "other"))/x.jpg")
                 try write("\(try folder(daemon, "other"))/y.jpg")
                 try daemon.reload(Self.configuration(daemon.session, "other"))
@@ -171,7 +172,7 @@ extension DaemonTests {
             }
         }
 
-        /// The extent of a PNG, by its header.
+        /// Returns the size of a PNG, from its header.
         private func size(_ bytes: [UInt8]) -> Size? {
             guard bytes.count > 24, bytes.starts(with: [0x89, 0x50, 0x4E, 0x47]) else { return nil }
             func number(_ place: Int) -> Int {
@@ -180,7 +181,7 @@ extension DaemonTests {
             return Size(width: number(16), height: number(20))
         }
 
-        /// The processes that make thumbnails.
+        /// Returns the processes that make thumbnails.
         private func makers(_ daemon: Daemon) -> [pid_t] {
             entries(of: "/proc").compactMap { pid_t($0) }.filter { id in
                 guard let status = content("/proc/\(id)/stat") else { return false }
@@ -190,7 +191,8 @@ extension DaemonTests {
             }
         }
 
-        /// Whether another reader of PNGs sees a picture of `size` at `path`, the upper half of which is white, the lower black.
+        /// Expects that another PNG reader finds a picture of `size` at `path`, white in its upper
+        /// half and black in its lower one.
         private func expectWhiteAbove(_ path: String, _ size: Size, _ daemon: Daemon) throws {
             let path = path.trimmingCharacters(in: .newlines)
             #expect(self.size(Array(try Data(contentsOf: URL(filePath: path)))) == size)
@@ -216,8 +218,8 @@ extension DaemonTests {
                         to: "\(pictures)/DualCam_2026-11-21_14300\(number).123_back.jpg"
                     ) { UInt8($0 * 255 / 639) }
                 }
-                // Black at first, as many cameras are, then with its left half white, and to be turned clockwise, as either
-                // kind of file says it.
+                // Black at first, as with many cameras, then with a white left half; to be turned
+                // clockwise, which each kind of file states in its own way.
                 let (movie, other) = ("\(pictures)/b.mkv", "\(pictures)/a.mp4")
                 let script = """
                     cd '\(pictures)' && ffmpeg -v error -f lavfi -i color=black:s=320x240:r=10:d=1 \
@@ -240,7 +242,7 @@ extension DaemonTests {
                 #expect(path.hasPrefix("\(daemon.session.directory)/cache/thumbnails/large/"))
                 let bytes = Array(try Data(contentsOf: URL(filePath: path)))
                 try expectWhiteAbove(path, Size(width: 192, height: 256), daemon)
-                // GLib finds it where it looks, and takes it for valid.
+                // GLib finds it where it looks, and accepts it as valid.
                 let gio = try daemon.session.run(
                     "gio",
                     ["info", "-a", "thumbnail::*", movie],
@@ -250,7 +252,7 @@ extension DaemonTests {
                 #expect(gio.output.contains(path), "\(gio.output)\(gio.errors)")
                 #expect(gio.output.contains("thumbnail::is-valid: TRUE"), "\(gio.output)")
 
-                // The five that follow, though nobody asked for them.
+                // The next five, although no client asked for them.
                 try eventually("thumbnails made ahead", within: 60) {
                     let folder = URL(filePath: path).deletingLastPathComponent().path
                     let made = try FileManager.default.contentsOfDirectory(atPath: folder)
@@ -267,7 +269,7 @@ extension DaemonTests {
                 var after = stat()
                 stat(path, &after)
                 #expect(before.st_ino == after.st_ino)
-                // Who makes them ends when there is nothing more to do.
+                // The workers end when there is nothing left to do.
                 try eventually("the makers' end", within: 60) { makers(daemon).isEmpty }
                 #expect(try run(daemon, ["thumbnail", movie, "--size", "1"]).exit == .status(0))
             }
@@ -312,7 +314,7 @@ extension DaemonTests {
                 #expect(try run(daemon, ["thumbnail", outside]).exit == .status(1))
                 #expect(try run(daemon, ["thumbnail", outside, "--size", "0"]).exit == .status(2))
 
-                // A picture that kills its reader kills nobody else.
+                // A picture that kills its reader affects no other process.
                 #expect(try run(daemon, ["thumbnail", "\(pictures)/a.jpg"]).exit == .status(0))
                 let makers = makers(daemon)
                 for maker in makers { kill(maker, SIGSTOP) }
@@ -326,7 +328,8 @@ extension DaemonTests {
                     timeout: 60
                 )
                 try daemon.bus.call(call) { answer = $0 }
-                // Meanwhile everything else is answered, and only after the request went to its maker.
+                // Meanwhile all other calls are answered, and only after the request reached its
+                // worker.
                 #expect(try list(daemon).total == 2)
                 #expect(answer == nil)
                 for maker in makers {
@@ -337,14 +340,14 @@ extension DaemonTests {
                     try daemon.settle()
                     return answer != nil
                 }
-                // The next one makes it.
+                // The next worker makes it.
                 guard case .success(let values)? = answer else {
                     Issue.record("\(String(describing: answer))")
                     return
                 }
                 #expect(values.first?.type == .descriptor)
                 #expect(try daemon.get("State", of: .stream).string == "idle")
-                // A new one is at work.
+                // A new worker is running.
                 try writeJPEG(size: Size(width: 64, height: 64), to: "\(pictures)/b.jpg") {
                     UInt8($0)
                 }
@@ -402,7 +405,8 @@ extension DaemonTests {
                     let total = try list(daemon).total
                     #expect(total == names.count)
                 }
-                // The shortest of some tells what it takes; the others what else the machine had to do.
+                // The shortest of several measurements is the cost; the longer ones include other
+                // work of the machine.
                 let pages = try (0..<20).map { page in
                     try measured {
                         let items = try list(daemon, UInt32(page * 100)).items
@@ -420,7 +424,7 @@ extension DaemonTests {
                 }
                 #expect(found.count == names.count)
                 let best = pages.min() ?? 0
-                // What a call takes that gives nothing, on this machine.
+                // The time of a call with an empty reply on this machine.
                 let bare = try (0..<20).map { _ in
                     try measured {
                         let items = try list(daemon, 0, 0).items

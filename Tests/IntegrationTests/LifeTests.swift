@@ -65,7 +65,7 @@ extension DaemonTests {
                 expect(changed, shows: .ramp, in: whole)
                 #expect(reader.failure == nil)
 
-                // Another size is another node.
+                // Another size needs another node.
                 try daemon.reload(
                     "[output]\nwidth = 640\nheight = 480\nframe-rate = 15\n"
                         + DaemonTests.still(back: "test:bars", front: "test:ramp")
@@ -152,13 +152,13 @@ extension DaemonTests {
                     defer { other.close() }
                     _ = try other.next()
                     try daemon.settle()
-                    // The stream was wanted all the time: nobody started or stopped it.
+                    // The stream was wanted all the time, and neither started nor stopped.
                     #expect(daemon.signals(of: .stream) == [])
                 }
             }
         }
 
-        /// The machine's own cameras are what `auto` finds; where there are none, there is a test.
+        /// `auto` finds the machine's own cameras, so most of this needs a machine without any.
         @Test func withoutACameraThereIsACalmPicture() throws {
             let cameras = CameraDirectory().cameras()
             try Daemon.with("") { daemon in
@@ -192,7 +192,7 @@ extension DaemonTests {
             }
         }
 
-        /// Dark and of little contrast; whatever is written on it is small.
+        /// Expects a dark picture of low contrast; any text on it is small.
         private func expectCalmPicture(
             _ daemon: Daemon,
             _ body: () throws -> Void = {}

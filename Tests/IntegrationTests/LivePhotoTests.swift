@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// Live photos, and photographs in the largest mode.
+    /// Tests of live photos, and of photographs in the largest mode.
     @Suite("Live photos", .timeLimit(.minutes(3)))
     struct LivePhotoTests {
         private static let tool = Programs.path(of: "dualcamctl")
@@ -18,7 +18,7 @@ extension DaemonTests {
             "\(session.directory)/photographs"
         }
 
-        /// The photographs, movies and what else is there.
+        /// Returns the names of the photographs, movies and other files in the folder.
         private func names(_ session: PrivateSession) -> [String] {
             let content = try? FileManager.default.contentsOfDirectory(atPath: folder(session))
             return (content ?? []).sorted()
@@ -28,7 +28,8 @@ extension DaemonTests {
             names(session).filter { $0.hasSuffix(".jpg") }
         }
 
-        /// A camera that sends JPEGs in which the brightness counts, and one that sends raw pictures.
+        /// Returns a configuration of two cameras: one sends JPEGs whose brightness counts up, one
+        /// raw pictures.
         private func configuration(_ session: PrivateSession, live: Bool) throws -> String {
             let path = "\(session.directory)/back.avi"
             if !FileManager.default.fileExists(atPath: path) {
@@ -57,7 +58,7 @@ extension DaemonTests {
                 """
         }
 
-        /// What `dualcamctl photo` says of the photographs that it took.
+        /// Returns the report of `dualcamctl photo` on the photographs that it took.
         private func photograph(_ daemon: Daemon, _ arguments: [String]) throws -> [[String: Any]] {
             let child = try daemon.session.run(Self.tool, ["photo", "--json"] + arguments)
             try #require(try child.wait(within: 60) == .status(0), "\(child.errors)")
@@ -69,7 +70,7 @@ extension DaemonTests {
             return try #require((object as? [String: Any])?["photos"] as? [[String: Any]])
         }
 
-        /// The names of the daemon's threads.
+        /// Returns the names of the daemon's threads.
         private func threads(_ daemon: Daemon) throws -> Set<String> {
             let tasks = "/proc/\(daemon.program.id)/task"
             let numbers = try FileManager.default.contentsOfDirectory(atPath: tasks)
@@ -85,13 +86,13 @@ extension DaemonTests {
             try daemon.get("FramesCaptured", of: .camera, at: path).integer ?? 0
         }
 
-        /// When in the movie the photograph was taken, in seconds.
+        /// Returns the time of the photograph in its movie, in seconds.
         private func moment(_ probe: Probe) throws -> Double {
             let text = try #require(probe.format.tags?["DUALCAM_MOMENT"])
             return try #require(Double(text.split(separator: " ")[0])) / 1000
         }
 
-        /// How bright the middle of the photograph at `path` is.
+        /// Returns the luma in the middle of the photograph at `path`.
         private func luma(of path: String) throws -> Int {
             let bytes = Array(try Data(contentsOf: URL(filePath: path)))
             let picture = try JPEGCodec.decode(bytes).picture
@@ -101,7 +102,7 @@ extension DaemonTests {
         @Test("a movie of what was before and after, with sound, beside each photograph")
         func movies() throws {
             try PrivateSession.with([.bus, .pipewire, .wireplumber]) { session in
-                // A microphone that hears nothing, with a clock of its own.
+                // A microphone with silence and a clock of its own.
                 let microphone = try session.run(
                     "pw-cli",
                     [
@@ -135,7 +136,7 @@ extension DaemonTests {
                     let (duration, moment) = (try #require(probe.duration), try moment(probe))
                     print("live photo: \(duration) s, taken at \(moment) s, \(probe.times.count)")
                     #expect(duration < 3.3 && moment <= 1.5 && moment < duration)
-                    // A machine that is too busy drops pictures.
+                    // A machine that is too busy drops frames.
                     #expect(
                         pressure.isHigh || duration > 2 && moment > 0.7,
                         "\(duration), \(moment)"
@@ -147,7 +148,7 @@ extension DaemonTests {
                     var status = stat()
                     #expect(stat(movie, &status) == 0 && status.st_mode & 0o777 == 0o600)
                     guard photo["camera"] as? String == "back" else { continue }
-                    // It is one of its pictures, unless that was dropped.
+                    // The photograph is one of the movie's frames, unless that frame was dropped.
                     let found = probe.times.firstIndex { abs($0 - moment) < 0.003 }
                     guard let index = found else {
                         continue
@@ -158,7 +159,7 @@ extension DaemonTests {
                     #expect(zip(lumas, lumas.dropFirst()).count { $0 != $1 } > lumas.count / 2)
                 }
                 #expect(names(session).count == 6)
-                // Nothing is kept of what nobody looks at.
+                // Nothing is kept of pictures without a consumer.
                 reader.close()
                 try eventually("nothing kept", within: 30) {
                     try threads(daemon).isDisjoint(with: kept)
@@ -177,7 +178,7 @@ extension DaemonTests {
                 try eventually("pictures", within: 60) {
                     try captured(daemon, DualCam.backPath) > start + 20
                 }
-                // It is not on: nothing is there of the time before, but that it is told to be now.
+                // Live photos are off: a movie begins only when it is asked for.
                 #expect(try photograph(daemon, ["--of", "back"])[0]["movie"] == nil)
                 let once = try photograph(daemon, ["--of", "back", "--live"])[0]
                 let probe = try Probe(try #require(once["movie"] as? String))
@@ -204,7 +205,7 @@ extension DaemonTests {
                     let exit = try child.wait(within: 60)
                     let movies = names(session).filter { $0.hasSuffix(".mkv") }
                     let movie = try #require(movies.last)
-                    // How much of what came after it may be there.
+                    // The most that may be there of the time after the photograph.
                     var most = 1.6
                     if !isEnd {
                         #expect(exit == .status(0), "\(child.errors)")
@@ -269,10 +270,10 @@ extension DaemonTests {
                 try daemon.settle()
                 let changes = daemon.changes(of: .camera, at: DualCam.frontPath)
                 let widths = changes.compactMap { $0["Width"]?.integer }.filter { $0 > 0 }
-                // One that hesitates on a busy machine may have it again.
+                // A camera that stalls on a busy machine may switch again.
                 #expect(widths.first == 1920 && widths.last == 320 && Set(widths).count == 2)
 
-                // What is the largest already stays as it is.
+                // A mode that is the largest already stays.
                 try daemon.reload(configuration.replacing("320x180@15", with: "1920x1080@5"))
                 try eventually("the camera", within: 30) {
                     try daemon.state(of: DualCam.frontPath) == "streaming" && width() == 1920

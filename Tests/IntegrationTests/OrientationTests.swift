@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// How the device is held, told by iio-sensor-proxy, which dbusmock plays.
+    /// Tests of how the device is held, reported by iio-sensor-proxy, which dbusmock plays.
     @Suite("Orientation", .timeLimit(.minutes(2)))
     struct OrientationTests {
         private static let proxy = "net.hadess.SensorProxy"
@@ -55,7 +55,7 @@ extension DaemonTests {
                     try eventually("\(word)") {
                         try daemon.get("Current", of: .orientation) == .string(word)
                     }
-                    // It does not know, and nothing changes.
+                    // The orientation is unknown, and nothing changes.
                     try proxy?.set(internal: "AccelerometerOrientation", to: .string("undefined"))
                     for isFront in [false, true] {
                         try daemon.set("Swapped", of: .scene, to: .boolean(isFront))
@@ -64,7 +64,7 @@ extension DaemonTests {
                             .followed(by: mirror)
                         let size = transform.apply(to: DaemonTests.size)
                         let place = Self.whole.fitting(aspect: size.aspect)
-                        // The white bar, the first of eight, where it comes to lie.
+                        // The place of the white bar, the first of eight.
                         let bar = transform.apply(toX: 40, y: 360, in: DaemonTests.size)
                         let x = Int(
                             place.x + (Double(bar.x) + 0.5) / Double(size.width) * place.width
@@ -79,7 +79,7 @@ extension DaemonTests {
                     #expect(try daemon.get("Current", of: .orientation) == .string(word))
                 }
 
-                // It is restarted, and asked anew.
+                // The proxy restarts, and is asked again.
                 proxy?.end()
                 proxy = nil
                 try eventually("no sensor") {
@@ -107,13 +107,13 @@ extension DaemonTests {
 }
 
 extension MockedService {
-    /// Changes what the mocked sensor knows; only who claimed it is told.
+    /// Changes a value of the mocked sensor, which is sent only to clients that claimed it.
     fileprivate func set(internal property: String, to value: Value) throws {
         let arguments: [Value] = [.string(name), .string(property), .variant(value)]
         try call("SetInternalProperty", of: "org.freedesktop.DBus.Mock", arguments)
     }
 
-    /// How many programs have claimed the accelerometer.
+    /// The number of programs that have claimed the accelerometer.
     fileprivate var owners: Int {
         get throws {
             let list = try call(

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// Photographs, as files and as what others read in them.
+    /// Tests of photographs, as files and as other programs read them.
     @Suite("Photographs", .timeLimit(.minutes(3)))
     struct PhotoTests {
         private static func configuration(_ session: PrivateSession, _ more: String = "") -> String
@@ -34,7 +34,7 @@ extension DaemonTests {
             "\(session.directory)/photographs"
         }
 
-        /// Runs `dualcamctl` by a shell in the session's directory.
+        /// Runs `dualcamctl` from a shell in the session's directory.
         private func run(_ daemon: Daemon, _ arguments: String) throws -> Child {
             let tool = Programs.path(of: "dualcamctl")
             let child = try daemon.session.run(
@@ -66,7 +66,7 @@ extension DaemonTests {
             }
         }
 
-        /// The luma of the picture at a place, 0 … 1 across and down.
+        /// Returns the luma of the picture at a place, 0 … 1 across and down.
         private func luma(_ bytes: [UInt8], _ x: Double, _ y: Double) throws -> Int {
             let picture = try JPEGCodec.decode(bytes).picture
             let column = Int(x * Double(picture.size.width))
@@ -200,7 +200,7 @@ extension DaemonTests {
                         try JPEGCodec.decode(photo).picture == JPEGCodec.decode(expected).picture
                     )
                 }
-                // 352 rows fill their blocks, 350 do not: then the tag says it.
+                // 352 rows fill their blocks; 350 do not, and so the tag has the orientation.
                 try writeJPEG(size: Size(width: 640, height: 350), copies: 30, to: path) {
                     UInt8($0 * 255 / 639)
                 }
@@ -226,7 +226,7 @@ extension DaemonTests {
                 #expect(locked.exit == .status(1))
                 #expect(locked.errors.contains("closed: privacy"), "\(locked.errors)")
                 try daemon.set("Enabled", of: .privacy, to: .boolean(false))
-                // A file where the directory should be.
+                // A file in the place of the directory.
                 try Data().write(to: URL(filePath: Self.folder(daemon.session)))
                 let denied = try run(daemon, "")
                 #expect(denied.exit == .status(1) && denied.errors.contains("photographs"))
@@ -242,7 +242,7 @@ extension DaemonTests {
                 #expect(full.exit == .status(1) && full.errors.contains("No space"))
                 #expect(try run(daemon, "--of both -o x.jpg").exit == .status(2))
                 #expect(try run(daemon, "--of side").exit == .status(2))
-                // A disk on which one of two photographs has room.
+                // A disk with room for one of two photographs.
                 let folder = Self.folder(daemon.session)
                 try FileManager.default.createDirectory(
                     atPath: folder,
@@ -272,7 +272,8 @@ extension DaemonTests {
                     atPath: daemon.session.directory
                 )
                 #expect(!made.contains("x.jpg"))
-                // Not named, it is done without; and the stream is as whoever looks at it sees it.
+                // A camera that is not named is left out, and the stream is photographed as a
+                // consumer sees it.
                 let rest = try run(daemon, "")
                 #expect(rest.exit == .status(0), "\(rest.errors)")
                 let kept = names(daemon)

@@ -7,7 +7,7 @@ import Testing
 extension DaemonTests {
     @Suite("The picture", .timeLimit(.minutes(5)))
     struct PictureTests {
-        /// Where the inset rests on 1280x720, a fraction of the width wide.
+        /// Returns the place of the inset at rest on 1280x720; `size` is a fraction of the width.
         private static func inset(_ corner: String, size: Double = 0.25) -> Rect {
             let (width, height) = (1280 * size, 720 * size)
             return Rect(
@@ -33,7 +33,7 @@ extension DaemonTests {
                     let picture = try reader.picture()
                     let inset = Self.inset(corner)
                     expect(picture, shows: .bars, in: Self.whole, besides: inset, corner)
-                    // The icon is in its own top right corner, the counter in its left.
+                    // The icon is in the inset's top right corner, the counter in its top left.
                     let below = Rect(
                         x: inset.x,
                         y: inset.y + 40,
@@ -76,7 +76,7 @@ extension DaemonTests {
                     let picture = try reader.picture()
                     expect(picture, shows: .bars, in: main, margin: 8, layout)
                     expect(picture, shows: .ramp, in: other, turned: .mirror, margin: 8, layout)
-                    // Around them is the main picture's copy, blurred and darkened: white on the
+                    // Around them is a copy of the main picture, blurred and darkened: white on the
                     // left side, black on the right one.
                     let left = picture.mean(PixelRect(x: 0, y: 60, width: 8, height: 100))
                     let right = picture.mean(PixelRect(x: 1272, y: 60, width: 8, height: 100))
@@ -110,12 +110,12 @@ extension DaemonTests {
                     worst = max(worst, picture[x, y].distance(to: wanted))
                 }
             }
-            // A pixel of the inset is several levels of the ramp wide.
+            // One pixel of the inset spans several levels of the ramp.
             let tolerance = 1 + Int((219 / inset.width).rounded(.up))
             #expect(worst <= tolerance, "inset \(comment)")
         }
 
-        /// Bars that stay 1280x720 however they are mounted.
+        /// Bars that stay 1280x720 whatever the rotation of the camera.
         private static let wideBars = "source = \"test:bars\"\ncapture = \"1280x720@30\""
 
         @Test func camerasAreMirroredAndTurnedAsTheyAreMounted() throws {
@@ -154,7 +154,7 @@ extension DaemonTests {
                         )
                     }
                 }
-                // The front camera is mirrored unless told otherwise.
+                // The front camera is mirrored by default.
                 try daemon.call("Swap", of: .scene)
                 let front = try reader.picture()
                 expect(front, shows: .bars, in: Self.whole, turned: .mirror, "front")
@@ -219,7 +219,7 @@ extension DaemonTests {
                 let picture = try reader.picture()
                 let fitted = Self.whole.fitting(aspect: 9.0 / 16)
                 let cut = Self.whole.covering(aspect: 9.0 / 16)
-                // Turned clockwise the white bar is on top and the ramp at the left.
+                // Turned clockwise, the white bar is on top and the ramp on the left.
                 let beside = picture.mean(PixelRect(x: 1000, y: 4, width: 200, height: 40))
                 switch background {
                 case "blur":
@@ -229,7 +229,7 @@ extension DaemonTests {
                     expect(picture, shows: .bars, in: fitted, turned: .clockwise90)
                     #expect(beside == 16)
                 default:
-                    // Colours and places of what is left of the picture.
+                    // The colours and places of the visible part of the picture.
                     for y in [40, 200, 520, 680] {
                         let place = (Double(y) + 0.5 - cut.y) / cut.height
                         let wanted = Chart.bars.color(place, 0.4)
@@ -257,7 +257,7 @@ extension DaemonTests {
                 let still = try reader.stillPicture()
                 #expect(!picture.differs(from: still))
 
-                // The inset is at 934, 26, 320 wide and 180 high; its border two pixels.
+                // The inset is at 934, 26, 320 wide and 180 high; its border is two pixels wide.
                 #expect(still[640, 400] == .gray(180))
                 #expect(still[1090, 150] == .gray(40))
                 for edge in [0, 1] {
@@ -276,11 +276,11 @@ extension DaemonTests {
                 #expect((100...170).contains(below), "shadow \(below)")
                 #expect(still[1094, 240].y == 180 && still[900, 115].y == 180)
                 #expect(still[1094, 21].y > below)
-                // The corners are cut round: the main picture, in the shadow, is seen there.
+                // The corners are round: the main picture, in the shadow, is seen there.
                 for (x, y) in [(934, 26), (1253, 26), (934, 205), (1253, 205)] {
                     #expect((105...180).contains(still[x, y].y), "corner at \(x), \(y)")
                 }
-                // The disc of the icon, 25 across, 8 from the edges, black at 50 % and arrows.
+                // The disc of the icon, 25 across, 8 from the edges: black at 50 % with arrows.
                 let disc = PixelRect(x: 1224, y: 36, width: 20, height: 20)
                 let values = (disc.y..<disc.maxY).flatMap { y in
                     (disc.x..<disc.maxX).map { still[$0, y].y }

@@ -8,12 +8,12 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// A camera that is a node of PipeWire.
+    /// Tests of a camera that is a PipeWire node.
     @Suite("PipeWire sources", .timeLimit(.minutes(2)))
     struct PipeWireSourceTests {
         private static let configuration = DaemonTests.still(back: "pipewire:phone", front: "test")
 
-        /// A camera of one colour, as another program publishes it.
+        /// Starts a camera of one colour that another program publishes.
         private func phone(
             _ session: PrivateSession,
             _ format: String,
@@ -57,7 +57,7 @@ extension DaemonTests {
             }
         }
 
-        /// Rows whose length GStreamer rounds up, and rows that it does not.
+        /// One width whose row length GStreamer rounds up, and one whose it does not.
         @Test(arguments: ["I420", "NV12", "YUY2"], [642, 644])
         func coloursLieWhereTheyBelongAtAnyWidth(_ format: String, _ width: Int) throws {
             let configuration =
@@ -142,7 +142,7 @@ extension DaemonTests {
     }
 }
 
-/// A socket where connections are taken and nothing is ever said.
+/// A socket that accepts connections and never sends anything.
 private final class SilentSocket {
     let path: String
     private let socket: Descriptor

@@ -8,8 +8,9 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// Pro mode as a consumer sees it, on pictures in which nothing moves. They have no controls, so that
-    /// what is done to them is done in software; what devices do is the virtual machine's to show.
+    /// Tests of Pro mode as a consumer sees it, on pictures in which nothing moves. These have no
+    /// controls, so all values are applied in software; the tests in the virtual machine cover
+    /// devices.
     @Suite("Pro mode", .timeLimit(.minutes(2)))
     struct ProTests {
         private func withStill(
@@ -44,7 +45,7 @@ extension DaemonTests {
             )
         }
 
-        /// The letters of the HUD's values.
+        /// Returns the letters of the HUD's values.
         private func letters(_ picture: StreamPicture) -> [Bool] {
             (680..<700).flatMap { picture.luma(row: $0)[400..<880].map { $0 > 180 } }
         }
@@ -68,7 +69,7 @@ extension DaemonTests {
                         at: DualCam.backPath,
                         arguments + [.named([:])]
                     )
-                    // One that was composed before the answer may still be on its way.
+                    // A frame composed before the reply may still be under way.
                     reader.flush()
                     _ = try reader.next()
                     let after = StreamPicture(try reader.next(), size: DaemonTests.size)
@@ -149,7 +150,7 @@ extension DaemonTests {
                 try daemon.set("Dial", of: .pro, to: .string("wb"))
                 _ = try reader.picture("the dial") { $0[640, 675].y < 60 }
                 var best = (rate: 0.0, wait: Double.infinity)
-                // A machine with more to do than it can says nothing of the daemon.
+                // The times of an overloaded machine say nothing about the daemon.
                 let pressure = Pressure()
                 for _ in 0..<3 where best.rate < 59.4 || best.wait > 0.045 {
                     _ = try controls(daemon, "SetKelvin", .uint32(2000))

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// Programs that know nothing of PipeWire.
+    /// Tests with programs that do not know PipeWire.
     @Suite("Programs of V4L2", .timeLimit(.minutes(2)))
     struct ProgramTests {
         @Test func ffmpegReadsTheStreamAsADevice() throws {
@@ -37,7 +37,7 @@ extension DaemonTests {
                 let bytes = try Data(contentsOf: URL(filePath: file))
                 let frame = 1280 * 720 * 2
                 #expect(bytes.count == 30 * frame)
-                // The last picture, in its middle: eight bars, white first and black last.
+                // The middle of the last frame: eight bars, white first and black last.
                 let row = bytes.suffix(frame).dropFirst(360 * 2560).prefix(2560)
                 let lumas = (0..<8).map { row[row.startIndex + ($0 * 160 + 80) * 2] }
                 #expect(lumas == lumas.sorted(by: >) && lumas[0] > 225 && lumas[7] < 20)

@@ -10,10 +10,11 @@ import Testing
 extension DaemonTests {
     @Suite("Recordings", .timeLimit(.minutes(3)))
     struct RecordingTests {
-        /// Where recordings go in `session`.
+        /// Returns the directory of recordings in `session`.
         private func folder(_ session: PrivateSession) -> String { "\(session.directory)/videos" }
 
-        /// Two cameras that send JPEGs: one in which the brightness counts, one that is light.
+        /// Returns a configuration of two cameras that send JPEGs: one whose brightness counts up,
+        /// one bright.
         private func cameras(_ session: PrivateSession, capture: String = "") throws -> String {
             let (back, front) = ("\(session.directory)/back.avi", "\(session.directory)/front.avi")
             for (path, luma, count) in [(back, "40+4*N", 34), (front, "235", 2)] {
@@ -69,7 +70,7 @@ extension DaemonTests {
             try daemon.get("RecordingSeconds", of: .capture).integer ?? 0
         }
 
-        /// The error that `body` fails with, its last part.
+        /// Returns the last part of the name of the error that `body` throws.
         private func refusal(_ body: () throws -> Void) -> String? {
             do {
                 try body()
@@ -120,7 +121,7 @@ extension DaemonTests {
                     #expect(file["frames"]?.integer == probe.times.count)
                     #expect(zip(probe.times, probe.times.dropFirst()).allSatisfy { $0 < $1 })
                 }
-                // The cameras' own pictures, as they came, one after the other.
+                // The camera's own frames, unchanged and in order.
                 #expect(files[0]["encoder"]?.string == "camera")
                 #expect(probes[0].streams.map(\.codecName) == ["mjpeg"])
                 let movie = "\(session.directory)/back.avi"
@@ -136,7 +137,7 @@ extension DaemonTests {
                     try daemon.get("FramesDropped", of: .camera, at: DualCam.backPath).integer ?? 0
                 #expect(gaps <= dropped + missed)
                 #expect(try brightness(paths[1], crop: "600:300:20:20").allSatisfy { $0 > 220 })
-                // The stream: the back camera's picture first, the front one's after.
+                // The stream has the back camera's picture first, then the front one's.
                 let stream = try brightness(paths[2], crop: "100:100:20:200")
                 let swapped = try #require(stream.firstIndex { $0 > 190 })
                 #expect(swapped > 10 && swapped < stream.count - 10)
@@ -197,7 +198,7 @@ extension DaemonTests {
                     let pressure = Pressure()
                     try eventually("six seconds", within: 60) { try seconds(daemon) >= 6 }
                     daemon.program.signal(SIGKILL)
-                    // A machine that is too busy has pictures on their way for longer.
+                    // On a machine that is too busy frames take longer to reach the file.
                     least = pressure.isHigh ? 3 : 5
                     try daemon.program.wait()
                     paths = try FileManager.default.contentsOfDirectory(atPath: folder(session))
@@ -245,7 +246,7 @@ extension DaemonTests {
                 try Data(count: 52 << 20).write(to: URL(filePath: "\(disk)/other"))
                 let daemon = try Daemon(try cameras(session), in: session)
                 try start(daemon, ["encoder": .string("mjpeg"), "audio": .boolean(false)])
-                // Somebody else fills the disk, too.
+                // Another program fills the disk, too.
                 let filler = open("\(disk)/filler", O_WRONLY | O_CREAT, 0o600)
                 defer { close(filler) }
                 let block = [UInt8](repeating: 0, count: 256 << 10)
@@ -288,7 +289,8 @@ extension DaemonTests {
                     try daemon.settle()
                     return try seconds(daemon) > 2
                 }
-                // All at once, so that nobody sees it coming; more may be written meanwhile, and is tried again.
+                // At once, so that no check sees it coming. More may be written meanwhile, so it is
+                // tried again.
                 try eventually("a full disk", within: 60) {
                     var status = statvfs()
                     try #require(statvfs(disk, &status) == 0)
@@ -373,7 +375,7 @@ extension DaemonTests {
                     "recording three pictures: \(sum("frames")) frames, \(sum("dropped")) dropped, "
                         + "\(percent(ours)) of a core; ffmpeg \(percent(theirs.processorTime))"
                 )
-                // None on two cores that have nothing else to do.
+                // On two idle cores no frame is dropped.
                 #expect(sum("dropped") * 10 <= sum("frames"))
             }
         }

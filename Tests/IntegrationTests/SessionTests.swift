@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// Sleep, locks and absence, with logind and screen savers played by dbusmock.
+    /// Tests of sleep, locks and absence, with logind and screen savers played by dbusmock.
     @Suite("The session", .timeLimit(.minutes(5)))
     struct SessionTests {
         private static let configuration = DaemonTests.still(
@@ -16,7 +16,7 @@ extension DaemonTests {
             scene: "layout = \"single\""
         )
 
-        /// Something for which the cameras are closed, and its end.
+        /// A cause for which the cameras are closed, with its end.
         private struct Cause: Sendable {
             let name: String
             let interruption: String
@@ -51,7 +51,7 @@ extension DaemonTests {
                     let picture = try veiledPicture(daemon)
                     pictures[cause.interruption] = pictures[cause.interruption] ?? picture
                     #expect(try captured(daemon) == frames, "\(cause.name): cameras go on")
-                    // Who keeps cameras closed on purpose has no problem.
+                    // Cameras that are closed on purpose are not a problem.
                     #expect(try daemon.problems == [])
 
                     viewer.forget()
@@ -72,20 +72,21 @@ extension DaemonTests {
                         "\(milliseconds(back)), longest wait for a frame \(milliseconds(wait))"
                     )
                 }
-                // Each says its own reason.
+                // Each picture shows its own reason.
                 let asleep = try #require(pictures["asleep"])
                 #expect(try asleep.differs(from: #require(pictures["locked"])))
             }
         }
 
-        /// Frames that both cameras took so far.
+        /// Returns the number of frames captured by each camera so far.
         private func captured(_ daemon: Daemon) throws -> [Int?] {
             try [DualCam.backPath, DualCam.frontPath].map {
                 try daemon.get("FramesCaptured", of: .camera, at: $0).integer
             }
         }
 
-        /// What a newcomer sees: the last picture, which has no edge any more, and words on it.
+        /// Returns the picture for a new consumer: the last one, blurred beyond any edge, with text
+        /// on it.
         private func veiledPicture(_ daemon: Daemon) throws -> StreamPicture {
             let reader = try daemon.reader()
             defer { reader.close() }
@@ -113,7 +114,7 @@ extension DaemonTests {
                 try daemon.reload(
                     DaemonTests.still(back: "file:\(movie)", front: "file:\(still)")
                 )
-                // From the kernel, not by the daemon's word.
+                // From the kernel, independent of the daemon's own report.
                 func areOpen() -> Bool {
                     let files = "/proc/\(daemon.program.id)/fd"
                     let names = try? FileManager.default.contentsOfDirectory(atPath: files)
@@ -167,8 +168,8 @@ extension DaemonTests {
             }
         }
 
-        /// Lock is what logind asks of the screen lock; whether it has locked is LockedHint, and
-        /// not every lock tells logind when it opens.
+        /// Lock is logind's request to the screen lock. LockedHint says if it has locked, and not
+        /// every lock tells logind when it opens.
         @Test func beingAskedToLockIsNotBeingLocked() throws {
             try with {
                 try $0.startLogin()
@@ -177,7 +178,7 @@ extension DaemonTests {
                 try daemon.forgetSignals()
                 try desktop.askForLock(true)
                 try desktop.askForLock(false)
-                // What comes after them on the same way has come: so have they.
+                // A later message on the same way has arrived, and so have the earlier ones.
                 try desktop.setLocked(true)
                 try viewer.reach("interrupted", "locked")
                 try desktop.setLocked(false)
@@ -237,7 +238,7 @@ extension DaemonTests {
             try with { _ in
             } _: { desktop, daemon in
                 let viewer = try Viewer(daemon)
-                // Never there: nobody to ask, nothing to wait for.
+                // Never there: nothing to ask, nothing to wait for.
                 #expect(try daemon.problems == [])
 
                 try desktop.startLogin()
@@ -247,7 +248,7 @@ extension DaemonTests {
                 let frames = try captured(daemon)
                 try daemon.forgetSignals()
 
-                // Restarted behind a locked screen: no camera opens meanwhile.
+                // A restart behind a locked screen: no camera opens meanwhile.
                 desktop.endLogin()
                 try desktop.startLogin(isLocked: true)
                 try eventually("the inhibitor again") {
@@ -257,13 +258,13 @@ extension DaemonTests {
                 #expect(try captured(daemon) == frames)
                 try viewer.expectSteady("logind restarts")
 
-                // Another session of the user's comes to the display.
+                // Another session of the same user moves to the display.
                 try desktop.addSession("c2")
                 _ = try viewer.awaitLive()
                 try desktop.setLocked(true, session: "c2")
                 try viewer.reach("interrupted", "locked")
 
-                // Gone for good: its word counts for a while.
+                // Gone for good: its last state counts for a while.
                 let start = MonotonicClock.now
                 desktop.endLogin()
                 _ = try viewer.awaitLive()
@@ -271,7 +272,7 @@ extension DaemonTests {
                 #expect(time > 2.5 && viewer.allows(time, of: 4.5), "\(time) s")
                 try viewer.expectSteady("logind goes")
 
-                // So does the whole bus.
+                // The same for the whole bus.
                 desktop.session.kill(.systemBus)
                 try daemon.settle()
                 #expect(try daemon.state(of: DualCam.backPath) == "streaming")

@@ -8,8 +8,8 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// Everything at once and in no order, for as long as DUALCAM_SOAK_MINUTES says (`make soak`);
-    /// DUALCAM_SOAK_SEED repeats what a run did.
+    /// A test of everything in random order for DUALCAM_SOAK_MINUTES (`make soak`).
+    /// DUALCAM_SOAK_SEED repeats the steps of a run.
     @Suite("The soak", .timeLimit(.minutes(Soak.minutes + 3)))
     struct SoakTests {
         @Test func itNeitherStopsNorGrows() throws {
@@ -26,7 +26,7 @@ extension DaemonTests {
     }
 }
 
-/// One run: a daemon in a desktop, somebody who looks all the time, and chance.
+/// One run: a daemon in a desktop, a permanent consumer, and random steps.
 private final class Soak {
     static let minutes = number("DUALCAM_SOAK_MINUTES").map(Int.init) ?? 1
 
@@ -36,7 +36,7 @@ private final class Soak {
 
     let seed = Soak.number("DUALCAM_SOAK_SEED") ?? UInt64.random(in: 0..<1_000_000)
     let desktop: Desktop
-    /// What was done, in order.
+    /// The steps so far, in order.
     private(set) var story: [String] = []
     private var random: Chance
     private let daemon: Daemon
@@ -45,18 +45,18 @@ private final class Soak {
     private var others: [StreamReader] = []
     private var gstreamer: Child?
     private var isLocked = false
-    /// Since the viewer was seen to have its frames.
+    /// The pressure since the viewer last had its frames.
     private var pressure = Pressure()
 
-    /// The longest wait of the viewer for a frame while PipeWire was there.
+    /// The longest wait of the viewer for a frame while PipeWire was running, in seconds.
     private var longestWait = 0.0
-    /// The longest time from PipeWire's start to a frame.
+    /// The longest time from the start of PipeWire to a frame, in seconds.
     private var longestReturn = 0.0
     private var counts: [String: Int] = [:]
 
-    /// What the daemon held at a moment of rest.
+    /// The resources of the daemon at a moment of rest.
     private struct Holdings {
-        /// In kilobytes.
+        /// The memory in kilobytes.
         let memory: Int
         let descriptors: Int
         let threads: Int
@@ -125,13 +125,13 @@ private final class Soak {
         let last = try #require(rests.last)
         #expect(last.descriptors <= first.descriptors, "descriptors")
         #expect(last.threads <= first.threads, "threads")
-        // Caches of PipeWire and of fonts fill up by a megabyte or two; a frame that is lost each
-        // time would be 0.3.
+        // The caches of PipeWire and of fonts grow by a megabyte or two. One frame lost per step
+        // would be 0.3 MB.
         let later = rests.suffix(rests.count / 2).map(\.memory).min() ?? last.memory
         #expect(later - first.memory <= 6_000, "grew by \(later - first.memory) kB")
     }
 
-    /// Undoes what is left of the steps, and looks what the daemon holds then.
+    /// Undoes the remaining effects of the steps, and returns the daemon's resources then.
     private func rest(at time: Double) throws -> Holdings {
         for other in others { other.close() }
         others = []
@@ -179,7 +179,7 @@ private final class Soak {
         )
     }
 
-    /// The viewer has had its frames in time all along, and has them now.
+    /// Expects that the viewer has had its frames in time all along, and has them now.
     private func expectFrames() throws {
         viewer.flush()
         _ = try viewer.next()
@@ -282,7 +282,7 @@ private final class Soak {
 
     private func comeOrGoWithGStreamer() throws {
         if let running = gstreamer {
-            // As a program that crashes, or as one that is told to end.
+            // Either like a program that crashes, or like one that is asked to end.
             if random.isHeads() { running.signal(SIGINT) }
             running.end()
             gstreamer = nil
@@ -308,12 +308,12 @@ private final class Soak {
         try daemon.reload(Self.configuration(movie, front: front, scene: scene))
     }
 
-    /// The movie's file goes, as a camera that is pulled out, or comes back. It is looked for when
-    /// the camera is opened anew.
+    /// Removes the movie's file, like a camera that is unplugged, or restores it. The daemon looks
+    /// for it when it reopens the camera.
     private func takeOrGiveMovie() throws {
         let isThere = FileManager.default.fileExists(atPath: movie)
         try setMovie(present: !isThere)
-        // Opened anew, both ways.
+        // Reopened in either case.
         try daemon.set("Enabled", of: .privacy, to: .boolean(true))
         try daemon.set("Enabled", of: .privacy, to: .boolean(false))
     }
@@ -324,7 +324,7 @@ private final class Soak {
         rename(present ? away : movie, present ? movie : away)
     }
 
-    /// Links go with WirePlumber, which made them.
+    /// Replaces WirePlumber. Its links go with it.
     private func renewLinker() throws {
         longestWait = max(longestWait, viewer.longestWait())
         desktop.session.kill(.wireplumber)
@@ -349,7 +349,7 @@ private final class Soak {
         try look(since: start)
     }
 
-    /// Whoever had it loses it, and may pick it again.
+    /// Stops and starts the stream. Its consumers lose it, and may choose it again.
     private func stopAndStart() throws {
         longestWait = max(longestWait, viewer.longestWait())
         viewer.close()
@@ -360,7 +360,8 @@ private final class Soak {
 
     private func look(since start: Timestamp) throws {
         try eventually("a frame") {
-            // Whoever is there before the node is told so, and looks again, as applications do.
+            // A client that is there before the node gets an error and looks again, as applications
+            // do.
             viewer.close()
             viewer = try StreamReader("dualcam", in: desktop.session)
             try eventually("a frame or a failure") {
@@ -374,7 +375,7 @@ private final class Soak {
     }
 }
 
-/// Numbers that only look random, the same for the same seed: SplitMix64.
+/// Pseudo-random numbers, the same for the same seed: SplitMix64.
 private struct Chance: RandomNumberGenerator {
     var state: UInt64
 

@@ -3,10 +3,10 @@ import Frames
 import TestSupport
 import Testing
 
-/// A picture that came through the stream.
+/// A picture received through the stream.
 struct StreamPicture: CustomStringConvertible {
     let size: Size
-    /// Short: a test that fails prints it.
+    /// Short, since a failing test prints it.
     var description: String { "a picture of \(size)" }
     private let bytes: [UInt8]
     private let stride: Int
@@ -17,18 +17,18 @@ struct StreamPicture: CustomStringConvertible {
         stride = frame.stride
     }
 
-    /// The pixel at a column and a row: Y, U, V.
+    /// Returns the colour (Y, U, V) of the pixel at a column and a row.
     subscript(x: Int, y: Int) -> Color {
         let pair = y * stride + x / 2 * 4
         return Color(Int(bytes[y * stride + 2 * x]), Int(bytes[pair + 1]), Int(bytes[pair + 3]))
     }
 
-    /// Luma along a row.
+    /// Returns the luma along a row.
     func luma(row y: Int) -> [Int] {
         (0..<size.width).map { Int(bytes[y * stride + 2 * $0]) }
     }
 
-    /// The mean luma of a rectangle.
+    /// Returns the mean luma of a rectangle.
     func mean(_ area: PixelRect) -> Double {
         var sum = 0
         for y in area.y..<area.maxY {
@@ -37,8 +37,8 @@ struct StreamPicture: CustomStringConvertible {
         return Double(sum) / Double(area.size.area)
     }
 
-    /// The low `bits` of the frame counter of a test picture of `size`, shown upright in `rect`;
-    /// `nil` where a square is neither black nor white.
+    /// Returns the low `bits` of the frame counter of a test picture of `size`, shown upright in
+    /// `rect`; `nil` if a square is neither black nor white.
     func counter(of size: Size, in rect: Rect, bits: Int = 16) -> Int? {
         let block = Double(FrameCounter.block(in: size))
         let scale = rect.width / Double(size.width)
@@ -52,7 +52,7 @@ struct StreamPicture: CustomStringConvertible {
         return value
     }
 
-    /// Whether a byte differs from `other`, of the same size.
+    /// Returns `true` if any byte differs from `other`, which has the same size.
     func differs(from other: StreamPicture) -> Bool { bytes != other.bytes }
 }
 
@@ -68,7 +68,7 @@ struct Color: Hashable, CustomStringConvertible {
 
     var description: String { "(\(y) \(u) \(v))" }
 
-    /// The largest difference of the three.
+    /// Returns the largest difference of the three components.
     func distance(to other: Color) -> Int {
         max(abs(y - other.y), abs(u - other.u), abs(v - other.v))
     }
@@ -85,7 +85,7 @@ enum Chart: String {
         Color(106, 202, 222), Color(81, 90, 240), Color(41, 240, 110), Color(16, 128, 128),
     ]
 
-    /// The colour there; `nil` near an edge between two, and where the counter is.
+    /// Returns the colour at a place, or `nil` near an edge between two, and where the counter is.
     func color(_ x: Double, _ y: Double) -> Color? {
         guard (0...1).contains(x), (0...1).contains(y) else { return nil }
         guard y > 0.05 else { return nil }
@@ -98,9 +98,9 @@ enum Chart: String {
     }
 }
 
-/// Expects `chart`, turned as `transform` says, in `rect` of the picture; within ±2.
+/// Expects `chart`, turned by `transform`, in `rect` of the picture, within ±2.
 ///
-/// Looks at a grid of points at least `margin` pixels inside `rect` and outside of `hidden`.
+/// Compares a grid of points at least `margin` pixels inside `rect` and outside of `hidden`.
 func expect(
     _ picture: StreamPicture,
     shows chart: Chart,
@@ -124,7 +124,7 @@ func expect(
             {
                 continue
             }
-            // Where the pixel came from: 10000 units along each side of the camera's picture.
+            // The origin of the pixel, in 10000 units along each side of the camera's picture.
             let unit = Size(width: 10_000, height: 10_000)
             let source = transform.inverse.apply(
                 toX: Int((Double(x) + 0.5 - rect.x) / rect.width * 10_000),
@@ -149,9 +149,9 @@ func expect(
 }
 
 extension StreamReader {
-    /// The next picture, of what is made from now on.
+    /// Returns the next picture composed from now on.
     func picture(within seconds: Double = 20) throws -> StreamPicture {
-        // One may be under way.
+        // One frame may be under way.
         flush()
         _ = try next(within: seconds)
         let frame = try next(within: seconds)
@@ -160,7 +160,7 @@ extension StreamReader {
         return StreamPicture(frame, size: size)
     }
 
-    /// The next picture for which `condition` holds.
+    /// Returns the next picture for which `condition` holds.
     func picture(
         _ what: String,
         within seconds: Double = 20,
@@ -172,7 +172,7 @@ extension StreamReader {
         }
     }
 
-    /// A picture of a stream in which nothing moves any more: three alike.
+    /// Returns a picture of a stream in which nothing moves any more: three in a row are equal.
     func stillPicture(within seconds: Double = 20) throws -> StreamPicture {
         var last = try picture()
         var count = 0

@@ -10,7 +10,7 @@ import Testing
 extension DaemonTests {
     @Suite("The stream", .timeLimit(.minutes(2)))
     struct StreamTests {
-        /// Two test pictures whose counters can be read, in the main picture and in the inset.
+        /// Two test pictures with readable counters, in the main picture and in the inset.
         private static let counters = """
             [cameras.front]
             mirror = false
@@ -33,7 +33,7 @@ extension DaemonTests {
                 #expect(node.properties["node.description"] == "DualCam")
                 #expect(try daemon.get("NodeId", of: .stream) == .uint32(node.id))
 
-                // Plain values alone: an object or a list would be a choice.
+                // Plain values only: an object or a list would be a choice.
                 try #require(node.formats.count == 1)
                 let format = node.formats[0]
                 #expect(format["mediaType"] as? String == "video")
@@ -57,7 +57,7 @@ extension DaemonTests {
                 let reader = try daemon.reader()
                 defer { reader.close() }
                 _ = try reader.picture("both cameras") {
-                    // Not yet there, a picture is a calm dark, which reads as 0.
+                    // Before its first frame a picture is dark, which reads as 0.
                     $0.counter(of: DaemonTests.size, in: Self.inset, bits: 12) ?? 0 > 15
                         && $0.counter(of: DaemonTests.size, in: Rect(DaemonTests.size)) ?? 0 > 15
                 }
@@ -66,8 +66,8 @@ extension DaemonTests {
                 #expect(format.size == DaemonTests.size && format.rate == (30, 1))
                 #expect(format.color == .video)
 
-                // A machine with more to do than it can may lose a frame through nobody's fault;
-                // then it is begun anew.
+                // An overloaded machine may lose a frame without a fault of the daemon; then the
+                // run is repeated.
                 let pressure = Pressure()
                 var run: [Sight] = []
                 var breaks: [String] = []
@@ -105,12 +105,12 @@ extension DaemonTests {
             }
         }
 
-        /// What a frame says of itself.
+        /// The values that a frame carries.
         private struct Sight {
             var sequence: UInt64
             var pts: Timestamp
             var arrival: Timestamp
-            /// The cameras' own counts, the inset's modulo 4096.
+            /// The cameras' own counters, the inset's modulo 4096.
             var main: Int
             var inset: Int
         }
@@ -157,7 +157,7 @@ extension DaemonTests {
                 try eventually("live pictures") {
                     try daemon.get("State", of: .stream) == .string("streaming")
                 }
-                // As above: the machine may be at fault once or twice.
+                // As above, an overloaded machine may lose frames once or twice.
                 let pressure = Pressure()
                 var lost: [[Int]] = []
                 for _ in 0..<3 where !lost.contains([0, 0]) {
@@ -221,7 +221,7 @@ extension DaemonTests {
                 let captured = try daemon.get("FramesCaptured", of: .camera, at: DualCam.backPath)
                 #expect((captured.integer ?? 0) > 0)
 
-                // Some consumers pause for less than half a second while they set up.
+                // Some consumers pause for less than half a second during their setup.
                 try daemon.forgetSignals()
                 for _ in 0..<3 {
                     reader.setActive(false)

@@ -7,28 +7,29 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// A swap as a consumer sees it, between a dark main picture and a light inset in which
-    /// nothing moves: at rest one frame is as the other, to the byte.
+    /// Tests of a swap as a consumer sees it, between a dark main picture and a light inset in
+    /// which nothing moves: at rest all frames are equal, byte by byte.
     @Suite("A swap", .timeLimit(.minutes(5)))
     struct SwapTests {
-        /// A frame seen, and what was to be seen on it.
+        /// A received frame, as measured.
         private struct Sight {
-            /// Seconds from the answer to the call until it arrived.
+            /// The time from the reply to the call until the arrival, in seconds.
             var time: Double
-            /// Where the light picture begins in the row that runs through the middle of the
+            /// The column at which the light picture begins in the row through the middle of the
             /// inset: 934 while it is the inset, 0 while it is the main picture.
             var edge: Int
-            /// Whether it differs from the frame before it.
+            /// `true` if it differs from the frame before.
             var isNew: Bool
 
-            /// How far the light picture is on its way, 0 … 1, before easing.
+            /// The progress of the light picture, 0 … 1, before easing.
             var phase: Double {
                 let way = 1 - Double(edge) / 934
                 return way < 0.5 ? cbrt(way / 4) : 1 - cbrt((1 - way) / 4)
             }
         }
 
-        /// The allowance for the way from a composited frame to the test, beside an interval.
+        /// The allowance in seconds for the delivery of a composited frame to the test, besides an
+        /// interval.
         private static let delivery = 0.025
         private static let interval = 1.0 / 30
 
@@ -60,8 +61,8 @@ extension DaemonTests {
             picture.luma(row: 116).firstIndex { $0 > 120 } ?? picture.size.width
         }
 
-        /// Calls Swap, and once again when `condition` first holds; returns what was seen from the
-        /// first answer on until nothing changed for six frames, and when the second one came.
+        /// Calls Swap, and again when `condition` first holds. Returns the frames from the first
+        /// reply until nothing has changed for six frames, and the time of the second reply.
         private func watch(
             _ daemon: Daemon,
             _ reader: StreamReader,
@@ -96,8 +97,8 @@ extension DaemonTests {
             return (sights, again)
         }
 
-        /// Whether a frame was late while something moved, through a machine with more to do than
-        /// it can: what was seen then says nothing of the swap.
+        /// Returns `true` if an overloaded machine delayed a frame during the movement, so that the
+        /// frames say nothing about the swap.
         private func isDisturbed(_ sights: [Sight]) -> Bool {
             let last = sights.lastIndex(where: \.isNew) ?? 0
             return zip(sights, sights.dropFirst()).prefix(last).contains {
@@ -109,7 +110,7 @@ extension DaemonTests {
             try withStill { daemon, reader in
                 let pressure = Pressure()
                 var troubles: [String] = []
-                // Each time there and back.
+                // There and back each time.
                 for _ in 0..<5 {
                     let pair = try [true, false].map { isToMain in
                         let sights = try watch(daemon, reader).sights
@@ -151,7 +152,8 @@ extension DaemonTests {
             }
         }
 
-        /// Expects that `sights` show a way there and back without a jump, as fast both ways.
+        /// Expects a way there and back in `sights` without a jump, equally fast in both
+        /// directions.
         private func expectTurn(_ sights: [Sight], _ daemon: Daemon) throws {
             let edges = sights.map(\.edge)
             print("there and back, edges \(edges)")
@@ -187,13 +189,14 @@ extension DaemonTests {
             }
         }
 
-        /// Of JPEGs, no more is decoded than is seen: an inset small, and what is hidden not at all.
+        /// JPEGs are decoded only as large as they are seen: an inset small, a hidden picture not
+        /// at all.
         @Test(arguments: ["pip", "single"])
         func itsPictureIsSharpFromTheFirstFrameOn(layout: String) throws {
             try PrivateSession.with { session in
                 let (dark, fine) = ("\(session.directory)/a.mjpeg", "\(session.directory)/b.mjpeg")
                 try writeJPEG(size: DaemonTests.size, copies: 3, to: dark) { _ in 40 }
-                // Grey, when it is made smaller.
+                // Grey when it is scaled down.
                 try writeJPEG(size: DaemonTests.size, copies: 3, to: fine) {
                     $0 & 2 == 0 ? 20 : 230
                 }
@@ -222,7 +225,7 @@ extension DaemonTests {
                         seen.append((picture.mean(area), contrast(picture)))
                     }
                 }
-                // The one or the other, and nothing else.
+                // Either one or the other, and nothing between.
                 let (dull, sharp) = (
                     seen.filter { $0.contrast < 6 }, seen.filter { $0.contrast > 150 }
                 )

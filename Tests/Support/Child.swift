@@ -3,32 +3,32 @@ package import Glibc
 package import Platform
 import Synchronization
 
-/// A program run by a test, in a process group of its own, with what it writes kept.
+/// A program run by a test, in a process group of its own, with its output kept.
 ///
-/// It ends with `end()`, with the release of this object, or with the death of the test's process,
-/// whatever that died of; and with it all that it started and that stayed in its group.
+/// It ends with `end()`, with the release of this object, or with the test's process, however that
+/// dies; everything it started that stayed in its group ends with it.
 package final class Child: Sendable {
-    /// How a program ended.
+    /// The end of a program.
     package enum Exit: Hashable, Sendable {
-        /// By itself, with this status.
+        /// The program exited with this status.
         case status(CInt)
-        /// By this signal.
+        /// The program was killed by this signal.
         case signal(CInt)
     }
 
-    /// The program's name, without its directory.
+    /// The name of the program, without its directory.
     package let name: String
-    /// Its process, and the group of those that it starts.
+    /// The number of its process, and of the process group.
     package let id: pid_t
     private let standardOutput: Descriptor
     private let standardError: Descriptor
     private let result = Mutex<Exit?>(nil)
     private let usage = Mutex(rusage())
 
-    /// Starts `program`, a path or a name looked up in PATH, with `arguments`, and with
-    /// `environment` as all of its environment; `nil`: the test's own.
+    /// Starts `program`, a path or a name looked up in PATH, with `arguments` and with
+    /// `environment` as its whole environment; `nil` stands for that of the test.
     ///
-    /// Throws ENOENT when there is no such program.
+    /// - Throws: `SystemError` with ENOENT when there is no such program.
     package init(
         _ program: String,
         _ arguments: [String] = [],
@@ -55,13 +55,13 @@ package final class Child: Sendable {
 
     deinit { end() }
 
-    /// What it has written to its standard output so far.
+    /// The text on its standard output so far.
     package var output: String { contents(of: standardOutput.number) }
 
-    /// What it has written to its standard error so far.
+    /// The text on its standard error so far.
     package var errors: String { contents(of: standardError.number) }
 
-    /// How it ended; `nil` while it runs.
+    /// The end of the program; `nil` while it runs.
     package var exit: Exit? {
         result.withLock { result in
             if let result { return result }
@@ -73,8 +73,8 @@ package final class Child: Sendable {
         }
     }
 
-    /// Seconds of processor time, in user and kernel, that it took with all that it waited for; 0
-    /// until its end was seen.
+    /// The processor time in seconds, user and kernel, of the program and of the children it waited
+    /// for; 0 until its end was seen.
     package var processorTime: Double {
         usage.withLock { usage in
             [usage.ru_utime, usage.ru_stime].reduce(0) {
@@ -83,16 +83,18 @@ package final class Child: Sendable {
         }
     }
 
-    /// Waits for its end; throws `TimedOut`, with what it wrote, when that takes too long.
+    /// Waits for its end.
+    ///
+    /// - Throws: `TimedOut`, with the output of the program, when it takes longer than `seconds`.
     @discardableResult
     package func wait(within seconds: Double = 30) throws -> Exit {
         try eventually("\(name) to end; it wrote:\n\(output)\(errors)", within: seconds) { exit }
     }
 
-    /// Sends `signal` to it and to all in its group.
+    /// Sends `signal` to all processes of its group.
     package func signal(_ signal: CInt) { kill(-id, signal) }
 
-    /// Kills it and all in its group, and waits until it is gone. Harmless when it is already.
+    /// Kills all processes of its group and waits until it is gone. Harmless if it is already.
     package func end() {
         // The group may outlive the program, but its number is free once both are gone.
         let isRunning = exit == nil
@@ -102,19 +104,19 @@ package final class Child: Sendable {
     }
 }
 
-/// Kills what the test's process leaves behind when it dies.
+/// Kills the processes that the test's process leaves behind when it dies.
 ///
-/// A shell reads from a socket whose other end only this process has; when that end closes, for
-/// whatever reason, it kills the groups and removes the directories that it was told of. (A death
+/// A shell reads from a socket whose other end only this process has. When that end closes, for
+/// whatever reason, the shell kills the groups and removes the directories named to it. (A death
 /// signal, PR_SET_PDEATHSIG, would come when the thread that started the child ends.)
 package final class Reaper: Sendable {
-    /// The one that everything in this process is told to.
+    /// The reaper of this process.
     package static let shared = Reaper()
 
     private let socket: CInt
     private let shell: pid_t
 
-    /// A reaper that strikes when this process dies, or when it is released.
+    /// Creates a reaper that acts when this process dies or when the reaper is released.
     package init() {
         var ends: [CInt] = [-1, -1]
         let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
@@ -154,20 +156,21 @@ package final class Reaper: Sendable {
         close(ends[1])
     }
 
-    /// The shell must not stay as a zombie: Swift Testing waits for the children of exit tests with one
-    /// waitid(2) for all, which would give it this one again and again, and them never.
+    /// The shell must not stay as a zombie: Swift Testing waits for the children of exit tests with
+    /// one waitid(2) for all, which would return this child again and again, and never the others.
     deinit {
         close(socket)
         while waitpid(shell, nil, 0) < 0, errno == EINTR {}
     }
 
-    /// Kills the group of `process` when this process dies.
+    /// Adds the group of `process` to those that are killed when this process dies.
     package func adopt(_ process: pid_t) { request("adopt \(process)") }
 
-    /// The group of `process` is gone.
+    /// Removes the group of `process`, which is gone.
     package func forget(_ process: pid_t) { request("forget \(process)") }
 
-    /// Removes `directory`, whose path has no blanks, when this process dies.
+    /// Adds `directory`, whose path has no blanks, to those that are removed when this process
+    /// dies.
     package func clean(_ directory: String) { request("clean \(directory)") }
 
     private func request(_ line: String) {
@@ -176,7 +179,7 @@ package final class Reaper: Sendable {
     }
 }
 
-/// Starts a program in a process group of its own, with no signal blocked or ignored; descriptors
+/// Starts a program in a process group of its own, with no signal blocked or ignored. Descriptors
 /// that are `nil` become /dev/null.
 private func spawn(
     _ program: String,
@@ -218,7 +221,7 @@ private func spawn(
     return id
 }
 
-/// This process's environment, as "NAME=value".
+/// Returns the environment of this process, as "NAME=value".
 private func inheritedEnvironment() -> [String] {
     var result: [String] = []
     var next = environ
@@ -229,7 +232,7 @@ private func inheritedEnvironment() -> [String] {
     return result
 }
 
-/// A file that is gone when its last descriptor is closed.
+/// Creates a file that is gone when its last descriptor is closed.
 private func unnamedFile() throws(SystemError) -> Descriptor {
     var template = Array("/tmp/dualcam-test-XXXXXX".utf8CString)
     let number = mkstemp(&template)
@@ -239,7 +242,7 @@ private func unnamedFile() throws(SystemError) -> Descriptor {
     return Descriptor(owning: number)
 }
 
-/// All that is in a file, wherever its descriptor stands.
+/// Returns the whole text of a file, whatever the offset of its descriptor.
 private func contents(of number: CInt) -> String {
     var status = stat()
     guard fstat(number, &status) == 0, status.st_size > 0 else { return "" }

@@ -5,30 +5,30 @@ import Frames
 import Glibc
 import Platform
 
-/// The real dualcamd in a private session, and a client on the bus with it.
+/// The real dualcamd in a private session, with a client on its bus.
 ///
-/// - Context: bound to the thread of the test.
+/// - Context: Bound to the thread of the test.
 package final class Daemon {
-    /// Where it runs.
+    /// The session that it runs in.
     package let session: PrivateSession
     /// The program.
     package private(set) var program: Child
-    /// A connection of the test's own to the session bus.
+    /// The test's own connection to the session bus.
     package let bus: BusConnection
-    /// What it told of itself as a service.
+    /// The notifications that it sent to its service manager.
     package let notifications: NotifySocket
-    /// The signals of its objects that came so far, of all interfaces; see `settle()`.
+    /// The signals of its objects that arrived so far, of all interfaces; see `settle()`.
     package private(set) var signals: [DBusKit.Signal] = []
     private let loop: EventLoop
     private var subscription: BusConnection.Subscription?
 
-    /// Where the configuration of the daemon in `session` is.
+    /// Returns the path of the configuration for the daemon in `session`.
     private static func file(_ session: PrivateSession) -> String {
         "\(session.directory)/dualcam.toml"
     }
 
-    /// Starts it in `session` with the text of a configuration, and waits until it owns its name,
-    /// and, where `node` says so, until its node is published. `variables` are added to its
+    /// Starts the daemon in `session` with the text of a configuration. Waits until it owns its
+    /// name and, if `node` asks for it, until its node is published. `variables` are added to its
     /// environment.
     package init(
         _ configuration: String,
@@ -66,7 +66,7 @@ package final class Daemon {
         }
     }
 
-    /// Runs `body` with a daemon in a session of its own, whose logs are shown when it throws.
+    /// Runs `body` with a daemon in a session of its own, whose logs are printed when it throws.
     package static func with(
         _ configuration: String,
         services: [PrivateSession.Service] = PrivateSession.Service.usual,
@@ -84,7 +84,7 @@ package final class Daemon {
 
     // MARK: Calls
 
-    /// Calls a method of ours with `options`, and returns what it gives.
+    /// Calls a method of DualCam's interfaces with `options`, and returns its reply.
     @discardableResult
     package func call(
         _ member: String,
@@ -116,7 +116,7 @@ package final class Daemon {
         )
     }
 
-    /// The value of a property.
+    /// Returns the value of a property.
     package func get(
         _ property: String,
         of interface: Interface,
@@ -149,24 +149,24 @@ package final class Daemon {
         )
     }
 
-    /// The text of a camera's State.
+    /// Returns the property State of a camera.
     package func state(of camera: ObjectPath) throws -> String {
         try get("State", of: .camera, at: camera).string ?? ""
     }
 
-    /// What is wrong, by the daemon's own words.
+    /// The problems that the daemon reports.
     package var problems: [String] {
         get throws { try get("Problems", of: .stream).array?.compactMap(\.string) ?? [] }
     }
 
-    /// Whether one of the daemon's sentences on what is wrong contains `text`.
+    /// Returns `true` if one of the daemon's problems contains `text`.
     package func complains(of text: String) throws -> Bool {
         try problems.contains { $0.contains(text) }
     }
 
     // MARK: Signals
 
-    /// Waits until all that the daemon told so far is in `signals`.
+    /// Waits until all signals that the daemon has sent so far are in `signals`.
     package func settle() throws {
         var isAnswered = false
         let ping = MethodCall(
@@ -182,18 +182,18 @@ package final class Daemon {
         }
     }
 
-    /// Forgets the signals that came so far.
+    /// Discards the signals that arrived so far.
     package func forgetSignals() throws {
         try settle()
         signals = []
     }
 
-    /// The names of the signals of `interface` that came so far, in order.
+    /// Returns the names of the signals of `interface` that arrived so far, in order.
     package func signals(of interface: Interface) -> [String] {
         signals.filter { $0.interface == interface.name }.map(\.member)
     }
 
-    /// What PropertiesChanged told of `interface` so far, a dictionary each time, in order.
+    /// Returns the changes of each PropertiesChanged of `interface` so far, in order.
     package func changes(
         of interface: Interface,
         at path: ObjectPath = DualCam.path
@@ -206,7 +206,7 @@ package final class Daemon {
 
     // MARK: Life
 
-    /// Replaces the configuration's text and has it read again; returns once that is done.
+    /// Replaces the text of the configuration, and returns once the daemon has reloaded it.
     package func reload(_ configuration: String) throws {
         let before = notifications.lines.count
         try configuration.write(
@@ -220,7 +220,7 @@ package final class Daemon {
         }
     }
 
-    /// Asks it to end, and returns how it did and after how many seconds.
+    /// Ends the daemon with SIGTERM, and returns its exit and the time that it took, in seconds.
     package func end() throws -> (exit: Child.Exit, seconds: Double) {
         let start = MonotonicClock.now
         program.signal(SIGTERM)

@@ -1,20 +1,20 @@
 import Foundation
 
-/// A node as PipeWire lists it for everybody (`pw-dump`).
+/// A node as PipeWire lists it for every client (`pw-dump`).
 package struct Listed {
-    /// Its number.
+    /// The number of the node.
     package let id: UInt32
-    /// Its properties, as text.
+    /// The properties of the node, as text.
     package let properties: [String: String]
-    /// What it offers, as pw-dump writes it.
+    /// The formats that it offers, as pw-dump writes them.
     package let formats: [[String: Any]]
 
-    /// What is the same each time it is published.
+    /// The properties that are the same each time the node is published.
     package var lasting: [String: String] {
         properties.filter { !["client.id", "object.id", "object.serial"].contains($0.key) }
     }
 
-    /// The node called `name`; `nil` while there is none.
+    /// Finds the node called `name`; `nil` while there is none.
     package init?(_ name: String, in session: PrivateSession) throws {
         let text = try session.output("pw-dump")
         guard

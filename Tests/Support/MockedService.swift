@@ -2,26 +2,27 @@ package import DBusKit
 import Glibc
 import Platform
 
-/// A service of the desktop, played by python-dbusmock (https://martinpitt.github.io/python-dbusmock):
-/// it has the names, objects and signals of the real one, and does what the test tells it.
+/// A service of the desktop, played by python-dbusmock
+/// (https://martinpitt.github.io/python-dbusmock). It has the names, objects and signals of the
+/// real one, and follows the test's instructions.
 ///
-/// - Context: bound to the thread of the test.
+/// - Context: Bound to the thread of the test.
 package final class MockedService {
-    /// The bus that it is on.
+    /// The bus of the service.
     package enum Bus: Sendable { case session, system }
 
     private static let control = "org.freedesktop.DBus.Mock"
 
     /// The bus name.
     package let name: String
-    /// Its main object.
+    /// The path of its main object.
     package let path: ObjectPath
     private let program: Child
     private let loop: EventLoop
     private let connection: BusConnection
 
     /// Starts it in `session` and waits until it owns `name`. Its main object, at `path`, has the
-    /// interface `interface`: as the template of dbusmock called `template` says, or empty.
+    /// interface `interface`, either from the dbusmock template called `template` or empty.
     package init(
         _ name: String,
         at path: ObjectPath,
@@ -33,7 +34,7 @@ package final class MockedService {
         self.name = name
         self.path = path
         let what = template.map { ["--template", $0] } ?? [name, path.text, interface]
-        // By its path: it is Debian's own Python that has the module.
+        // By its path: the module belongs to Debian's own Python.
         program = try session.run(
             "/usr/bin/python3",
             ["-m", "dbusmock", bus == .system ? "--system" : "--session"] + what
@@ -55,10 +56,10 @@ package final class MockedService {
 
     deinit { end() }
 
-    /// Kills it and waits until it is gone. Harmless when it is already.
+    /// Kills it and waits until it is gone. Harmless if it is already.
     package func end() { program.end() }
 
-    /// Calls a method, and returns what it gives.
+    /// Calls a method, and returns its reply.
     @discardableResult
     package func call(
         _ member: String,
@@ -79,8 +80,8 @@ package final class MockedService {
         )
     }
 
-    /// Has the object at `path` answer a method with the result that `code`, in Python, leaves in
-    /// `ret`.
+    /// Defines a method of the object at `path`. Its reply is the value that `code`, in Python,
+    /// assigns to `ret`.
     package func define(
         _ member: String,
         of interface: String,
@@ -93,8 +94,7 @@ package final class MockedService {
         try call("AddMethod", of: Self.control, at: path, words)
     }
 
-    /// Has the object at `path` send a signal that carries `values`, of the types that `signature`
-    /// has.
+    /// Makes the object at `path` send a signal with `values`, of the types in `signature`.
     package func emit(
         _ signal: String,
         of interface: String,
@@ -114,7 +114,7 @@ package final class MockedService {
         )
     }
 
-    /// Changes a property of the object at `path`, and signals that.
+    /// Changes a property of the object at `path`, with a signal of the change.
     package func set(
         _ property: String,
         of interface: String,

@@ -3,9 +3,9 @@ import Glibc
 package import Platform
 import Synchronization
 
-/// A socket of the kind that a service manager listens at: what a program tells of itself.
+/// A socket like that of a service manager, which receives a program's notifications.
 package final class NotifySocket: Sendable {
-    /// What goes into NOTIFY_SOCKET.
+    /// The value for NOTIFY_SOCKET.
     package let path: String
     private final class Inbox: Sendable {
         let lines = Mutex<[String]>([])
@@ -16,8 +16,8 @@ package final class NotifySocket: Sendable {
     private let inbox = Inbox()
     private let thread = Mutex<Thread?>(nil)
 
-    /// A socket at `path`, which has room for 107 bytes, read as soon as something comes: who
-    /// tells waits for that once a dozen messages lie there.
+    /// Creates a socket at `path`, which must fit into 107 bytes. It is read at once: a sender
+    /// blocks when a dozen messages lie unread.
     package init(path: String) throws(SystemError) {
         self.path = path
         let type = CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
@@ -58,6 +58,6 @@ package final class NotifySocket: Sendable {
     /// All assignments so far, in order: "READY=1", "STATUS=…".
     package var lines: [String] { inbox.lines.withLock { $0 } }
 
-    /// When the last "READY=1" came; zero before the first.
+    /// The time of the last "READY=1"; zero before the first.
     package var readiness: Timestamp { inbox.readiness.withLock { $0 } }
 }

@@ -1,15 +1,17 @@
 import CGLib
 package import Foundation
 
-/// What an introspection document says, without comments and blanks.
+/// The content of an introspection document, without comments and blanks.
 package struct Outline {
-    /// Elements and their attributes, in the order of the document, for each interface.
+    /// The elements and their attributes, in the order of the document, by interface.
     package var interfaces: [String: [String]] { reader.interfaces }
-    /// The names of the nodes below.
+    /// The names of the child nodes.
     package var children: [String] { reader.children }
     private let reader = Reader()
 
-    /// Throws when `document` is not well-formed.
+    /// Parses `document`.
+    ///
+    /// - Throws: An error when it is not well-formed.
     package init(_ document: Data) throws {
         var parser = GMarkupParser()
         parser.start_element = { _, name, keys, values, reader, _ in

@@ -2,27 +2,30 @@ import Foundation
 import Frames
 import Platform
 
-/// How much programs of this machine had to wait for a processor, from when this was made on.
+/// The share of time for which programs of this machine waited for a processor since this was
+/// created.
 ///
-/// What measures time cannot tell a slow program from a machine with more to do than it can; this
-/// can, by the kernel's pressure stall information (PSI).
+/// A measured time alone does not tell a slow program from an overloaded machine. The kernel's
+/// pressure stall information (PSI) does.
 package struct Pressure {
     private let start = Pressure.waited
     private let time = MonotonicClock.now
 
-    /// Begins now.
+    /// Begins the measurement.
     package init() {}
 
-    /// The share of the time, 0 … 1, in which somebody waited; 0 where the kernel does not tell.
+    /// The share of the time, 0 … 1, in which some program waited; 0 if the kernel does not provide
+    /// it.
     package var share: Double {
         guard let start, let now = Pressure.waited else { return 0 }
         return Double(now - start) / 1_000_000 / (MonotonicClock.now - time).seconds
     }
 
-    /// Whether times say little: the processors are wanted by more than they are, or slow, or the kernel does not tell.
+    /// `true` if measured times mean little: the processors are overloaded or slow, or the kernel
+    /// does not provide the pressure.
     package var isHigh: Bool { start == nil || share > 0.5 || Self.slowness > 1.5 }
 
-    /// Whether something took no longer than `limit`, in seconds, or than that on a machine as slow and as busy as this.
+    /// Returns `true` if `seconds` is within `limit`, which is extended on a slow or busy machine.
     package func allows(_ seconds: Double, of limit: Double) -> Bool {
         if seconds <= limit { return true }
         let room = limit * (isHigh ? 3 : 1) * Self.slowness
@@ -30,7 +33,8 @@ package struct Pressure {
         return seconds <= room
     }
 
-    /// How many times longer than where limits are set a piece of work takes here and now, 1 at least.
+    /// The time that a piece of work takes here and now, relative to the machine for which limits
+    /// are set; at least 1.
     private static var slowness: Double {
         let usual = 0.002
         let times = (0..<20).map { _ in
@@ -47,7 +51,8 @@ package struct Pressure {
         return max(1, times.reduce(0, +) / Double(times.count) / usual)
     }
 
-    /// Microseconds since the machine started; nil where the kernel does not tell.
+    /// The total waiting time since the machine started, in microseconds; `nil` if the kernel does
+    /// not provide it.
     private static var waited: Int? {
         let text = try? String(contentsOfFile: "/proc/pressure/cpu", encoding: .utf8)
         let total = text?.split(separator: "\n").first?.split(separator: "=").last

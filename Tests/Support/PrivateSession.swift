@@ -3,41 +3,41 @@ import Glibc
 import Platform
 import Synchronization
 
-/// A desktop session of a test's own: a runtime directory, a session bus, PipeWire, WirePlumber.
+/// A test's own desktop session: a runtime directory, a session bus, PipeWire and WirePlumber.
 ///
-/// Nothing of the machine's own session is touched, and nothing of this one is left behind. Each
-/// service can be killed, stopped and started again on its own.
+/// It does not touch the machine's own session, and leaves nothing behind. Each service can be
+/// killed, stopped and restarted separately.
 package final class PrivateSession: Sendable {
-    /// What runs in a session.
+    /// A service of a session.
     package enum Service: String, Sendable {
-        /// The session bus, which activates what `servicesDirectory` describes.
+        /// The session bus, which activates the services described in `servicesDirectory`.
         case bus = "dbus-daemon"
         /// PipeWire itself.
         case pipewire
-        /// PipeWire's session manager, without which nobody is linked.
+        /// PipeWire's session manager, without which no nodes are linked.
         case wireplumber
-        /// A bus in the place of the machine's own.
+        /// A bus in place of the machine's system bus.
         case systemBus = "system-bus"
 
-        /// What a desktop that plays no part in a test has: no system bus.
+        /// The services for tests in which the desktop plays no part: no system bus.
         package static let usual: [Service] = [.bus, .pipewire, .wireplumber]
     }
 
-    /// Its runtime directory; what it holds is removed in the end.
+    /// The runtime directory; its contents are removed at the end.
     package let directory: String
     /// The whole environment of programs in this session.
     package let environment: [String: String]
     private let services = Mutex<[Service: Child]>([:])
     private let programs = Mutex<[Child]>([])
 
-    /// PipeWire's socket.
+    /// The path of PipeWire's socket.
     package var socket: String { "\(directory)/pipewire-0" }
-    /// Where the bus looks for files that describe activatable services; empty at first.
+    /// The directory of the files that describe activatable services; empty at first.
     package var servicesDirectory: String { "\(directory)/services" }
 
-    /// A session in which `services` are ready.
+    /// Creates a session in which `services` are ready.
     package init(_ services: [Service] = Service.usual) throws {
-        // Short: the path of a socket has room for 107 bytes.
+        // Short, since the path of a socket must fit into 107 bytes.
         var template = Array("/tmp/dc-XXXXXX".utf8CString)
         guard let path = mkdtemp(&template).map({ String(cString: $0) }) else {
             throw SystemError.last("mkdtemp")
@@ -49,12 +49,12 @@ package final class PrivateSession: Sendable {
             "HOME": "\(path)/home",
             "XDG_RUNTIME_DIR": path,
             "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(path)/bus",
-            // Whoever looks for the machine's services finds none.
+            // A program that looks for the machine's services finds none.
             "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(path)/system-bus",
         ]
         let inherited = ProcessInfo.processInfo.environment
         for name in ["PATH", "LD_LIBRARY_PATH"] { environment[name] = inherited[name] }
-        // GStreamer lists its plugins anew for seconds where it finds no list.
+        // Without its list GStreamer scans its plugins again, which takes seconds.
         environment["XDG_CACHE_HOME"] = inherited["HOME"].map { "\($0)/.cache" }
         self.environment = environment
         for name in ["home", "services"] { mkdir("\(path)/\(name)", 0o700) }
@@ -69,7 +69,7 @@ package final class PrivateSession: Sendable {
 
     deinit { close() }
 
-    /// Runs `body` in a session, and shows the logs when it throws.
+    /// Runs `body` in a session, and prints the logs when it throws.
     package static func with<Result>(
         _ services: [Service] = Service.usual,
         _ body: (PrivateSession) throws -> Result
@@ -102,7 +102,8 @@ package final class PrivateSession: Sendable {
             case .bus: accepts("\(directory)/bus")
             case .systemBus: accepts("\(directory)/system-bus")
             case .pipewire: accepts(socket)
-            // Its second connection comes last. What it then finds, it links, soon or late.
+            // Its second connection comes last. From then on it links what it finds, sooner or
+            // later.
             case .wireplumber: try output("pw-dump").contains("WirePlumber [export]")
             }
         }
@@ -118,14 +119,14 @@ package final class PrivateSession: Sendable {
         services.withLock { $0.removeValue(forKey: service) }?.end()
     }
 
-    /// Starts a program in this session. It ends with the session at the latest.
+    /// Starts a program in this session, which ends with the session at the latest.
     @discardableResult
     package func run(_ program: String, _ arguments: String...) throws -> Child {
         try run(program, arguments)
     }
 
-    /// Starts a program in this session, with `variables` added to the session's environment. It
-    /// ends with the session at the latest.
+    /// Starts a program in this session, which ends with the session at the latest. `variables` are
+    /// added to the session's environment.
     @discardableResult
     package func run(
         _ program: String,
@@ -138,7 +139,7 @@ package final class PrivateSession: Sendable {
         return child
     }
 
-    /// Runs a program in this session to its end, and returns what it wrote to standard output.
+    /// Runs a program in this session to its end, and returns its standard output.
     package func output(_ program: String, _ arguments: String...) throws -> String {
         let child = try Child(program, arguments, environment: environment)
         let exit = try child.wait()
@@ -148,7 +149,7 @@ package final class PrivateSession: Sendable {
         return child.output
     }
 
-    /// Ends everything and removes the directory. Harmless when done twice.
+    /// Ends all programs and removes the directory. Harmless when called twice.
     package func close() {
         services.withLock { $0 = [:] }
         for child in programs.withLock({ $0 }).reversed() { child.end() }
@@ -156,7 +157,7 @@ package final class PrivateSession: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// Prints the last lines that each program of the session wrote.
+    /// Prints the last lines of the output of each program of the session.
     package func printLogs() {
         for child in programs.withLock({ $0 }) {
             let state = child.exit.map { "\($0)" } ?? "running"
@@ -172,7 +173,8 @@ package final class PrivateSession: Sendable {
         return try run("dbus-daemon", "--config-file=\(file)", "--nofork", "--nopidfile")
     }
 
-    /// A bus of the session kind, the system's too: its users are all the test's own.
+    /// Returns the configuration of a bus. Both are of the session kind, since all their clients
+    /// are the test's own.
     private func busConfiguration(_ name: String) -> String {
         """
         <busconfig>
@@ -190,16 +192,16 @@ package final class PrivateSession: Sendable {
     }
 }
 
-/// A program of the session that ended when it should not have.
+/// The error of a program of the session that ended too early.
 package struct ServiceFailed: Error, CustomStringConvertible {
-    /// Which, and what it said.
+    /// The program, and its output.
     package let description: String
 
-    /// The end of a program, in a sentence.
+    /// Creates the error with a sentence on the end of a program.
     package init(description: String) { self.description = description }
 }
 
-/// Whether somebody listens at the socket `path`.
+/// Returns `true` if a process listens at the socket `path`.
 private func accepts(_ path: String) -> Bool {
     let number = Glibc.socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard number >= 0 else { return false }

@@ -1,23 +1,23 @@
 import Foundation
 
-/// What ffprobe says of a file.
+/// The description of a file by ffprobe.
 package struct Probe: Decodable {
     /// A track.
     package struct Stream: Decodable {
-        /// Such as "mjpeg".
+        /// The codec, such as "mjpeg".
         package var codecName: String
-        /// In pixels.
+        /// The width in pixels.
         package var width: Int?
-        /// In pixels.
+        /// The height in pixels.
         package var height: Int?
-        /// Words about it.
+        /// The tags of the track.
         package var tags: [String: String]?
-        /// What else players should know.
+        /// The side data of the track, such as its rotation.
         package var sideDataList: [SideData]?
     }
-    /// What else players should know.
+    /// Side data of a track.
     package struct SideData: Decodable {
-        /// Degrees, anticlockwise.
+        /// The anticlockwise rotation in degrees.
         package var rotation: Int?
     }
     struct Packet: Decodable {
@@ -26,18 +26,21 @@ package struct Probe: Decodable {
     }
     /// The file as a whole.
     package struct Format: Decodable {
-        /// In seconds.
+        /// The length in seconds.
         package var duration: String?
-        /// Words about it.
+        /// The tags of the file.
         package var tags: [String: String]?
     }
-    /// Its tracks.
+    /// The tracks.
     package var streams: [Stream]
     /// The file as a whole.
     package var format: Format
     var packets: [Packet]
 
-    /// Throws when ffprobe cannot read the file at `path`, or complains of it, unless it `isTruncated`.
+    /// Reads the file at `path`.
+    ///
+    /// - Throws: An error when ffprobe cannot read the file, or prints errors although it is not
+    ///   `isTruncated`.
     package init(_ path: String, isTruncated: Bool = false) throws {
         let arguments = [
             "-v", "error", "-show_streams", "-show_packets", "-show_format", "-of", "json", path,
@@ -52,21 +55,23 @@ package struct Probe: Decodable {
         self = try decoder.decode(Probe.self, from: Data(child.output.utf8))
     }
 
-    /// The file's length in seconds; `nil` where it does not say.
+    /// The length of the file in seconds; `nil` if it does not state one.
     package var duration: Double? { format.duration.flatMap(Double.init) }
 
-    /// When the pictures of its first track are shown, in seconds.
+    /// The presentation times of its first track, in seconds.
     package var times: [Double] {
         packets.filter { $0.streamIndex == 0 }.compactMap { $0.ptsTime.flatMap(Double.init) }
     }
 
-    /// When the packets of its second track are, in seconds.
+    /// The times of the packets of its second track, in seconds.
     package var soundTimes: [Double] {
         packets.filter { $0.streamIndex == 1 }.compactMap { $0.ptsTime.flatMap(Double.init) }
     }
 }
 
-/// Runs ffmpeg with `arguments`; throws when it fails or complains. What it wrote.
+/// Runs ffmpeg with `arguments` and returns its output.
+///
+/// - Throws: An error when it fails or prints errors.
 @discardableResult
 package func ffmpeg(_ arguments: [String], within seconds: Double = 120) throws -> String {
     let child = try Child("ffmpeg", ["-v", "error", "-nostdin"] + arguments)
@@ -77,7 +82,9 @@ package func ffmpeg(_ arguments: [String], within seconds: Double = 120) throws 
     return child.output
 }
 
-/// How many pictures of the movie at `path` can be decoded; throws when one cannot.
+/// Returns the number of frames of the movie at `path`.
+///
+/// - Throws: An error when one of them cannot be decoded.
 package func decodedCount(_ path: String) throws -> Int {
     let lines = try ffmpeg([
         "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framecrc", "-",
@@ -85,8 +92,8 @@ package func decodedCount(_ path: String) throws -> Int {
     return lines.split(separator: "\n").count { !$0.hasPrefix("#") }
 }
 
-/// How bright each picture of the movie at `path` is in the part that `crop` has ("w:h:x:y" as ffmpeg's filter),
-/// 0 to 255, in the way in which it is stored.
+/// Returns the mean brightness, 0 to 255, of each frame of the movie at `path` within `crop`
+/// ("w:h:x:y" as in ffmpeg's filter), in the orientation in which it is stored.
 package func brightness(_ path: String, crop: String) throws -> [Int] {
     let raw = path + ".gray"
     defer { try? FileManager.default.removeItem(atPath: raw) }

@@ -1,13 +1,13 @@
 import Glibc
 package import Platform
 
-/// A small file system, as a full one is not to be had otherwise; gone when it is released.
+/// A small file system, for tests of a full one; unmounted when it is released.
 ///
-/// For root, or whoever may mount: tools/test gives users a namespace in which they may.
+/// Needs the right to mount: root, or the namespace in which tools/test runs the tests of users.
 package final class SmallDisk {
     private let path: String
 
-    /// A disk for `size` bytes at `path`, an existing directory; `size` may end in k or m.
+    /// Mounts a disk for `size` bytes at `path`, an existing directory; `size` may end in k or m.
     package init(at path: String, size: String) throws(SystemError) {
         guard mount("tmpfs", path, "tmpfs", 0, "size=\(size)") == 0 else {
             throw .last("mount", path)
@@ -15,7 +15,7 @@ package final class SmallDisk {
         self.path = path
     }
 
-    /// Whether it has room for `size` bytes from now on: not where more is on it.
+    /// Changes its size to `size` bytes. Returns `false` if it holds more.
     package func resize(to size: UInt) -> Bool {
         mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT), "size=\(size)") == 0
     }

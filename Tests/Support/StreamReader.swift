@@ -4,59 +4,59 @@ import Glibc
 import Platform
 import Synchronization
 
-/// A consumer of a test's own: takes frames from a node in a private session, as an application
-/// would, on a thread of its own.
+/// A test's own consumer of a node in a private session. Like an application it takes frames on a
+/// thread of its own.
 package final class StreamReader: @unchecked Sendable {
-    // Unchecked: the C objects are made before the thread runs and destroyed after it ended, and
-    // only touched under the thread's lock between; the rest is behind `state`.
+    // Unchecked: the C objects are created before the thread runs and destroyed after it ended, and
+    // accessed only under the thread's lock between; the rest is behind `state`.
 
     /// A frame that arrived.
     package struct Frame: Sendable {
-        /// The picture, `stride` × height bytes; empty when the reader does not copy.
+        /// The pixels, `stride` × height bytes; empty if the reader does not copy.
         package var bytes: [UInt8]
-        /// Bytes from one row to the next.
+        /// The number of bytes from one row to the next.
         package var stride: Int
-        /// When it was taken, by the header; `nil` where there is no header.
+        /// The time of capture in the header; `nil` without a header.
         package var pts: Timestamp?
-        /// Its number, by the header.
+        /// The sequence number in the header.
         package var sequence: UInt64
-        /// Whether it is marked as not following the one before it.
+        /// `true` if the frame is marked as discontinuous with the one before.
         package var isDiscontinuous: Bool
-        /// The transform that a consumer should apply (0: none); `nil` where there is no such meta.
+        /// The transform that a consumer should apply (0: none); `nil` without this metadata.
         package var transform: UInt32?
-        /// The time that the graph's clock showed for it.
+        /// The time of the graph's clock for the frame.
         package var clock: Timestamp
-        /// When it arrived here.
+        /// The time of its arrival at the reader.
         package var arrival: Timestamp
     }
 
-    /// What was agreed on.
+    /// The format that was negotiated.
     package struct Format: Hashable, Sendable {
-        /// The picture's size.
+        /// The size of the picture, in pixels.
         package var size: Size
-        /// Frames per second, as a fraction.
+        /// The frame rate in frames per second, as a fraction.
         package var rate: (numerator: Int, denominator: Int) { (Int(over), Int(under)) }
-        /// The colours; `nil` where they are not said or others than BT.601 and BT.709.
+        /// The colour space; `nil` if none is given, or one other than BT.601 and BT.709.
         package var color: ColorSpace?
         fileprivate var over: UInt32
         fileprivate var under: UInt32
     }
 
-    /// How a reader treats its frames.
+    /// The way in which a reader treats its frames.
     package enum Manner: Hashable, Sendable {
-        /// Gives each back at once.
+        /// Returns each frame at once.
         case prompt
-        /// Takes this many seconds over each.
+        /// Holds each frame for this many seconds.
         case slow(seconds: Double)
-        /// Takes them and never gives one back.
+        /// Takes frames and never returns one.
         case hoarding
     }
 
-    /// How a reader wants the memory of frames.
+    /// The kind of memory that a reader accepts.
     package enum Memory: Hashable, Sendable {
-        /// As it comes.
+        /// Any kind.
         case any
-        /// As a pointer alone, and of a list of formats, as OBS asks for them.
+        /// Pointers alone, and from a list of formats, as OBS asks for them.
         case pointer
     }
 
@@ -82,13 +82,13 @@ package final class StreamReader: @unchecked Sendable {
     private let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
     private let events = UnsafeMutablePointer<pw_stream_events>.allocate(capacity: 1)
 
-    /// A reader of the node called `target` (or with that serial number), linked by the session's
-    /// WirePlumber as soon as both are there.
+    /// Creates a reader of the node called `target` (or with that serial number), which the
+    /// session's WirePlumber links as soon as both are there.
     ///
-    /// `size` is the only one that it accepts; `nil`: any. With `copies` it keeps the bytes of
-    /// frames, not only what is said of them. It accepts no other `memory`.
+    /// `size` is the only one that it accepts; `nil` stands for any. With `copies` it keeps the
+    /// bytes of frames, not only their metadata. It accepts no other `memory`.
     ///
-    /// Throws when there is no PipeWire to connect to.
+    /// - Throws: An error when there is no PipeWire to connect to.
     package init(
         _ target: String,
         in session: PrivateSession,
@@ -128,31 +128,35 @@ package final class StreamReader: @unchecked Sendable {
 
     deinit { close() }
 
-    // MARK: What arrived
+    // MARK: Received frames
 
-    /// What was agreed on, once it is.
+    /// The negotiated format; `nil` before.
     package var format: Format? { state.withLock { $0.format } }
 
-    /// When it was first linked, so that a format was agreed on; zero before.
+    /// The time of the first link, at which a format was negotiated; zero before.
     package var linkTime: Timestamp { state.withLock { $0.linkTime } }
 
-    /// Frames so far, whether taken by `next` or not.
+    /// The number of frames so far, whether taken by `next` or not.
     package var count: Int { state.withLock { $0.count } }
 
-    /// Why the connection or the link failed; `nil` while it did not.
+    /// The reason why the connection or the link failed; `nil` if it did not.
     package var failure: String? { state.withLock { $0.failure } }
 
-    /// Whether it is linked and runs.
+    /// `true` while it is linked and running.
     package var isStreaming: Bool { state.withLock { $0.isStreaming } }
 
-    /// The oldest frame not taken yet; waits for one, and throws `TimedOut` when none comes.
+    /// Returns the oldest frame not taken yet, and waits for one if there is none.
+    ///
+    /// - Throws: `TimedOut` when none comes.
     package func next(within seconds: Double = 20) throws -> Frame {
         try eventually("a frame\(trouble)", within: seconds) {
             state.withLock { $0.frames.isEmpty ? nil : $0.frames.removeFirst() }
         }
     }
 
-    /// The next `count` frames, in order; throws `TimedOut` when they take too long.
+    /// Returns the next `count` frames, in order.
+    ///
+    /// - Throws: `TimedOut` when they take too long.
     package func frames(_ count: Int, within seconds: Double) throws -> [Frame] {
         try eventually(
             "\(count) frames, had \(state.withLock { $0.frames.count })\(trouble)",
@@ -166,8 +170,8 @@ package final class StreamReader: @unchecked Sendable {
         }
     }
 
-    /// The longest time in seconds from one frame's arrival to the next one's, or to now, since the
-    /// first frame or since the last call of this.
+    /// Returns the longest time in seconds between the arrivals of two frames, or from the last one
+    /// until now, since the first frame or the last call of this method.
     package func longestWait() -> Double {
         state.withLock { state in
             let open = state.lastArrival.map { (MonotonicClock.now - $0).seconds } ?? 0
@@ -176,24 +180,24 @@ package final class StreamReader: @unchecked Sendable {
         }
     }
 
-    /// Forgets the frames not taken yet, so that the next one is new.
+    /// Discards the frames not taken yet, so that the next one is new.
     package func flush() { state.withLock { $0.frames = [] } }
 
     private var trouble: String { failure.map { "; \($0)" } ?? "" }
 
     // MARK: Behaviour
 
-    /// How it treats the frames to come.
+    /// Sets the manner for the frames to come.
     package func behave(_ manner: Manner) { state.withLock { $0.manner = manner } }
 
-    /// Stops reading but stays connected, as a muted application does; or goes on.
+    /// Stops or resumes reading without disconnecting, as a muted application does.
     package func setActive(_ isActive: Bool) {
         pw_thread_loop_lock(thread)
         if let stream { pw_stream_set_active(stream, isActive) }
         pw_thread_loop_unlock(thread)
     }
 
-    /// Disconnects. Harmless when done twice.
+    /// Disconnects. Harmless when called twice.
     package func close() {
         guard let stream, let core else { return }
         pw_thread_loop_stop(thread)
@@ -345,7 +349,7 @@ package final class StreamReader: @unchecked Sendable {
     }
 }
 
-/// Properties in PipeWire's form; who is given them owns them.
+/// Returns properties in PipeWire's form, which the recipient owns.
 private func properties(_ values: [String: String]) -> UnsafeMutablePointer<pw_properties>? {
     var empty = spa_dict()
     let properties = pw_properties_new_dict(&empty)
@@ -353,7 +357,7 @@ private func properties(_ values: [String: String]) -> UnsafeMutablePointer<pw_p
     return properties
 }
 
-/// Lends memory to build parameters in, valid within `body`.
+/// Calls `body` with memory to build parameters in, valid during the call.
 private func withPods(_ body: (UnsafeMutablePointer<spa_pod_builder>) -> Void) {
     withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 8) { bytes in
         var builder = spa_pod_builder()
@@ -362,7 +366,7 @@ private func withPods(_ body: (UnsafeMutablePointer<spa_pod_builder>) -> Void) {
     }
 }
 
-/// Asks for memory of one kind alone.
+/// Builds a request for memory of one kind alone.
 private func buffers(
     _ builder: UnsafeMutablePointer<spa_pod_builder>,
     _ kind: spa_data_type
@@ -385,7 +389,7 @@ private func buffers(
     }
 }
 
-/// Asks for what goes with each frame under `type`.
+/// Builds a request for the metadata of `type` with each frame.
 private func meta(
     _ builder: UnsafeMutablePointer<spa_pod_builder>,
     _ type: spa_meta_type,

@@ -2,20 +2,22 @@ import Frames
 import Glibc
 import Platform
 
-/// Something that a test waited for and that did not come.
+/// The error of a wait that took too long.
 package struct TimedOut: Error, CustomStringConvertible {
-    /// What was waited for, and for how long.
+    /// The subject of the wait, and its duration.
     package let description: String
 
-    /// The end of a wait for `what` after `seconds`.
+    /// Creates the error of a wait for `what` that ended after `seconds`.
     package init(_ what: String, after seconds: Double) {
         description = "waited \(seconds) s for \(what)"
     }
 }
 
-/// Asks for a value every few milliseconds until there is one; throws `TimedOut` after `seconds`.
+/// Polls for a value every few milliseconds until there is one.
 ///
 /// `what` completes the sentence "waited for …". Blocks the calling thread.
+///
+/// - Throws: `TimedOut` after `seconds`.
 @discardableResult
 package func eventually<Value>(
     _ what: @autoclosure () -> String,
@@ -30,9 +32,11 @@ package func eventually<Value>(
     }
 }
 
-/// Asks every few milliseconds until `condition` holds; throws `TimedOut` after `seconds`.
+/// Polls every few milliseconds until `condition` holds.
 ///
 /// `what` completes the sentence "waited for …". Blocks the calling thread.
+///
+/// - Throws: `TimedOut` after `seconds`.
 package func eventually(
     _ what: @autoclosure () -> String,
     within seconds: Double = 20,

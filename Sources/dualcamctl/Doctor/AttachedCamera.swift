@@ -1,24 +1,24 @@
 import Glibc
 import Platform
 
-/// A camera that the kernel knows of, by sysfs alone: nothing is opened.
+/// A camera as sysfs describes it. No device is opened.
 struct AttachedCamera: CustomStringConvertible {
-    /// Its device file.
+    /// The path of its device file.
     let path: String
-    /// What its driver calls it.
+    /// The name that its driver gives it.
     let name: String
-    /// The USB bus that it is plugged into; nil where it is none.
+    /// The USB bus of the camera; `nil` if it is not on USB.
     let bus: Bus?
 
-    /// A bus of USB, whose devices share what it carries.
+    /// A USB bus, whose devices share its bandwidth.
     struct Bus: Equatable {
         let number: Int
-        /// What it carries, in Mb/s: 480 is USB 2.
+        /// The speed in Mb/s; 480 is USB 2.
         let megabits: Int
 
-        /// The bus of the video node in `directory`: that of its device.
+        /// Reads the bus of the device that has the video node in `directory`.
         fileprivate init?(ofNodeIn directory: String) {
-            // The interface's folder is in that of the device.
+            // The directory of the interface is inside that of the device.
             let device = "\(directory)/device/.."
             guard let number = content("\(device)/busnum").flatMap({ Int($0) }),
                 let speed = content("\(device)/speed").flatMap({ Int($0) })
@@ -30,13 +30,13 @@ struct AttachedCamera: CustomStringConvertible {
 
     var description: String { "\(name) (\(path))" }
 
-    /// Those of the machine, or of the directories given.
+    /// Returns the cameras of the machine, or those in the directories given.
     static func all(
         sysfs: String = "/sys/class/video4linux",
         dev: String = "/dev"
     ) -> [AttachedCamera] {
         entries(of: sysfs).filter { $0.hasPrefix("video") }.sorted().compactMap { entry in
-            // The first node of a device is its camera; one without a device is a loopback's.
+            // The first node of a device is its camera. A node without a device is a loopback's.
             guard access("\(sysfs)/\(entry)/device", F_OK) == 0,
                 content("\(sysfs)/\(entry)/index") == "0"
             else { return nil }
@@ -48,7 +48,7 @@ struct AttachedCamera: CustomStringConvertible {
         }
     }
 
-    /// Whether this user may open it.
+    /// `true` if this user may open it.
     var mayBeOpened: Bool { access(path, R_OK | W_OK) == 0 }
 
     /// The group that may open it.
@@ -58,7 +58,7 @@ struct AttachedCamera: CustomStringConvertible {
         return String(cString: group.pointee.gr_name)
     }
 
-    /// Whether there is a USB camera without a driver: an interface of class 0e, video.
+    /// Returns `true` if a USB camera has no driver: an interface of class 0e, video.
     static func isWaitingForDriver(usb: String = "/sys/bus/usb/devices") -> Bool {
         entries(of: usb).contains {
             content("\(usb)/\($0)/bInterfaceClass") == "0e"
@@ -67,10 +67,10 @@ struct AttachedCamera: CustomStringConvertible {
     }
 }
 
-/// The kernel's module v4l2loopback, by sysfs alone.
+/// The kernel module v4l2loopback, as sysfs describes it.
 enum LoopbackModule {
-    /// The paths of its devices, in the order of their numbers. They are among those without hardware,
-    /// and what the module says of each is there: max_openers.
+    /// Returns the paths of its devices in the order of their numbers. Among the devices without
+    /// hardware they are those with `max_openers`, an attribute of this module alone.
     static func devices(
         sysfs: String = "/sys/devices/virtual/video4linux",
         dev: String = "/dev"

@@ -4,20 +4,20 @@ import DualCamCore
 import Glibc
 import Platform
 
-/// What one look at the system brought.
+/// The result of one check of the system.
 struct Finding: Equatable {
-    /// What was looked at, in a word: "cameras".
+    /// The subject of the check in one word, such as "cameras".
     let name: String
-    /// What came of it.
+    /// The outcome of the check.
     let outcome: Outcome
-    /// What was found, for people.
+    /// The result in words, for people.
     let text: String
-    /// The one command that mends it; nil where nothing has to be mended, or no command can.
+    /// The one command that solves the problem; `nil` if there is no problem, or no such command.
     var command: String?
 
     enum Outcome {
         case good, bad
-        /// It could not be looked at, for a reason that another finding tells.
+        /// The check was not possible, for a reason that another finding states.
         case unknown
     }
 
@@ -34,17 +34,17 @@ struct Finding: Equatable {
     }
 }
 
-/// Looks at all that the camera needs, from the devices up to the stream. Each question is a
-/// function of its own that gives one finding; a new one is added to `findings`.
+/// Checks all that the camera needs, from the devices up to the stream. Each check is a function of
+/// its own that returns one finding; a new one is added to `findings`.
 struct Checkup {
     private let cameras = AttachedCamera.all()
     private let desktop = DesktopCheckup()
     private let hasSessionBus: Bool
-    /// What the daemon says of the stream, or why it does not.
+    /// The properties of the stream, or the reason why the daemon does not give them.
     private let stream: Result<[String: Value], Failure>
     private let configuration: Result<ConfigurationReading, Failure>
 
-    /// Looks now.
+    /// Reads the state of the system.
     init() {
         hasSessionBus = (try? Client()) != nil
         let stream = Result { () throws(Failure) in
@@ -57,8 +57,8 @@ struct Checkup {
         }
     }
 
-    /// The answers, in the order in which one thing needs the other; what is amiss is amiss in one of
-    /// them.
+    /// Returns the findings in the order of their dependencies, so that every problem appears in
+    /// one of them.
     func findings() -> [Finding] {
         [
             configurationFinding, camerasFinding, permissionsFinding, holdersFinding,
@@ -93,7 +93,7 @@ struct Checkup {
         "${EDITOR:-editor} \(line.map { "+\($0) " } ?? "")\(path.quotedForShell)"
     }
 
-    /// Whether a role's pictures come from an attached camera.
+    /// `true` if a role takes its pictures from an attached camera.
     private var needsCameras: Bool {
         let cameras = ((try? configuration.get().configuration) ?? Configuration()).cameras
         return [cameras.back.source, cameras.front.source].contains {
@@ -179,7 +179,7 @@ struct Checkup {
         return .bad(name, text + ": plug \(first.name) in elsewhere, or have both send MJPG")
     }
 
-    /// Whether the device is there that programs of V4L2 are to find the stream on.
+    /// The check of the device on which V4L2 programs find the stream.
     private var loopbackFinding: Finding {
         let name = "loopback"
         let wanted = ((try? configuration.get().configuration) ?? Configuration()).loopback.device
@@ -212,7 +212,7 @@ struct Checkup {
                 mendedBy: "sudo usermod -aG video \"$USER\""
             )
         }
-        // The daemon has tried, and knows more.
+        // The daemon has tried to use the device, and knows more.
         if let problem = problems.first(where: Self.isOfLoopback) { return .bad(name, problem) }
         return .good(name, "the stream is mirrored to \(path) while somebody reads it")
     }
@@ -243,7 +243,7 @@ struct Checkup {
 
     private var sessionManagerFinding: Finding {
         let name = "wireplumber"
-        // One that runs may be another session's.
+        // A program that runs may belong to another session.
         guard pipeWireFinding.outcome == .good else {
             return .unknown(name, "there is nothing to link without PipeWire")
         }
@@ -260,7 +260,7 @@ struct Checkup {
         )
     }
 
-    /// The first of `names` that runs as this user, and its process.
+    /// Returns the first of `names` that runs as this user, and its process.
     private func runningProgram(_ names: [String]) -> (String, String)? {
         for process in entries(of: "/proc") where Int32(process) != nil {
             var directory = stat()
@@ -274,12 +274,12 @@ struct Checkup {
         return nil
     }
 
-    /// "PipeWire 0.3.65, WirePlumber 0.4.13": by the files of the libraries that a process has mapped;
-    /// nil where they do not say.
+    /// Returns for example "PipeWire 0.3.65, WirePlumber 0.4.13", from the files of the libraries
+    /// that a process has mapped, or `nil` if they do not show a version.
     private func loadedVersions(of process: String) -> String? {
         let maps = wholeText(of: "/proc/\(process)/maps").split(separator: "\n")
         var texts: [String] = []
-        // The library's number is 0, then the version as one: 365 is 0.3.65, 1004 is 1.0.4.
+        // The version of the library is 0 and one number: 365 is 0.3.65, 1004 is 1.0.4.
         if let file = maps.first(where: { $0.contains("/libpipewire-0.3.so.0.") }),
             let number = file.split(separator: ".").dropLast().last.flatMap({ Int($0) })
         {
@@ -357,12 +357,12 @@ struct Checkup {
         problem.hasPrefix("The stream is not on PipeWire")
     }
 
-    /// What the daemon says that is wrong, a sentence each.
+    /// The problems that the daemon reports, one sentence each.
     private var problems: [String] {
         ((try? stream.get())?["Problems"]?.array ?? []).compactMap(\.string)
     }
 
-    /// What else the daemon says, that no other finding tells.
+    /// The problems reported by the daemon that no other finding covers.
     private var problemsFinding: Finding {
         let name = "stream"
         guard (try? stream.get()) != nil else {
@@ -382,7 +382,7 @@ struct Checkup {
 }
 
 extension String {
-    /// As one word of a shell's command line.
+    /// The text as one word of a shell's command line.
     var quotedForShell: String {
         let isPlain = utf8.allSatisfy {
             switch $0 {

@@ -2,10 +2,10 @@ import DBusKit
 import Glibc
 import Platform
 
-/// Looks at what lies between the stream and the apps: the user's systemd, the camera portal, the
-/// browsers. Nothing is started by it and nothing changed.
+/// Checks all that lies between the stream and the apps: the user's systemd, the camera portal, the
+/// browsers. It starts nothing and changes nothing.
 struct DesktopCheckup {
-    /// The user's home directory; "" where the environment does not say.
+    /// The user's home directory; "" if the environment does not name it.
     let home: String
     private let connection: BusConnection?
 
@@ -14,7 +14,7 @@ struct DesktopCheckup {
         connection = (try? Client())?.connection
     }
 
-    /// The answer of a service that runs, or why there is none.
+    /// Returns the reply of a running service, or the reason why there is none.
     private func ask(
         _ member: String,
         of interface: String,
@@ -37,14 +37,14 @@ struct DesktopCheckup {
 
     // MARK: systemd
 
-    /// Whether the user's systemd takes commands: systemctl(1) reaches it there, with or without a
-    /// session bus.
+    /// `true` if the user's systemd takes commands: systemctl(1) reaches it at this socket, with or
+    /// without a session bus.
     var runsSystemd: Bool {
         let directory = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
         return access("\(directory)/systemd/private", F_OK) == 0
     }
 
-    /// Whether the daemon will be there from login on.
+    /// Checks if the daemon starts at login.
     func unitFinding() -> Finding {
         let name = "unit"
         guard connection != nil else { return .unknown(name, "nobody tells without a session bus") }
@@ -92,7 +92,7 @@ struct DesktopCheckup {
 
     private static let portal = "org.freedesktop.portal.Desktop"
 
-    /// Whether the portal, where one runs, has seen that there is a camera.
+    /// Checks if the portal, where one runs, has noticed that there is a camera.
     func portalFinding(hasNode: Bool) -> Finding {
         let name = "portal"
         guard connection != nil else { return .unknown(name, "nobody tells without a session bus") }
@@ -116,7 +116,7 @@ struct DesktopCheckup {
         )
     }
 
-    /// Whether an app was once refused the camera, which the portal remembers.
+    /// Checks if an app was once refused the camera, which the portal remembers.
     func refusalFinding() -> Finding {
         let name = "refusals"
         let store = "org.freedesktop.impl.portal.PermissionStore"
@@ -135,7 +135,7 @@ struct DesktopCheckup {
         let refused = apps.filter { $0.value.array?.first == .string("no") }
             .compactMap(\.key.string).sorted()
         guard let app = refused.first else { return .good(name, "the portal remembers none") }
-        // An app outside of a sandbox has no name there.
+        // An app outside a sandbox has no name there.
         return .bad(
             name,
             "\(app.isEmpty ? "an app without a sandbox" : app) was refused the camera, and stays so",
@@ -146,7 +146,7 @@ struct DesktopCheckup {
 
     // MARK: Browsers
 
-    /// Whether the browsers that were used here look for cameras in PipeWire.
+    /// Checks if the browsers in use here look for cameras in PipeWire.
     func browserFinding() -> Finding {
         let name = "browsers"
         let chromiums = ["chromium", "google-chrome"].filter {
@@ -183,7 +183,7 @@ struct DesktopCheckup {
             : .good(name, "they look for cameras in PipeWire")
     }
 
-    /// Whether a program of this machine runs with `word` in its command line.
+    /// Returns `true` if a program of this machine runs with `word` in its command line.
     private static func runs(with word: String) -> Bool {
         entries(of: "/proc").contains {
             Int32($0) != nil && wholeText(of: "/proc/\($0)/cmdline").contains(word)
@@ -191,7 +191,7 @@ struct DesktopCheckup {
     }
 }
 
-/// The whole of a file as text; "" when it cannot be read.
+/// Returns the whole file as text, or "" if it cannot be read.
 func wholeText(of path: String) -> String {
     guard let file = fopen(path, "re") else { return "" }
     defer { fclose(file) }

@@ -1,9 +1,9 @@
 import Glibc
 import Platform
 
-/// Where PipeWire listens: https://docs.pipewire.org/page_man_pipewire_1.html.
+/// The socket of PipeWire: https://docs.pipewire.org/page_man_pipewire_1.html.
 enum PipeWireSocket {
-    /// Its path; nil where the environment does not say.
+    /// The path of the socket; `nil` if the environment does not determine it.
     static var path: String? {
         func variable(_ name: String) -> String? {
             getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
@@ -14,7 +14,7 @@ enum PipeWireSocket {
         return directory.map { "\($0)/\(name)" }
     }
 
-    /// Whether somebody takes connections there.
+    /// Returns `true` if a process accepts connections at `path`.
     static func accepts(_ path: String) -> Bool {
         let type =
             CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
