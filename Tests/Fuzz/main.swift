@@ -2,16 +2,16 @@ import Frames
 import Glibc
 import Photos
 
-// With libFuzzer (tools/fuzz) it makes up photographs, without it reads those it is given.
+// With libFuzzer (tools/fuzz) it generates photographs, without it reads the files it is given.
 
-/// All that is done with a photograph from outside.
+/// Does all that is done with a photograph from outside.
 private func read(_ bytes: [UInt8]) {
     guard let photograph = try? Photograph(bytes) else { return }
-    // Pixels are the library's matter, and large ones take all the time there is.
+    // Pixels are the library's work, and large pictures would take all the time.
     guard photograph.outline.size.area < 1 << 16 else { return }
     switch try? photograph.upright(lossy: true) {
     case .turned(let result), .recoded(let result):
-        // What we write, we read, and it is upright.
+        // The result is readable and upright.
         guard let again = try? Photograph(result), again.orientation == .topLeft else {
             fatalError("what was made upright is not")
         }
@@ -19,7 +19,7 @@ private func read(_ bytes: [UInt8]) {
     }
 }
 
-/// Writes photographs to begin with into `folder`.
+/// Writes the first photographs into `folder`.
 private func plant(_ folder: String) throws {
     let picture = Raster(
         size: Size(width: 32, height: 16),
@@ -54,7 +54,7 @@ private func runFuzzer(
     _ body: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
 ) -> CInt
 
-/// By the name that its archive asks for.
+/// Named as libFuzzer's archive requires.
 @_cdecl("LLVMFuzzerTestOneInput")
 func readOne(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     read(Array(UnsafeBufferPointer(start: start, count: count)))

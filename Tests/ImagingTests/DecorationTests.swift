@@ -6,14 +6,14 @@ import Testing
 struct DecorationTests {
     static let canvas = Size(width: 96, height: 64)
 
-    /// A pixel's weights: luma's and its pair's in chroma.
+    /// The weights of a pixel: for luma, and for the chroma of its pair.
     struct Weights: Equatable {
         var keep: UInt8
         var take: UInt8
         var add: UInt8
     }
 
-    /// The weights of every byte of a canvas's row.
+    /// Returns the weights of every byte in a row of the canvas.
     static func weights(_ decoration: inout Decoration, y: Int) -> [Weights] {
         var row = [Weights](
             repeating: Weights(keep: 255, take: 0, add: 0),
@@ -77,8 +77,8 @@ struct DecorationTests {
                 if sum != 255, sum != 254 { worst = 255 }
             }
         }
-        // By distance, not by area: exact on straight edges, close on round ones, less so where
-        // a corner is sharp.
+        // By distance, not by area: exact on straight edges, close on round ones, less so at sharp
+        // corners.
         #expect(worst <= (shape.cornerRadius < 2 ? 64 : 30), "at \(place)")
     }
 
@@ -94,13 +94,13 @@ struct DecorationTests {
             for x in 0..<Self.canvas.width {
                 let (luma, chroma) = (row[2 * x], row[2 * x + 1])
                 let gray = (Double(chroma.keep) + Double(chroma.take)) * 128 / 255
-                // What is added belongs to what is neither kept nor taken: white or black.
+                // The rest, neither kept nor taken, is what was added: white or black.
                 let rest = 255 - Double(luma.keep) - Double(luma.take)
                 let isRight =
                     rest >= 0 && Int(gray.rounded()) + Int(chroma.add) == 128
                     && Double(luma.add) <= rest * 235 / 255 + 2
                     && Double(luma.add) >= rest * 16 / 255 - 2
-                    // One chroma a pair.
+                    // One chroma per pair.
                     && chroma == row[2 * (x ^ 1) + 1]
                 if !isRight { wrong += 1 }
             }
@@ -134,7 +134,7 @@ struct DecorationTests {
                 Self.weights(&decoration, y: y).enumerated()
                     .reduce(0.0) { $0 + ($1.offset % 2 == 0 ? Double($1.element.take) : 0) }
             }
-            // The same light in every row, wherever the shape stands between two pixels.
+            // The same light in every row, wherever the shape lies between two pixels.
             if !last.isEmpty {
                 for (a, b) in zip(sums, last) { #expect(abs(a - b) <= 40) }
             }

@@ -50,12 +50,12 @@ struct FrameDecoderTests {
         Shown((1920, 1080), (320, 180), .quarter), Shown((1920, 1080), (240, 135), .eighth),
         Shown((1920, 1080), (933, 525), .half), Shown((1280, 720), (1920, 1080), .full),
         Shown((1920, 1080), nil, .full), Shown((1920, 1080), (0, 0), nil),
-        // Of another shape: fitted into it, or cropped to it.
+        // Another shape: fitted into the picture's, or cropped to it.
         Shown((1920, 1080), (270, 480), .quarter),
         Shown((1920, 1080), (270, 480), isCropped: true, .half),
         Shown((1080, 1920), (480, 270), .quarter),
         Shown((1080, 1920), (480, 270), isCropped: true, .half),
-        // Sizes that no scale divides, and hardly a picture.
+        // Sizes that no scale divides, and a tiny picture.
         Shown((1366, 768), (341, 192), .quarter), Shown((3, 3), (1, 1), .full),
     ])
     func aPictureIsDecodedNoSmallerThanItIsDrawn(_ row: Shown) {
@@ -103,7 +103,7 @@ struct FrameDecoderTests {
             Issue.record("decoded for nobody")
             return
         }
-        // It is the newest one that is had when somebody looks.
+        // The newest frame is sharpened, though it was hidden when it came.
         let frame = try #require(decoder.sharpen(for: ShownExtent(Size(width: 32, height: 16))))
         #expect(frame.reduction == 2 && frame.layout.size == Size(width: 32, height: 16))
         #expect(frame.sequence == 1 && frame.timestamp == Timestamp(seconds: 7))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("JPEG frames")
 struct JPEGDecoderTests {
-    /// Each format with sizes that fill the sampling blocks and that do not.
+    /// Each format with sizes that fill the sampling blocks and sizes that do not.
     static let cases = [PixelFormat.i420, .i422, .i444, .i440, .i411, .gray].flatMap { format in
         [
             Size(width: 64, height: 48), Size(width: 33, height: 17), Size(width: 1, height: 1),
@@ -60,7 +60,7 @@ struct JPEGDecoderTests {
         let source = TestPicture.gradient(size: Size(width: 64, height: 48), format: .i422)
         let jpeg = TestPicture.jpeg(of: source)
         let decoder = try JPEGDecoder()
-        // The end marker alone may be missing: every pixel was there.
+        // The end marker alone may be missing: every pixel is there.
         for count in 0..<jpeg.count - 4 {
             #expect(throws: JPEGError.self, "\(count) of \(jpeg.count) bytes") {
                 try decode(Array(jpeg.prefix(count)), with: decoder)
@@ -79,7 +79,7 @@ struct JPEGDecoderTests {
                 damaged[Int(random.next() % UInt64(damaged.count))] =
                     UInt8(truncatingIfNeeded: random.next())
             }
-            // What happens is not said: it may even be a whole picture.
+            // The result is not specified: it may even be a whole picture.
             _ = try? decode(damaged, with: decoder)
         }
         try decode(jpeg, with: decoder)

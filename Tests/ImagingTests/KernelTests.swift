@@ -19,7 +19,7 @@ struct KernelTests {
         var random = Random(state: UInt64(width))
         let tolerance = color == .video ? 0.001 : 1.0
         var worst = 0.0
-        // Every luma, and chroma as it may come with it.
+        // Every luma, with chroma values as they may occur with it.
         for _ in 0..<(2048 / width + 1) {
             let luma = (0..<width).map { _ in UInt8(16 + random.next() % 220) }
             let u = (0..<width / 2).map { _ in UInt8(100 + random.next() % 57) }
@@ -144,7 +144,7 @@ struct KernelTests {
         }
     }
 
-    /// Parts of a picture, of its extent, and the sizes at which they are seen.
+    /// Parts of a picture, relative to its extent, and the sizes at which they are seen.
     static let views: [(part: Rect, size: Size)] = [
         (Rect(x: 0, y: 0, width: 1, height: 1), Size(width: 2, height: 1)),
         (Rect(x: 0, y: 0, width: 1, height: 1), Size(width: 34, height: 20)),
@@ -238,7 +238,7 @@ struct KernelTests {
         #expect(worst == 0)
     }
 
-    /// From, to and the greatest difference from the mean: averaging is exact where it goes up.
+    /// From, to and the largest difference from the mean: averaging is exact for whole factors.
     static let scales: [(Size, Size, Double)] = [
         (Size(width: 64, height: 48), Size(width: 32, height: 24), 1),
         (Size(width: 64, height: 48), Size(width: 16, height: 12), 1),
@@ -276,7 +276,7 @@ struct KernelTests {
             let result = planes.scaled(to: target, transform: transform, &first, &second)
             #expect(result.size == target)
             #expect(result.u.rowBytes == target.width / 2 && result.u.rows == target.height)
-            // libyuv's averages are cut off, not rounded.
+            // libyuv truncates averages instead of rounding them.
             for (plane, value) in [(result.luma, 90), (result.u, 60), (result.v, 200)] {
                 #expect(greatestDifference(plane) { _, _ in Double(value) } <= 1)
             }
@@ -358,7 +358,7 @@ extension WeightRow {
 
 @Suite("Grading")
 struct GradingTests {
-    /// One pair of pixels, graded.
+    /// Returns one pair of pixels, graded.
     private func graded(_ y: UInt8, _ u: UInt8, _ v: UInt8, _ grading: Grading) -> [Int] {
         var row = [y, u, y, v]
         row.withUnsafeMutableBufferPointer { row in
@@ -377,10 +377,10 @@ struct GradingTests {
     }
 
     @Test func redAndBlueGrowAsTheyAre() {
-        // Of BT.601: a grey of 110 is 109.4 of 255 in each colour.
+        // By BT.601, a grey of 110 is 109.4 of 255 in each colour.
         let warm = graded(110, 128, 128, Grading(red: 1.1, blue: 0.9, light: 1))
         #expect(warm[0] == 110 && abs(warm[1] - 123) <= 1 && abs(warm[2] - 135) <= 1)
-        // Black has no colour to grow, and what is beyond all colours stays.
+        // Black has no colour to amplify, and values outside of the colour range stay.
         #expect(graded(16, 128, 128, Grading(red: 1.2, blue: 1.2, light: 1)) == [16, 128, 128])
         #expect(graded(40, 40, 128, Grading(red: 1, blue: 0.8, light: 1)) == [40, 40, 128])
     }

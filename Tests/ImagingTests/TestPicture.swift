@@ -2,7 +2,7 @@ import CTurboJPEG
 import Frames
 import Imaging
 
-/// Numbers that look random and are the same every time (SplitMix64).
+/// Pseudo-random numbers, the same every time (SplitMix64).
 struct Random {
     var state: UInt64
 
@@ -34,19 +34,19 @@ enum TestPicture {
         return Frame(buffer: buffer, layout: layout, color: color, timestamp: .zero, sequence: 0)
     }
 
-    /// Slopes that a JPEG keeps nearly as they are.
+    /// Returns slopes that a JPEG keeps nearly unchanged.
     static func gradient(size: Size, format: PixelFormat) -> Frame {
         frame(size: size, format: format) { plane, x, y in
             plane == 0 ? UInt8(60 + x + y) : UInt8(100 + 20 * plane + x / 4 + y / 4)
         }
     }
 
-    /// One value a plane.
+    /// Returns a frame with one value per plane.
     static func flat(size: Size, format: PixelFormat, values: [UInt8]) -> Frame {
         frame(size: size, format: format) { plane, _, _ in values[plane] }
     }
 
-    /// Noise.
+    /// Returns noise.
     static func noise(size: Size, format: PixelFormat, color: ColorSpace = .jpeg) -> Frame {
         var random = Random(state: 1)
         return frame(size: size, format: format, color: color) { _, _, _ in
@@ -54,7 +54,7 @@ enum TestPicture {
         }
     }
 
-    /// A JPEG of a planar frame, nearly without loss.
+    /// Returns a JPEG of a planar frame, nearly without loss.
     static func jpeg(of frame: Frame) -> [UInt8] {
         let sampling: TJSAMP =
             switch frame.layout.format {
@@ -66,7 +66,7 @@ enum TestPicture {
             default: TJSAMP_GRAY
             }
         let planes = (0..<frame.layout.planeCount).map { frame.plane($0) }
-        // The library reads padding, which a frame has none of.
+        // The library reads padding, which a frame does not have.
         let padded = planes.map { plane in
             let stride = plane.rowBytes + 8
             var bytes = [UInt8](repeating: 0, count: stride * (plane.rows + 8))
@@ -114,7 +114,7 @@ extension UnsafeMutableBufferPointer where Element == UInt8 {
     }
 }
 
-/// The greatest difference between two planes of one extent.
+/// Returns the largest difference between two planes of one extent.
 func greatestDifference(_ a: Plane, _ b: Plane) -> Int {
     var worst = 0
     for y in 0..<a.rows {
@@ -123,7 +123,7 @@ func greatestDifference(_ a: Plane, _ b: Plane) -> Int {
     return worst
 }
 
-/// The greatest difference between a plane and what `expected` says of each column and row.
+/// Returns the largest difference between a plane and `expected` of each column and row.
 func greatestDifference(_ plane: Plane, _ expected: (_ x: Int, _ y: Int) -> Double) -> Double {
     var worst = 0.0
     for y in 0..<plane.rows {

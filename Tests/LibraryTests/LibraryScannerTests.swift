@@ -25,7 +25,7 @@ struct LibraryScannerTests {
             .sorted()
     }
 
-    /// Takes in what happened, as the thread does.
+    /// Takes over changes as the thread does. Returns `true` if there were any.
     private func settle(_ scanner: LibraryScanner) -> Bool {
         let update = scanner.update()
         return update.isStale && scanner.read() || update.hasChanged
@@ -52,13 +52,13 @@ struct LibraryScannerTests {
             #expect(names(scanner) == ["a.jpg"])
             #expect(!settle(scanner))
 
-            // By a rename, as our own photographs come.
+            // By a rename, like DualCam's own photographs.
             try write("\(folder)/.passing")
             #expect(!settle(scanner))
             rename("\(folder)/.passing", "\(folder)/b.jpg")
             #expect(settle(scanner))
             #expect(names(scanner) == ["a.jpg", "b.jpg"])
-            // Written in place: there is nothing of it at first.
+            // Written in place: it is empty at first.
             let file = try #require(fopen("\(folder)/c.mkv", "w"))
             #expect(!settle(scanner))
             fputs("xyz", file)
@@ -86,7 +86,7 @@ struct LibraryScannerTests {
                     withIntermediateDirectories: true
                 )
                 try write("\(folder)/\(round).jpg")
-                // Each directory on the way may come by itself.
+                // Each directory on the way may appear by itself.
                 #expect(settle(scanner))
                 #expect(names(scanner) == ["\(round).jpg"])
                 switch round {
@@ -117,7 +117,7 @@ struct LibraryScannerTests {
             )
             let count = try #require(Int(limit.filter(\.isNumber)))
             try write("\(root)/b.jpg")
-            // What repeats itself is told once, so two take turns.
+            // Repeated events are merged, so two files take turns.
             for number in 0...count / 2 {
                 chmod("\(root)/a.jpg", number % 2 == 0 ? 0o600 : 0o640)
                 chmod("\(root)/b.jpg", number % 2 == 0 ? 0o600 : 0o640)
@@ -163,7 +163,7 @@ struct LibraryScannerTests {
                 )
                 try write("\(root)/\(name)/\(name).jpg")
             }
-            // It leads nowhere at first.
+            // The link leads nowhere at first.
             symlink("\(root)/three", "\(root)/link")
             let scanner = LibraryScanner(["\(root)/link"])
             #expect(names(scanner) == [] && !scanner.isElsewhere)

@@ -18,7 +18,7 @@ struct MediaIndexTests {
         return MediaIndex.File(item, kind, in: Self.folder)
     }
 
-    /// An index that can be changed and asked inside of an expectation.
+    /// An index that can be changed and queried inside an expectation.
     private final class Kept {
         private var index = MediaIndex()
         var count: Int { index.count }
@@ -96,7 +96,7 @@ struct MediaIndexTests {
         #expect(names(index.items(from: 0, count: 9)) == ["b.jpg", "a.jpg"])
         #expect(index.insert(try file("a.jpg", 3)))
         #expect(names(index.items(from: 0, count: 9)) == ["a.jpg", "b.jpg"])
-        // As it was.
+        // Unchanged.
         #expect(!index.insert(try file("a.jpg", 3)))
         #expect(index.remove("\(Self.folder)/b.jpg"))
         #expect(!index.remove("\(Self.folder)/b.jpg"))
@@ -114,7 +114,7 @@ struct MediaIndexTests {
         #expect(items.last?.movie != nil)
         #expect(index.contains("\(Self.folder)/a.mkv"))
         #expect(index.place(of: "\(Self.folder)/a.mkv") == nil)
-        // The photo goes, and its movie is one as any other.
+        // The photo goes, and its movie is listed like any other.
         #expect(index.remove("\(Self.folder)/a.jpg"))
         #expect(names(index.items(from: 0, count: 9)).suffix(2) == ["b.mkv", "a.mkv"])
         // And the other way round.

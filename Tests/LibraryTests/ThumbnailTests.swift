@@ -22,7 +22,8 @@ struct ThumbnailTests {
         try body(root, ThumbnailMaker(cache: cache))
     }
 
-    /// A JPEG whose upper left quarter is red, the rest blue, with the tag of how it lies.
+    /// Returns a JPEG whose upper left quarter is red, the rest blue, with the tag of its
+    /// orientation.
     private func photograph(_ size: Size, tag: Int = 1) throws -> [UInt8] {
         let upright = EXIFOrientation(tag: tag).upright
         let shown = upright.apply(to: size)
@@ -67,7 +68,7 @@ struct ThumbnailTests {
         #expect(ThumbnailSize(atLeast: asked)?.rawValue == given)
     }
 
-    /// The example that the standard gives.
+    /// The example is the standard's.
     @Test func theNameIsTheStandards() throws {
         try inDirectory { root, maker in
             #expect(
@@ -133,7 +134,7 @@ struct ThumbnailTests {
                 let found = try facts(maker.cache.place(of: path, .large)).size
                 #expect(found == shown, "\(size)")
                 try FileManager.default.removeItem(atPath: path)
-                // The next is another file even where it has the same length and second.
+                // The next file may have the same length and second, but is another one.
                 try FileManager.default.removeItem(atPath: "\(root)/cache")
             }
         }
@@ -175,7 +176,7 @@ struct ThumbnailTests {
                 try Data(bytes).write(to: URL(filePath: place))
                 #expect(!maker.cache.holds(subject, .normal))
             }
-            // Written again: it is another file.
+            // Written again, it is another file.
             try maker.make(path, .normal)
             utimensat(
                 AT_FDCWD,
@@ -190,7 +191,7 @@ struct ThumbnailTests {
     @Test func whatHoldsNoPictureIsRememberedAndSaysWhy() throws {
         try inDirectory { root, maker in
             let whole = try photograph(Size(width: 64, height: 64))
-            // The header's height and width are where SOF0 has them.
+            // The header's height and width are at SOF0.
             var huge = whole
             let frame = try #require(
                 huge.indices.first { huge[$0] == 0xFF && huge[$0 + 1] == 0xC0 }
@@ -205,7 +206,7 @@ struct ThumbnailTests {
             for (name, bytes, reason) in cases {
                 let path = "\(root)/\(name)"
                 try Data(bytes).write(to: URL(filePath: path))
-                // The second time it is told from memory.
+                // The second time the failure comes from memory.
                 for _ in 1...2 {
                     let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
                     #expect(error?.code == .unreadable, "\(name)")
@@ -215,7 +216,7 @@ struct ThumbnailTests {
                     )
                     #expect(try maker.cache.failure(of: subject(path))?.contains(reason) ?? false)
                 }
-                // Another file of that name has another try.
+                // Another file of that name gets another attempt.
                 try Data(photograph(Size(width: 9, height: 9))).write(to: URL(filePath: path))
                 #expect(try maker.cache.failure(of: subject(path)) == nil)
             }

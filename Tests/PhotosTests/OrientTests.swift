@@ -27,7 +27,7 @@ struct OrientTests {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     }
 
-    /// Runs it in the folder, by a shell, for redirections; then removes nothing.
+    /// Runs the command in the folder, from a shell for redirections. Removes nothing afterwards.
     private func run(_ arguments: String) throws -> Child {
         let tool = Programs.path(of: "dualcamctl")
         let child = try Child("sh", ["-c", "cd '\(folder.path)' && '\(tool)' orient \(arguments)"])
@@ -99,7 +99,7 @@ struct OrientTests {
         #expect(try run("a.jpg -o - >c.jpg").exit == .status(0))
         #expect(try bytes("a.jpg") == file && bytes("b.jpg") == bytes("c.jpg"))
         #expect(try likeness(bytes("b.jpg"), picture) > 28)
-        // What is upright already is no less wanted there.
+        // A file that is upright already is written to the output, too.
         #expect(try run("b.jpg -o d.jpg").output == "b.jpg: upright already\n")
         #expect(try bytes("d.jpg") == bytes("b.jpg"))
         for wrong in ["a.jpg b.jpg -o e.jpg", "--check a.jpg -o e.jpg", "--json a.jpg -o -", ""] {
@@ -152,7 +152,7 @@ struct OrientTests {
         #expect(json.exit == .status(1) && json.errors == "dualcamctl: text.jpg: it is no JPEG\n")
     }
 
-    /// Programs of others read what we wrote: exiftool its tags, jpeginfo and djpeg its picture.
+    /// Other programs read the results: exiftool the tags, jpeginfo and djpeg the picture.
     @Test func othersReadIt() throws {
         defer { clean() }
         let tags = ["Exif.Image.Make": "Maker", "Exif.Photo.FNumber": "28/10"]

@@ -2,7 +2,7 @@ import Foundation
 import Frames
 import Photos
 
-/// A picture that looks different from every side, with edges and slopes.
+/// Returns a picture that looks different from every side, with edges and slopes.
 func sample(_ size: Size) -> Raster {
     let pixels = (0..<size.area).map { index in
         let (x, y) = (index % size.width, index / size.width)
@@ -23,7 +23,7 @@ enum Sampling: Int32, CaseIterable {
     case tall = 4
 }
 
-/// The photograph of a picture that is upright when it is looked at by its tag.
+/// Returns a photograph that shows `picture` upright when its tag is applied.
 func photograph(
     of picture: Raster,
     tag: Int,
@@ -50,7 +50,8 @@ func photograph(
     return try metadata.written()
 }
 
-/// How much `file` looks like `picture` (peak signal to noise, dB); 0 where the sizes differ.
+/// Returns the similarity of `file` and `picture` (peak signal to noise, dB); 0 if the sizes
+/// differ.
 func likeness(_ file: [UInt8], _ picture: Raster, gray: Bool = false) throws -> Double {
     let decoded = try JPEGCodec.decode(file).picture
     guard decoded.size == picture.size else { return 0 }
@@ -74,7 +75,7 @@ func likeness(_ file: [UInt8], _ picture: Raster, gray: Bool = false) throws -> 
     return mean == 0 ? .infinity : 10 * log10(255 * 255 / mean)
 }
 
-/// `file` with segments of its own behind the start of the image.
+/// Returns `file` with additional segments after the start of the image.
 func inserting(_ segments: [(marker: UInt8, payload: [UInt8])], into file: [UInt8]) -> [UInt8] {
     file[..<2]
         + segments.flatMap { segment in
@@ -84,7 +85,7 @@ func inserting(_ segments: [(marker: UInt8, payload: [UInt8])], into file: [UInt
         } + file[2...]
 }
 
-/// The payloads of all segments called `marker` in `file`.
+/// Returns the payloads of all segments called `marker` in `file`.
 func payloads(_ marker: UInt8, in file: [UInt8]) throws -> [[UInt8]] {
     try JPEGOutline(of: file).segments.filter { $0.marker == marker }.map {
         Array(file[$0.payload])

@@ -22,7 +22,7 @@ struct UprightTests {
         }
         #expect(try likeness(result, picture, gray: sampling == .gray) > 28)
         #expect(try Photograph(result).orientation == .topLeft)
-        // Turned back, every coefficient is as it was.
+        // Turned back, every coefficient is the same as before.
         let transform = EXIFOrientation(tag: tag).upright
         let bare = try JPEGCodec.turn(file, by: .identity, progressive: false)
         let there = try turned(file, transform)
@@ -107,7 +107,7 @@ struct UprightTests {
         }
         #expect(metadata["Exif.Photo.PixelXDimension"] == "\(picture.size.width)")
         #expect(metadata["Exif.Photo.PixelYDimension"] == "\(picture.size.height)")
-        // What lay 10 from the left and 5 from the top, turned a quarter clockwise.
+        // An area 10 from the left and 5 from the top, turned a quarter clockwise.
         #expect(metadata["Exif.Photo.SubjectArea"] == "\(stored.height - 1 - 5) 10 4 8")
         #expect(metadata["Xmp.tiff.Orientation"] == "1")
         #expect(metadata["Xmp.dc.source"] == "the desk")
@@ -187,7 +187,7 @@ struct HostileTests {
         ).payload.lowerBound
         file.replaceSubrange(frame + 1..<frame + 5, with: [0x40, 0, 0x40, 0])
         #expect(code(file) == .damaged)
-        // In a thumbnail, which goes then.
+        // In a thumbnail, which is removed then.
         let bare = try JPEGCodec.encode(
             sample(Size(width: 48, height: 32)),
             sampling: 2,
@@ -228,7 +228,8 @@ struct HostileTests {
         #expect(code(file) == nil)
     }
 
-    /// None of them is worth an expectation but that we are still there, and say so in our own words.
+    /// The only expectations are that the process survives, and reports errors in DualCam's own
+    /// words.
     @Test func bytesThatNobodyWrote() throws {
         let file = try Self.file()
         var random = SystemRandom(state: 7)
@@ -240,7 +241,7 @@ struct HostileTests {
                     [0, 1, 0x7F, 0x80, 0xFF, UInt8.random(in: 0...255, using: &random)]
                     .randomElement(using: &random) ?? 0
             }
-            // Claimed sizes cost time, and are looked at above.
+            // Large claimed sizes cost time, and are tested above.
             guard let outline = try? JPEGOutline(of: bytes), outline.size.area < 1 << 20 else {
                 continue
             }

@@ -2,7 +2,7 @@ import Glibc
 import Platform
 import Testing
 
-/// A new directory, and its path. The process ends soon after.
+/// Creates a directory and returns its path. The process ends soon after.
 private func temporaryDirectory() -> String {
     var template = Array("/tmp/dualcam-test-XXXXXX".utf8CString)
     precondition(mkdtemp(&template) != nil)

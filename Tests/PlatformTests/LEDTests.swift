@@ -17,7 +17,7 @@ struct LEDTests {
             atomically: true,
             encoding: .utf8
         )
-        // As in sysfs, what is written replaces what was there.
+        // As in sysfs, a write replaces the content.
         try "00".write(to: brightness, atomically: true, encoding: .utf8)
         let led = LED("white:flash", in: root.path)
         #expect(led.isOn == false)

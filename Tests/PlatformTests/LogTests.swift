@@ -155,7 +155,7 @@ import Testing
             precondition(LogOutput().target == .journal)
             setenv("JOURNAL_STREAM", "\(status.st_dev):\(status.st_ino + 1)", 1)
             precondition(LogOutput().target == .console)
-            // With no journal there, the message is lost and nothing else happens.
+            // Without a journal the message is lost, and nothing else happens.
             Journal.send(["MESSAGE=x", "PRIORITY=6"])
         }
     }

@@ -3,7 +3,7 @@ import Glibc
 import Platform
 import Testing
 
-/// A socket of the kind that systemd listens at.
+/// A socket like that of systemd.
 private struct NotifySocket {
     private let number: CInt
 

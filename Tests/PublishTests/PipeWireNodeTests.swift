@@ -3,14 +3,14 @@ import Frames
 import TestSupport
 import Testing
 
-/// One test after the other: they measure time.
+/// Tests of the node. They run one after the other, since they measure time.
 @Suite("Node", .serialized)
 enum PipeWireNodeTests {}
 
-/// Expects `count` frames that follow each other, at 30 a second; returns them.
+/// Expects `count` consecutive frames at 30 per second, and returns them.
 ///
-/// Four times may be tried: on a machine with more to do than it can, a thread of PipeWire's may
-/// come too late for a frame through nobody's fault. What holds frames up holds all of them up.
+/// Makes up to four attempts: on an overloaded machine a thread of PipeWire may be late for a frame
+/// without a fault of the node. A real fault shows in all of them.
 @discardableResult
 func expectSteadyFrames(
     _ reader: StreamReader,
@@ -31,15 +31,15 @@ func expectSteadyFrames(
     return []
 }
 
-/// Expects that no more descriptors are open than `count`; some more may be for a while, since
-/// other tests run in the same process.
+/// Expects that at most `count` descriptors are open. There may be more for a while, since other
+/// tests run in the same process.
 func expectDescriptors(atMost count: Int) throws {
     try eventually("descriptors to be closed, had \(count), have \(openDescriptors())") {
         openDescriptors() <= count
     }
 }
 
-/// The descriptors that this process has open.
+/// Returns the number of open descriptors of this process.
 func openDescriptors() -> Int {
     (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
 }

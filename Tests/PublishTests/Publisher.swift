@@ -5,11 +5,11 @@ import Publish
 import Synchronization
 import TestSupport
 
-/// A node on a thread of its own, which publishes a frame each interval for as long as it streams.
+/// A node on a thread of its own, which publishes a frame at each interval while it streams.
 ///
-/// Each picture carries its sequence number in its first and its last eight bytes.
+/// Each picture has its sequence number in its first and its last eight bytes.
 final class Publisher {
-    /// What became of it so far.
+    /// The events and values of the node so far.
     struct Record {
         var events: [PipeWireNode.Event] = []
         var id: UInt32?
@@ -19,9 +19,9 @@ final class Publisher {
         var dropped = 0
         let start = MonotonicClock.now
 
-        /// How often PipeWire was lost.
+        /// The number of times that PipeWire was lost.
         var losses: Int { events.count { if case .lost = $0 { true } else { false } } }
-        /// Seconds since it began.
+        /// The time since its start, in seconds.
         var age: Double { (MonotonicClock.now - start).seconds }
     }
 
@@ -35,7 +35,7 @@ final class Publisher {
     private let thread: Thread
     private var isClosed = false
 
-    /// A node in `session`, whose PipeWire need not be there yet.
+    /// Creates a node in `session`, whose PipeWire may start later.
     init(
         in session: PrivateSession,
         size: Size = Size(width: 1280, height: 720),
@@ -57,10 +57,10 @@ final class Publisher {
 
     deinit { close() }
 
-    /// What became of it so far.
+    /// The events and values of the node so far.
     var record: Record { shared.record.withLock { $0 } }
 
-    /// Takes the node away and ends the thread. Harmless when done twice.
+    /// Withdraws the node and ends the thread. Harmless when called twice.
     func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -90,8 +90,8 @@ final class Publisher {
         var timer: EventLoop.Timer?
         timer = try loop.timer {
             defer {
-                // A frame that is late by an interval is left out: two at once, and PipeWire's
-                // graph would leave one out itself.
+                // A frame that is late by an interval is skipped: of two at once PipeWire's graph
+                // would drop one itself.
                 repeat { due = due + interval } while due + interval < MonotonicClock.now
                 timer?.arm(at: due)
             }

@@ -13,7 +13,7 @@ extension PipeWireNodeTests {
                 let publisher = try Publisher(in: session)
                 defer { publisher.close() }
                 try eventually("the loss") { publisher.record.losses == 1 }
-                // Long enough for several tries: the loss is still told of once.
+                // Long enough for several attempts: the loss is still reported once.
                 try eventually("tries") { publisher.record.age > 1 }
                 #expect(publisher.record.events.count == 1)
                 let (start, pressure) = (MonotonicClock.now, Pressure())
@@ -58,7 +58,7 @@ extension PipeWireNodeTests {
                     let time = (MonotonicClock.now - start).seconds
                     print("frames \(time) s after the start of PipeWire")
                     #expect(pressure.allows(time, of: 2))
-                    // The session keeps two logs open for each of two services each turn.
+                    // The session keeps two logs open for each of two services in each turn.
                     if turn == 3 { try expectDescriptors(atMost: descriptors + 4 * 4) }
                 }
                 let after = try Listed("dualcam", in: session)
