@@ -5,7 +5,8 @@ import Platform
 import Synchronization
 import TestSupport
 
-/// A microphone that hears a beep of 50 ms at each whole second of CLOCK_MONOTONIC, as PipeWire's clock has it.
+/// A microphone with a beep of 50 ms at each whole second of CLOCK_MONOTONIC, as PipeWire's clock
+/// has it.
 final class Beeper {
     private let loop: OpaquePointer
     private let stream: OpaquePointer
@@ -16,7 +17,7 @@ final class Beeper {
 
     private static let rate = 48000.0
 
-    /// A source in `session`, with PipeWire's own driver.
+    /// Creates a source in `session`, with PipeWire's own driver.
     init(in session: PrivateSession) throws {
         pw_init(nil, nil)
         guard let loop = pw_thread_loop_new("beeper", nil) else { throw SystemError.last("loop") }
@@ -75,7 +76,8 @@ final class Beeper {
         context.deallocate()
     }
 
-    /// The sound of one cycle: what a microphone would have heard up to its beginning.
+    /// Fills the buffer of one cycle with the sound that a microphone would have recorded up to its
+    /// beginning.
     private static func beep(_ stream: OpaquePointer?) {
         guard let stream, let buffer = pw_stream_dequeue_buffer(stream) else { return }
         defer { pw_stream_queue_buffer(stream, buffer) }

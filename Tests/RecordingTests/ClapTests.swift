@@ -8,7 +8,7 @@ import Testing
 @testable import Recording
 
 @Suite("Sound", .timeLimit(.minutes(2))) struct ClapTests {
-    /// What a microphone reported.
+    /// The reports of a microphone.
     private final class MicrophoneLog: Sendable {
         struct State {
             var track: Track?
@@ -90,7 +90,7 @@ import Testing
 
             let probe = try Probe("\(path).mkv")
             try #require(probe.streams.map(\.codecName) == ["h264", "opus"])
-            // What came between the end and the word of it is in there, too.
+            // Sound that arrived between the end and its report is in there, too.
             #expect((3.9..<5).contains(try #require(probe.duration)))
             let lights = try brightness("\(path).mkv", crop: "64:64:0:0")
             let flashes = zip(lights, probe.times).enumerated().filter { index, frame in
@@ -102,7 +102,8 @@ import Testing
                 let time = Double(index) / 48000
                 if time > (beeps.last ?? -1) + 0.5 { beeps.append(time) }
             }
-            // The sound may begin after the first sound packet; what is decoded is counted from it.
+            // The sound may begin after the first packet; decoded samples are counted from that
+            // packet.
             let shift = max(0, probe.soundTimes.first ?? 0)
             let offsets = flashes.compactMap { flash in
                 beeps.map { $0 + shift - flash }.min { abs($0) < abs($1) }
@@ -111,8 +112,8 @@ import Testing
             let told = offsets.map { "\(Int(($0 * 1000).rounded()))" }.joined(separator: ", ")
             print("flash and beep: the beep is late by \(told) ms")
             try #require(offsets.count >= 2)
-            // One cycle that a busy machine misses moves the sound, and is caught up with slowly: not all
-            // that follow are to be blamed.
+            // A cycle that a busy machine misses shifts the sound, which catches up slowly: then
+            // not all later beeps can be in time.
             #expect(distances[pressure.isHigh ? 0 : distances.count / 2] <= 0.04)
         }
     }

@@ -45,7 +45,7 @@ import Testing
 
     @Test("sound stays in step with a clock that is wrong by 300 millionths, for 30 minutes")
     func drift() throws {
-        // Narrow, so that half an hour takes seconds.
+        // Few samples, so that half an hour takes seconds.
         let rate = 8000
         let wrong = 1.0003
         let folder = try Folder()
@@ -66,7 +66,7 @@ import Testing
                 let isBeep = time >= 5 && beep >= 0 && beep < 0.05
                 samples[index] = isBeep ? Float(sin(2 * .pi * 1000 * time)) * 0.8 : 0
             }
-            // The graph's clock is told with a little noise.
+            // The times of the graph's clock have a little noise.
             let noise = Double(block % 7 - 3) * 0.0003
             let packets = try samples.withUnsafeBufferPointer {
                 try encoder.encode($0, at: start + Timestamp(seconds: first + noise))
@@ -111,7 +111,7 @@ import Testing
         let path = "\(folder.path)/a.mkv"
         let encoder = try SoundEncoder(rate: rate, channels: 2, start: start)
         let writer = try MatroskaWriter(creating: path, tracks: [encoder.track], start: start)
-        // It begins before the recording, and misses a second.
+        // The sound begins before the recording, and lacks a second.
         let tone = (0..<960).map { Float(sin(2 * .pi * Double($0 / 2) / 48)) * 0.8 }
         for block in -10..<300 where !(100..<200).contains(block) {
             let time = start + Timestamp(seconds: Double(block) * 0.01)

@@ -3,7 +3,7 @@ import Frames
 import TestSupport
 import Testing
 
-/// A directory of a test's own, removed with this.
+/// A directory of a test's own, removed with this object.
 final class Folder {
     let path = "/tmp/dualcam-test-\(UUID().uuidString)"
 
@@ -13,13 +13,14 @@ final class Folder {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// What is in it, sorted.
+    /// The names of its files, sorted.
     var content: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }
 }
 
-/// The sound of the file at `path` as one channel of `rate` samples a second, from its first on.
+/// Returns the sound of the file at `path` from its first sample on, as one channel of `rate`
+/// samples per second.
 func decodedSound(_ path: String, rate: Int) throws -> [Int16] {
     let child = try Child(
         "sh",
@@ -30,7 +31,7 @@ func decodedSound(_ path: String, rate: Int) throws -> [Int16] {
     return bytes.withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
 }
 
-/// A JPEG of a camera: `number` makes its colour.
+/// Returns a camera's JPEG, with a colour determined by `number`.
 func jpeg(_ number: Int, _ folder: Folder, size: String = "320x240") throws -> [UInt8] {
     let path = "\(folder.path)/\(number)-\(size).jpg"
     if !FileManager.default.fileExists(atPath: path) {
@@ -46,7 +47,7 @@ func jpeg(_ number: Int, _ folder: Folder, size: String = "320x240") throws -> [
     return Array(try Data(contentsOf: URL(filePath: path)))
 }
 
-/// A raw picture that is never the same as the one before.
+/// Returns a raw picture that differs from the one before.
 func rawFrame(_ number: Int, _ format: PixelFormat, at time: Timestamp, _ size: Size) -> Frame {
     let layout = FrameLayout(size: size, format: format)
     let buffer = FrameBuffer(byteCount: layout.byteCount)

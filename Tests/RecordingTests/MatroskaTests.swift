@@ -9,7 +9,7 @@ import Testing
     private let start = Timestamp(seconds: 1000)
     private let size = Size(width: 320, height: 240)
 
-    /// Writes `count` pictures at uneven times; the times in seconds.
+    /// Writes `count` pictures at uneven times, and returns these in seconds.
     private func write(
         _ count: Int,
         to writer: MatroskaWriter,
@@ -63,7 +63,8 @@ import Testing
         _ = try write(3, to: writer, folder)
         try writer.finish()
         #expect(try Probe(path).streams[0].tags?["ROTATE"] == "\(degrees)")
-        // RFC 9559: a flat picture (ProjectionType 0), rolled anticlockwise (ProjectionPoseRoll, a double).
+        // RFC 9559: a flat picture (ProjectionType 0), rolled anticlockwise (ProjectionPoseRoll, a
+        // double).
         let roll = Double(degrees == 270 ? 90 : -degrees)
         func expectRoll() throws {
             let file = try Data(contentsOf: URL(filePath: path))
@@ -77,7 +78,7 @@ import Testing
         #expect(try Probe(path).streams[0].tags?["ROTATE"] == "\(degrees)")
 
         let movie = try Remux.makeMP4(of: path)
-        // Players of MP4 turn by a matrix, which ffprobe tells anticlockwise.
+        // Players of MP4 rotate by a matrix, which ffprobe reports anticlockwise.
         let told = try #require(try Probe(movie).streams[0].sideDataList?.first?.rotation)
         #expect((told + degrees) % 360 == 0)
     }
@@ -96,7 +97,7 @@ import Testing
             times = try write(60, to: writer, folder)
             try writer.flush()
         }
-        // As a power cut leaves it: the last picture is not whole.
+        // As after a power cut: the last picture is incomplete.
         let whole = try Data(contentsOf: URL(filePath: path))
         try whole.dropLast(100).write(to: URL(filePath: path))
         let truncated = try Probe(path, isTruncated: true)
@@ -146,7 +147,7 @@ import Testing
         #expect(throws: RecordingError.self) { try Remux.makeMP4(of: path) }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
 
-        // Found only when the file is put there: a link that leads nowhere.
+        // Detected only when the file is put in place: a link that leads nowhere.
         let movie = "\(folder.path)/b.mkv"
         let writer = try MatroskaWriter(
             creating: movie,

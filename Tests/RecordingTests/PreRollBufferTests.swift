@@ -25,7 +25,7 @@ import Testing
         let large = [UInt8](repeating: 0, count: 4 << 20)
         for number in 0..<40 { preRoll.add(packet(large, 10 + Double(number) / 30)) }
         #expect(preRoll.length.byteCount == PreRollBuffer.mostBytes)
-        // A clip that nobody marks or ends is bounded, too.
+        // A clip without a mark or an end is bounded, too.
         let clip = preRoll.clip(.init("back"))
         for number in 0..<40 { preRoll.add(packet(large, 12 + Double(number) / 30)) }
         #expect(clip.content.queue.byteCount == PreRollBuffer.mostBytes)
@@ -74,7 +74,7 @@ import Testing
         #expect(try decodedCount(path) == 90)
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
         #expect(mode as? Int == 0o600)
-        // Never over another file, and nothing is left beside it.
+        // It never replaces another file, and leaves nothing beside it.
         let before = folder.content
         #expect(throws: RecordingError.self) { try clip.write(to: path) }
         #expect(throws: RecordingError.self) { try clip.write(to: "\(folder.path)/none/a.mkv") }
@@ -101,7 +101,7 @@ import Testing
         early.end()
         try early.write(to: "\(folder.path)/early.mkv")
         #expect(try Probe("\(folder.path)/early.mkv").times.count == 10)
-        // None came.
+        // No picture came.
         let none = PreRollBuffer().clip(.init("back"))
         none.mark(.zero)
         none.end()
@@ -126,7 +126,7 @@ import Testing
             }
         }
         try give(0..<60, Size(width: 160, height: 90))
-        // The encoder may hold some back.
+        // The encoder may hold some frames back.
         try eventually("the pictures", within: 60) { preRoll.length.seconds > 1.3 }
         let clip = preRoll.clip(.init("front"))
         clip.mark(Timestamp(seconds: 59.0 / 30))

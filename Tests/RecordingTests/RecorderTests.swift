@@ -8,7 +8,7 @@ import Testing
 @testable import Recording
 
 @Suite("A recorder", .timeLimit(.minutes(2))) struct RecorderTests {
-    /// What a recorder reported.
+    /// The reports of a recorder.
     private final class ReportLog: Sendable {
         let reports = Mutex<[Recorder.Report]>([])
         var movies: [Movie] {
@@ -44,7 +44,8 @@ import Testing
         return log
     }
 
-    /// Gives `recorder` the pictures `numbers` as a camera would, waiting where it would drop one.
+    /// Gives `recorder` the pictures `numbers` as a camera would, but waits where it would drop
+    /// one.
     private func give(
         _ numbers: Range<Int>,
         _ plan: Recorder.Plan,
@@ -68,7 +69,7 @@ import Testing
             rate: 30
         )
         let log = try record(plan) { recorder in
-            // One from before the start, one that is damaged.
+            // One from before the start, and one that is damaged.
             let early = plan.start + Timestamp(seconds: -0.1)
             picture.withUnsafeBytes { recorder.take(jpeg: $0, at: early) }
             try give(0..<60, plan, to: recorder) { number, time in
@@ -108,7 +109,7 @@ import Testing
             }
             // All but the last 16 are taken: the second file has begun.
             recorder.drop()
-            // Another format, as of another camera.
+            // Another format, as from another camera.
             try give(120..<150, plan, to: recorder) { number, time in
                 recorder.take(rawFrame(number, .i420, at: time, size))
             }
@@ -174,7 +175,7 @@ import Testing
         try eventually("the file", within: 60) { reports.withLock { !$0.isEmpty } }
         try FileManager.default.moveItem(atPath: path, toPath: "\(folder.path)/b.mkv")
         let before = reports.withLock { $0.count }
-        // One may have been on its way.
+        // One report may have been under way.
         try eventually("how much room there is", within: 60) {
             reports.withLock { $0.count >= before + 2 }
         }

@@ -1,12 +1,12 @@
 import TestSupport
 import Testing
 
-/// The bench's quick part, which fails when a ratio passes its limit: to a copy of the picture, to bare
-/// libjpeg-turbo, to GStreamer. Never a time, since machines differ.
+/// The bench's quick part, which fails when a ratio exceeds its limit: to a copy of the picture, to
+/// libjpeg-turbo alone, to GStreamer. It has no limits of time, since machines differ.
 @Suite("Speed", .serialized, .timeLimit(.minutes(4)))
 struct SpeedTests {
     @Test func composingKeepsItsLimits() throws {
-        // Once more where it fails: what else the machine has to do may have come between.
+        // Once more after a failure: other work of the machine may have interfered.
         var words = ""
         for _ in 0..<2 {
             let bench = try Child(Programs.path(of: "bench"), ["--quick", "--limits"])

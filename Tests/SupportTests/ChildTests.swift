@@ -62,7 +62,7 @@ struct ChildTests {
         kept.end()
     }
 
-    /// Whether a process runs; one that has ended but that nobody waited for does not.
+    /// Returns `true` if a process runs. One that has ended but was not waited for does not.
     private func isAlive(_ process: pid_t) -> Bool {
         guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
         else {

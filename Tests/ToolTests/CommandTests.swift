@@ -166,7 +166,7 @@ struct CommandTests {
             json == #"{"version":1,"recording":true,"files":[{"encoder":"mjpeg","path":"#
                 + #""/home/me/Videos/DualCam/a.mkv","picture":"back"}]}"# + "\n"
         )
-        // Under privacy there is none yet.
+        // With privacy on there is no file yet.
         daemon.hasFiles = false
         #expect(try daemon.run("record", "start", "--no-audio").output == "recording\n")
         #expect(try daemon.run("record", "toggle", "--mp4").output == "recording\n")
@@ -253,7 +253,7 @@ struct CommandTests {
     @Test func aDaemonThatDoesNotAnswerIsThree() throws {
         let daemon = try FakeDaemon()
         try daemon.appear()
-        // The bus takes the call, and nobody goes round to answer it.
+        // The bus takes the call, but no loop runs to answer it.
         let child = try daemon.start("swap")
         #expect(try child.wait(within: 10) == .status(3))
         #expect(child.errors.contains("did not answer within 5 s"))
@@ -315,7 +315,7 @@ struct CommandTests {
             #expect(wrong.output == "" && wrong.errors.contains("\(file):2: "))
         }
         try "[capture]\nlive-photo = true\n".write(toFile: file, atomically: true, encoding: .utf8)
-        // Without a name, the one that the daemon was told to read.
+        // Without an argument, the file that the daemon was told to read.
         try daemon.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
         #expect(try daemon.run("config", "check").output == "\(file) is valid\n")
         daemon.vanish()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Completions and manual", .timeLimit(.minutes(2)))
 struct CompletionTests {
-    /// The words that bash offers for the last of `words`.
+    /// Returns the words that bash offers for the last of `words`.
     private func offered(_ words: [String], in session: PrivateSession) throws -> [String] {
         let quoted = words.map { "'\($0)'" }.joined(separator: " ")
         let script = """
@@ -62,7 +62,7 @@ struct CompletionTests {
         }
     }
 
-    /// The pages, made of what was built.
+    /// Returns the manual pages, generated from the build.
     private func pages(_ session: PrivateSession) throws -> [String: String] {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path

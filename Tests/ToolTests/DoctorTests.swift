@@ -40,7 +40,7 @@ struct DoctorTests {
             #expect(check["text"] is String && check["command"] != nil)
         }
 
-        // Where the user's systemd takes commands, they are its.
+        // Where the user's systemd takes commands, the commands to run are systemd's.
         let directory = "\(daemon.session.directory)/systemd"
         try FileManager.default.createDirectory(
             atPath: directory,
@@ -274,14 +274,14 @@ struct DoctorTests {
             try "Desk Cam\n".write(toFile: "\(directory)/name", atomically: true, encoding: .utf8)
         }
         try node("video0", index: 0)
-        // Its metadata, a loopback, and something else.
+        // The camera's metadata node, a loopback, and a node of another kind.
         try node("video1", index: 1)
         try node("video2", index: 0, hasDevice: false)
         try node("vbi0", index: 0)
         let cameras = AttachedCamera.all(sysfs: "\(root)/sys", dev: "\(root)/dev")
         #expect(cameras.map(\.description) == ["Desk Cam (\(root)/dev/video0)"])
         #expect(cameras.first?.bus == nil)
-        // Its interface is a folder in that of the USB device.
+        // The directory of its interface is inside that of the USB device.
         let folder = "\(root)/sys/video0"
         try FileManager.default.removeItem(atPath: "\(folder)/device")
         try FileManager.default.createDirectory(

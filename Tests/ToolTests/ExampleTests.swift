@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What lies in `examples`, used as its readers use it.
+/// Tests of the files in `examples`, used as their readers use them.
 @Suite("Examples", .timeLimit(.minutes(2)))
 struct ExampleTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
@@ -25,7 +25,7 @@ struct ExampleTests {
         )
     }
 
-    /// Runs a line of a shell to its end; what it wrote.
+    /// Runs a line of a shell to its end, and returns its output.
     @discardableResult
     private func run(_ line: String, _ daemon: FakeDaemon) throws -> String {
         let child = try start(line, daemon)
@@ -34,12 +34,12 @@ struct ExampleTests {
         return child.output
     }
 
-    /// What each command asks of the daemon, one after the other.
+    /// Returns the calls that each command makes to the daemon, in order.
     private func asked(by commands: [String], _ daemon: FakeDaemon) throws -> [String] {
         try commands.map { command in
             let before = daemon.asked.count
             try run(command, daemon)
-            // A bar that follows asks, too.
+            // A status bar that follows the state makes calls, too.
             return daemon.asked.dropFirst(before).filter { $0 != "Statistics" }
                 .joined(separator: ", ")
         }
@@ -139,7 +139,7 @@ struct ExampleTests {
         let keys = "\(daemon.session.directory)/keys"
         mkfifo(keys, 0o600)
         let deck = try start("\(Self.folder)/deck/deck <\(keys)", daemon)
-        // A reader's open waits for a writer's.
+        // Opening a pipe for reading waits for a writer.
         let writer = open(keys, O_RDWR | O_CLOEXEC)
         defer { close(writer) }
         try daemon.wait(for: "six labels") { deck.output.split(separator: "\n").count == 6 }

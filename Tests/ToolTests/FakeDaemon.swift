@@ -5,19 +5,19 @@ import Platform
 import TestSupport
 import Testing
 
-/// A session bus with a daemon of the test's own making on it, and the real `dualcamctl`.
+/// A session bus with the test's own imitation of the daemon, and the real `dualcamctl`.
 final class FakeDaemon {
     let session: PrivateSession
     let loop: EventLoop
     private var connection: BusConnection?
     private var server: ObjectServer?
-    /// What was asked of the daemon: "Swap instant=true", "back Rotation=90".
+    /// The calls to the daemon: "Swap instant=true", "back Rotation=90".
     private(set) var asked: [String] = []
-    /// What calls are refused with, where they are.
+    /// The error that calls are refused with, if any.
     var refusal: DBusError?
-    /// Whether the cameras' drivers have controls.
+    /// `true` if the cameras' drivers have controls.
     var hasControls = true
-    /// Whether a recording has a file as soon as it begins.
+    /// `true` if a recording has a file as soon as it begins.
     var hasFiles = true
 
     init() throws {
@@ -27,7 +27,8 @@ final class FakeDaemon {
 
     // MARK: - The daemon
 
-    /// The daemon comes. `changing` differs from what is shown at first, by interface.
+    /// Makes the daemon appear. `changing` holds the properties that differ from the usual, by
+    /// interface.
     func appear(changing changes: [Interface: [String: Value]] = [:]) throws {
         let address = session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
         let connection = try BusConnection(to: .address(address), loop: loop)
@@ -65,19 +66,19 @@ final class FakeDaemon {
         self.server = server
     }
 
-    /// The daemon goes.
+    /// Makes the daemon disappear.
     func vanish() {
         server = nil
         connection = nil
     }
 
-    /// The daemon shows other values.
+    /// Changes properties of the daemon.
     func set(_ values: [String: Value], of interface: Interface, at path: ObjectPath = DualCam.path)
     {
         server?.set(values, of: interface, at: path)
     }
 
-    /// The daemon signals.
+    /// Sends a signal of the daemon.
     func emit(_ signal: String) { server?.emit(signal, of: .stream, at: DualCam.path) }
 
     private func answer(_ call: Invocation) {
@@ -257,7 +258,9 @@ final class FakeDaemon {
         return child
     }
 
-    /// Goes round until `condition` holds; throws after fifteen seconds.
+    /// Runs the loop until `condition` holds.
+    ///
+    /// - Throws: An error after fifteen seconds.
     func wait(for what: @autoclosure () -> String, until condition: () -> Bool) throws {
         let deadline = MonotonicClock.now + Timestamp(seconds: 15)
         while !condition() {
@@ -266,6 +269,6 @@ final class FakeDaemon {
         }
     }
 
-    /// The program, built beside the tests.
+    /// The path of the program, built beside the tests.
     static let tool = Programs.path(of: "dualcamctl")
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Compares `text` with the file called `name` in Goldens, and shows where they part. With
+/// Compares `text` with the file called `name` in Goldens, and shows the first difference. With
 /// DUALCAM_UPDATE_GOLDENS=1 in the environment it writes the file instead.
 func expectGolden(
     _ text: String,

@@ -132,7 +132,7 @@ struct StatusTests {
         try daemon.wait(for: "the daemon") { lines() == ["off", "plain"] }
         daemon.set(["Swapped": .boolean(true)], of: .scene)
         try daemon.wait(for: "the swap") { lines() == ["off", "plain", "swapped"] }
-        // What is not a change prints nothing.
+        // An event that changes nothing prints nothing.
         daemon.set(["Swapped": .boolean(true)], of: .scene)
         daemon.emit("DidStart")
         daemon.vanish()
@@ -187,7 +187,7 @@ struct StatusTests {
         try daemon.wait(for: "the daemon") {
             child.output.contains("appeared") && text.output.contains("appeared")
         }
-        // Signals count from when the bus knows that they are wanted.
+        // Signals arrive once the bus has processed the subscription.
         try daemon.wait(for: "a signal") {
             daemon.emit("WillStop")
             return child.output.contains("WillStop") && text.output.contains("WillStop")
@@ -199,7 +199,8 @@ struct StatusTests {
         }
         daemon.vanish()
         try daemon.wait(for: "the end") { child.output.hasSuffix("\"vanished\"}\n") }
-        // Whether its objects are still news when the daemon has its name is a matter of luck.
+        // It is a matter of timing if its objects are still signalled after the daemon has its
+        // name.
         let times = #/"time":"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d\dZ",/#
         let lines = Set(
             child.output.split(separator: "\n").filter { !$0.contains("Added") }

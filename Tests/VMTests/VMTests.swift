@@ -3,11 +3,11 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The installed daemon under real systemd, in a user's session, on cameras that the real uvcvideo
-/// driver has bound: each script of `Tests/VM` runs inside a virtual machine and is one test.
+/// Tests of the installed daemon under real systemd, in a user's session, with cameras bound to the
+/// real uvcvideo driver. Each script of `Tests/VM` runs inside a virtual machine and is one test.
 @Suite("The virtual machine", .serialized)
 struct VMTests {
-    /// The package's folder.
+    /// The folder of the package.
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -60,15 +60,17 @@ struct VMTests {
         )
     }
 
-    /// What a script exits with when the machine was too slow for its failure to prove anything (`main` in guest.py).
+    /// The exit status of a script that failed on a machine too slow to prove anything (`main` in
+    /// guest.py).
     private static let tooSlow = Child.Exit.status(75)
 
-    /// Sets the machine up if need be, and runs `script` in it; again, twice at most, when the machine was too slow.
+    /// Sets the machine up if necessary, and runs `script` in it. Repeats it, twice at most, when
+    /// the machine was too slow.
     private func runInside(_ script: String, adding variables: [String: String] = [:]) throws {
         let folder = Self.root.appending(path: "Tests/VM").path
         let setUp = try run("\(folder)/rig/setup.sh", within: 600)
         try #require(setUp.exit == .status(0), "\(setUp.reason)")
-        // The machine's console is left there when it fails.
+        // A failure leaves the machine's console there.
         let output = "\(NSTemporaryDirectory())dualcam-vm-\(getpid())"
         var done = try run(
             "\(folder)/rig/run-in-vm",
@@ -90,7 +92,8 @@ struct VMTests {
         try FileManager.default.removeItem(atPath: output)
     }
 
-    /// Runs `program` to its end and shows what it wrote; how it ended, and why if it says so.
+    /// Runs `program` to its end and prints its output. Returns its exit, and the reason if it
+    /// states one.
     private func run(
         _ program: String,
         _ arguments: String...,
