@@ -204,6 +204,8 @@ class Screen:
 
     def watch(self, seconds):
         """Counts the different pictures of DualCam's that are shown."""
+        # The window may have changed since.
+        self.find()
         frames, last, deadline = 0, None, time.monotonic() + seconds
         while time.monotonic() < deadline:
             now = self.number()
