@@ -34,10 +34,11 @@ final class LoopBinding {
         self.connection = connection
         self.loop = loop
         bell = try Bell()
+        // First: the loop keeps the watch of the bell until it is cancelled.
+        timer = try loop.timer { [unowned self] in serveTimeouts() }
         bellWatch = try loop.watch(bell.descriptor, for: .readable) { [unowned self] _ in
             round()
         }
-        timer = try loop.timer { [unowned self] in serveTimeouts() }
         // Not retained: `detach` removes it from libdbus.
         let context = Unmanaged.passUnretained(self).toOpaque()
         let isSet =

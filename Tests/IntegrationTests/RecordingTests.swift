@@ -283,6 +283,7 @@ extension DaemonTests {
                 let disk = folder(session)
                 mkdir(disk, 0o700)
                 let small = try SmallDisk(at: disk, size: "64m")
+                defer { withExtendedLifetime(small) {} }
                 let daemon = try Daemon(try cameras(session), in: session)
                 try start(daemon, ["audio": .boolean(false), "of": .strings(["back"])])
                 try eventually("a second of it", within: 60) {

@@ -32,16 +32,13 @@ package struct Outline {
         let text = String(decoding: document, as: UTF8.self)
         let pointer = Unmanaged.passUnretained(reader).toOpaque()
         var failure: UnsafeMutablePointer<GError>?
-        let context = g_markup_parse_context_new(
-            &parser,
-            GMarkupParseFlags(rawValue: 0),
-            pointer,
-            nil
-        )
-        defer { g_markup_parse_context_free(context) }
-        let isWhole =
-            g_markup_parse_context_parse(context, text, gssize(text.utf8.count), &failure) != 0
-            && g_markup_parse_context_end_parse(context, &failure) != 0
+        let isWhole = withUnsafePointer(to: parser) { parser in
+            let flags = GMarkupParseFlags(rawValue: 0)
+            let context = g_markup_parse_context_new(parser, flags, pointer, nil)
+            defer { g_markup_parse_context_free(context) }
+            return g_markup_parse_context_parse(context, text, gssize(text.utf8.count), &failure)
+                != 0 && g_markup_parse_context_end_parse(context, &failure) != 0
+        }
         guard isWhole else {
             let reason = failure?.pointee.message.map { String(cString: $0) } ?? "no reason"
             g_clear_error(&failure)
