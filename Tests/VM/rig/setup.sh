@@ -48,7 +48,8 @@ if [ -z "$kver" ] || [ "${1:-}" = --update ]; then
 	if [ "$new" != "$kver" ]; then
 		say "kernel $new: download, unpack"
 		rm -rf "$CACHE"/{kern,kroot,stamps}; mkdir -p "$CACHE"/{kern,stamps}
-		fetch "$CACHE/kern" "$image"
+		# From Debian 14 on the kernel, its modules and lists of them are in packages of their own.
+		fetch "$CACHE/kern" "$image" $(depends "$image" | grep -E '^linux-(base|binary|modules)-' || true)
 		# Debian 12 has the modules in /lib
 		[ -d "$CACHE/kern/usr/lib" ] || { mkdir -p "$CACHE/kern/usr"; ln -s ../lib "$CACHE/kern/usr/lib"; }
 		[ -d "$CACHE/kern/usr/lib/modules/$new" ] || fail "$image holds no modules"
@@ -58,7 +59,9 @@ fi
 if ! done_already vmlinux "$kver"; then
 	# the uncompressed ELF kernel boots through PVH: no 3 s of decompression under TCG
 	say "unpacking vmlinux"
-	python3 "$RIG/extract-vmlinux.py" "$CACHE/kern/boot/vmlinuz-$kver" "$CACHE/vmlinux" >/dev/null
+	packed=$CACHE/kern/boot/vmlinuz-$kver
+	[ -e "$packed" ] || packed=$CACHE/kern/usr/lib/modules/$kver/vmlinuz
+	python3 "$RIG/extract-vmlinux.py" "$packed" "$CACHE/vmlinux" >/dev/null
 	mark vmlinux "$kver"
 fi
 
@@ -79,7 +82,7 @@ if [ ! -e "$CACHE/$loopback/v4l2loopback.ko" ]; then
 	hdr=$(mktemp -d "$CACHE/headers.XXXXXX")
 	fetch "$hdr" "linux-headers-$kver" $(depends "linux-headers-$kver" | grep -E '^linux-(headers|kbuild)-') v4l2loopback-dkms
 	# The headers name one another by the place that they are installed in.
-	sed -i "s#^include /usr/src#include $hdr/usr/src#" "$hdr/usr/src/linux-headers-$kver/Makefile"
+	sed -i "s#/usr/src/#$hdr/usr/src/#" "$hdr/usr/src/linux-headers-$kver/Makefile"
 	# Debian 13 has modules carry types for BPF, by a program that else nothing here needs.
 	make -C "$hdr/usr/src/linux-headers-$kver" M="$(echo "$hdr"/usr/src/v4l2loopback-*/)" CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$CACHE/v4l2loopback.log" 2>&1 \
 		|| { tail -20 "$CACHE/v4l2loopback.log" >&2; fail "v4l2loopback cannot be built, see $CACHE/v4l2loopback.log"; }
