@@ -15,7 +15,8 @@ DOC = $(SHARE)/doc/dualcam
 # systemd looks for a user's units in lib of the system's prefixes, but in share of ~/.local.
 UNITS = $(DESTDIR)$(PREFIX)/$(if $(filter $(HOME)/%,$(PREFIX)),share,lib)/systemd/user
 BUS = $(SHARE)/dbus-1
-# Where a shell looks for what completes a command's words; Debian's zsh has a place for packages alone.
+# Where a shell looks for what completes a command's words; Debian's zsh has a place for packages
+# alone.
 BASH = $(SHARE)/bash-completion/completions
 ZSH = $(SHARE)/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 FISH = $(SHARE)/fish/vendor_completions.d

@@ -207,7 +207,8 @@ TABLE = (
 def restarted(stage, since, text, most=None):
     """The daemon is gone and comes back by itself, its node within `most` seconds beside those that loading takes."""
     took = stage.signals.wait('Stream', 'NodeId', lambda node: node != NO_NODE, since)
-    # A debug build brings 160 libraries, which takes this emulated processor longer than all the rest.
+    # A debug build brings 160 libraries, which takes this emulated processor longer than all the
+    # rest.
     begin = time.monotonic()
     check('dualcamd', '--version')
     loading = time.monotonic() - begin
@@ -277,7 +278,8 @@ def body():
     folder = f'/etc/systemd/user/{UNIT}.d'
     os.makedirs(folder)
     with open(f'{folder}/watchdog.conf', 'w') as file:
-        # A program that is stopped does not end by the watchdog's SIGABRT, but by the SIGKILL after it
+        # A program that is stopped does not end by the watchdog's SIGABRT, but by the SIGKILL after
+        # it
         file.write(f'[Service]\nWatchdogSec={WATCHDOG}\nTimeoutAbortSec=1\n')
     check('systemctl', '--user', 'daemon-reload')
     run('modprobe', 'uvcvideo', 'nodrop=1')

@@ -49,7 +49,8 @@ class Machine:
     a machine as fast as the one that it was set on, and in proportion for a slower one.
     """
 
-    # Seconds of a thread's time that the piece of work takes on the machine that the limits were set on, left alone.
+    # Seconds of a thread's time that the piece of work takes on the machine that the limits were
+    # set on, left alone.
     PIECE = 0.0035
     # From here on the machine is too slow for a failure to prove anything.
     SLOW = 1.5
@@ -69,8 +70,8 @@ class Machine:
                 self._late.append((due, now))
             if now - measured > 0.5:
                 measured = now
-                # This thread's own time: it stands still while others in here run, and goes on while the whole
-                # machine waits for a processor.
+                # This thread's own time: it stands still while others in here run, and goes on
+                # while the whole machine waits for a processor.
                 begin = time.thread_time()
                 total = 0
                 for number in range(10000):

@@ -6,15 +6,17 @@ from guest import *
 WIDTH, HEIGHT, RATE = 320, 180, 10
 CAMERA = 320, 240, 5
 FACTORS = {'ultra-wide': 0.5, 'wide': 1.0, 'telephoto': 3.0}
-# The lights before each, so that one can tell whose picture it is, by hand as well as its own: an automatic exposure,
-# which none of them has when it is seen, would make each darker than all of these.
+# The lights before each, so that one can tell whose picture it is, by hand as well as its own: an
+# automatic exposure, which none of them has when it is seen, would make each darker than all of
+# these.
 LIGHTS = {'ultra-wide': 0.56, 'wide': 0.72, 'telephoto': 1.0}
 PORTS = {'wide': 0, 'ultra-wide': 1, 'telephoto': 2}
 # Of the mean luma: bars that are half in the picture.
 SLACK = 12
 # How far from each other the dark bars are at 1x, in pixels of the output.
 PERIOD = 8 * 2 * HEIGHT / CAMERA[1]
-# Programs that a frame passes from the camera to here, one after the other, each of which may be as late as this one.
+# Programs that a frame passes from the camera to here, one after the other, each of which may be as
+# late as this one.
 HOPS = 5
 
 
@@ -85,7 +87,8 @@ def own_zoom(consumer, camera):
         seen = [magnified(now[1]) for _, now in consumer.seen[first:]]
         say(f'measured: {[round(value, 2) for value in seen]}')
         expect(abs(seen[-1] / wanted - 1) < 0.05, f'{wanted} is seen')
-        # A step is 5 %, and one is on its way; a slow machine is late with more. Without the crop it would be 150 % in all.
+        # A step is 5 %, and one is on its way; a slow machine is late with more. Without the crop
+        # it would be 150 % in all.
         tolerance = 0.15 * machine.slowness(begin)
         if wanted > 1:
             off = [abs(value / wanted - 1) for value in seen]
@@ -159,7 +162,8 @@ capture = "{CAMERA[0]}x{CAMERA[1]}@{CAMERA[2]}"
         camera, before = cameras[name], mean(consumer)
         first = len(consumer.seen)
         begin = time.monotonic()
-        # It answers when the lens is seen, and gives up after 5 s, which can be too short for this machine.
+        # It answers when the lens is seen, and gives up after 5 s, which can be too short for this
+        # machine.
         code, _, errors = user('dualcamctl', 'lens', name)
         expect(code in (0, 3), f'dualcamctl lens {name}: exit status {code} {errors.strip()}')
         wait_for(f'{name} alone is open', lambda: open_cameras(pid) == {camera.device})

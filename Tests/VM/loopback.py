@@ -105,7 +105,8 @@ def play():
     expect_bars()
     expect(unit('MainPID') == pid, 'the daemon is the same')
 
-    # What another program feeds is left to it: the next device is taken, and none where there is no other
+    # What another program feeds is left to it: the next device is taken, and none where there is no
+    # other
     ctl('stop')
     wait_for('the module is unloaded', lambda: run('rmmod', 'v4l2loopback')[0] == 0, 30)
     load('devices=2 video_nr=20,21 exclusive_caps=1,1')

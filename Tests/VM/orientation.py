@@ -36,7 +36,8 @@ inset-radius = 0
 # Where the earth is, by which edge is up
 EARTH = {'normal': (0, -1, 0), 'left-up': (1, 0, 0), 'bottom-up': (0, 1, 0), 'right-up': (-1, 0, 0)}
 FLAT = 0, 0, -1
-# To which side of the tablet, on its axis x, the right side of a camera's picture is. Up is up for both.
+# To which side of the tablet, on its axis x, the right side of a camera's picture is. Up is up for
+# both.
 RIGHT = {'back': 1, 'front': -1}
 # The scene's quarters, clockwise from the top left: white, light, black, dark
 UPRIGHT = 'wlbd'
@@ -263,7 +264,8 @@ def body():
     tablet.look()
     wait_for('the sensor is claimed', lambda: claims() == 1)
 
-    # Every posture with either camera as the main one: swapped or not, it stays so when the tablet is turned.
+    # Every posture with either camera as the main one: swapped or not, it stays so when the tablet
+    # is turned.
     for posture in 'left-up', 'bottom-up', 'right-up', 'normal':
         tablet.turn(posture)
         if posture in ('left-up', 'right-up'):
@@ -280,7 +282,8 @@ def body():
     expect((state['layout'], state['cameras']['back']['zoom'], state['swapped']) == ('side-by-side', 2, False),
            'layout, zoom and who is the main one are as before')
 
-    # Laid on a table, and iio-sensor-proxy anew, which knows of no edge that was up: what was last, holds.
+    # Laid on a table, and iio-sensor-proxy anew, which knows of no edge that was up: what was last,
+    # holds.
     tablet.sensor.towards = FLAT
     since = time.monotonic()
     run('systemctl', 'restart', PROXY)

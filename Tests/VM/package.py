@@ -24,7 +24,8 @@ capture = "320x240@{RATE}"
 
 
 def apt(*words):
-    # Without the lists of what Debian has, which there is no network for. Some images have Debian leave out manuals.
+    # Without the lists of what Debian has, which there is no network for. Some images have Debian
+    # leave out manuals.
     code, out, errors = run(
         'apt-get', '-y', '-o', 'Dir::State::Lists=/var/empty', '-o', 'DPkg::Options::=--path-include=*', *words, deadline=240,
         env={**os.environ, 'DEBIAN_FRONTEND': 'noninteractive'})

@@ -105,7 +105,8 @@ def body():
     ctl('shutter', '+1')
     expect(back('shutter') == 4000, 'status: 4000 µs')
 
-    # White balance: the camera ends at 6500 K, software goes on. In a light of as much, that is neutral.
+    # White balance: the camera ends at 6500 K, software goes on. In a light of as much, that is
+    # neutral.
     camera.command('wbk 6500')
     command(consumer, ('wb', 'tungsten'), 'the picture is bluer', lambda was, now: now[1] > was[1] + 3 and now[2] < was[2] - 3)
     expect_controls(camera, 'wb tungsten', white_balance_automatic=0, white_balance_temperature=3200)

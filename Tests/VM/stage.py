@@ -14,8 +14,8 @@ width = {WIDTH}
 height = {HEIGHT}
 frame-rate = {RATE}
 """
-# Told apart by nothing but their serial numbers. One speaks MJPG only, the other prefers YUYV, which takes twice the
-# room on the bus that they share.
+# Told apart by nothing but their serial numbers. One speaks MJPG only, the other prefers YUYV,
+# which takes twice the room on the bus that they share.
 MODEL = '--name', 'Twin Cam', '--max-size', '320x240', '--enospc'
 CAMERAS = {'back': (*MODEL, '--serial', 'T1', '--formats', 'mjpg', '--tint', '255,80,0'),
            'front': (*MODEL, '--serial', 'T2', '--formats', 'yuyv,mjpg', '--tint', '0,80,255')}
@@ -28,7 +28,8 @@ def sample(frame):
     at = (160 * WIDTH + 100) * 2
     difference = frame[at + 3] - frame[at + 1]
     hue = 'orange' if difference > 30 else 'blue' if difference < -30 else None
-    # uvccam's counter: 16 blocks of 8 x 8 in the top row, highest bit first; the picture stands between bars.
+    # uvccam's counter: 16 blocks of 8 x 8 in the top row, highest bit first; the picture stands
+    # between bars.
     scale = HEIGHT / CAMERA[1]
     left = (WIDTH - CAMERA[0] * scale) / 2
     value = 0
@@ -81,7 +82,8 @@ class Signals:
             raise Failure(f'{failure}; signalled since: {self.since(since)}')
 
 
-# The programs that a frame passes from the camera to here, one after the other, each of which may be as late as this one.
+# The programs that a frame passes from the camera to here, one after the other, each of which may
+# be as late as this one.
 HOPS = 5
 
 
@@ -238,8 +240,9 @@ class Stage:
             expect(after[1] - before[1] < 4096, 'the memory is what it was')
             isWaitShort = longest - late <= PATIENCE * slowness
             if not isWaitShort and isFirst:
-                # Seen once in a dozen whole tables, by 0.02 s, and not natively: the emulator itself may pause in a way
-                # that the guest cannot tell. What the daemon does to a row it does to it twice.
+                # Seen once in a dozen whole tables, by 0.02 s, and not natively: the emulator
+                # itself may pause in a way that the guest cannot tell. What the daemon does to a
+                # row it does to it twice.
                 say(f'{longest:.3f} s is too long: once more')
                 return self.play(name, row, isFirst=False)
             expect(isWaitShort, f'the consumer never waited more than {PATIENCE} s for a frame (longest after '

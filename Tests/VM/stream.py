@@ -3,8 +3,9 @@
 import time
 from guest import *
 
-# Small and slow, for one emulated machine makes the pictures, decodes, composes and reads them. A camera that delivers
-# nothing for five intervals counts as stalled, and its picture is blurred: on a busy machine that happens.
+# Small and slow, for one emulated machine makes the pictures, decodes, composes and reads them. A
+# camera that delivers nothing for five intervals counts as stalled, and its picture is blurred: on
+# a busy machine that happens.
 WIDTH, HEIGHT, RATE = 640, 360, 15
 CAMERA = '320x240', 5
 CONFIGURATION = f"""
@@ -183,7 +184,8 @@ def body():
 
     # Stop, in the middle of it
     check('systemctl', '--user', 'stop', UNIT)
-    # When systemd sent SIGTERM, and when it saw the end; it would not have called it clean after TimeoutStopSec
+    # When systemd sent SIGTERM, and when it saw the end; it would not have called it clean after
+    # TimeoutStopSec
     told, ended = (int(unit(f'{name}TimestampMonotonic')) / 1e6 for name in ('ActiveExit', 'ExecMainExit'))
     expect(0 < told < ended, f'measured: the daemon ended {ended - told:.2f} s after SIGTERM')
     expect((unit('Result'), unit('ExecMainCode'), unit('ExecMainStatus')) == ('success', '1', '0'), 'it ended cleanly')

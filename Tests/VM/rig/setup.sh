@@ -91,7 +91,8 @@ if [ ! -e "$CACHE/$loopback/v4l2loopback.ko" ]; then
 	DID="$DID v4l2loopback"
 fi
 
-# Clones of the project may share the cache: what is built from its files is named after their contents.
+# Clones of the project may share the cache: what is built from its files is named after their
+# contents.
 
 # 5. the initramfs
 initrd=initrd-$(sum "$RIG/guest/init").gz

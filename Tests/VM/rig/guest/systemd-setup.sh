@@ -32,8 +32,8 @@ done
 echo > $N/etc/fstab
 $B rm -f $N/etc/resolv.conf
 echo > $N/etc/resolv.conf
-# Debian 12's tmpfiles.d/tmp.conf is "D /tmp": at boot it would empty the guest's view of /tmp, where work trees may lie.
-# Debian 13 would mount another file system there.
+# Debian 12's tmpfiles.d/tmp.conf is "D /tmp": at boot it would empty the guest's view of /tmp,
+# where work trees may lie. Debian 13 would mount another file system there.
 $B ln -sf /dev/null $S/tmp.mount
 $B mkdir -p $N/etc/tmpfiles.d
 $B ln -sf /dev/null $N/etc/tmpfiles.d/tmp.conf
