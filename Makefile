@@ -32,7 +32,7 @@ LICENSES = $(wildcard .build/checkouts/*/LICENSE*)
 .DEFAULT_GOAL = build
 .PHONY: help deps build documents run test releases vm-test soak fuzz bench profile pictures deb install uninstall format lint clean
 
-help: ## print this
+help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install the Debian packages that are missing
@@ -45,7 +45,7 @@ build: ## build a release
 	$(PRODUCT) dualcamctl
 	@$(MAKE) --no-print-directory documents
 
-documents: $(GENERATED)/made ## make the manual pages and the shells' completions of what was built
+documents: $(GENERATED)/made ## make the manual pages and the shell completions of what was built
 
 $(GENERATED)/made: $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl tools/manual NEWS.md docs/dualcam.toml $(INTERFACES)
 	@rm -rf $(GENERATED)
@@ -57,7 +57,7 @@ $(GENERATED)/made: $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl tools/manual NEWS.m
 $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl:
 	@echo "make: there is no $@: run make first" >&2; exit 1
 
-run: ## build, start the daemon, read its stream back, print the status; ONCE=1 ends there
+run: ## build DualCam, start it and show that it works; ONCE=1 stops it then
 	@tools/deps build run
 	@tools/toolchain
 	$(PRODUCT) dualcamd
@@ -65,32 +65,32 @@ run: ## build, start the daemon, read its stream back, print the status; ONCE=1 
 	@$(MAKE) --no-print-directory documents
 	@ONCE="$(ONCE)" tools/run
 
-test: ## run every test; WITHOUT=vm leaves out the virtual machine
+test: ## run every test; WITHOUT=vm skips the virtual machine
 	@tools/deps build run test bench browser $(if $(filter vm,$(WITHOUT)),,vm) deb
 	@tools/toolchain
 	@WITHOUT="$(WITHOUT)" tools/test
 
-releases: ## run and test on Debian 12, 13 and testing, each in a bare tree: RELEASES="trixie"
+releases: ## build and test on minimal Debian 12, 13 and testing, or only RELEASES="trixie"
 	@FULL="$(FULL)" tools/releases $(RELEASES)
 
-vm-test: ## run the tests in the virtual machine alone
+vm-test: ## run only the tests in the virtual machine
 	@tools/deps build run vm deb
 	@tools/toolchain
 	Tests/VM/rig/setup.sh
 	swift test --filter '^VMTests\.'
 
-soak: ## everything at once and in no order: MINUTES=1, SEED=
+soak: ## do everything at once, in random order: MINUTES=1; SEED= repeats a run
 	@tools/deps build run test
 	@tools/toolchain
 	swift build --build-tests
 	DUALCAM_SOAK_MINUTES=$(MINUTES) DUALCAM_SOAK_SEED=$(SEED) swift test --skip-build --filter SoakTests
 
-fuzz: ## have what reads photographs fed with what nobody wrote, for a minute
+fuzz: ## feed generated files to the photo code for a minute
 	@tools/deps build
 	@tools/toolchain
 	@tools/fuzz
 
-bench: ## measure beside GStreamer and ffmpeg; QUICK=1 for what the tests hold to limits
+bench: ## measure speed, next to GStreamer and ffmpeg; QUICK=1 measures only what the tests limit
 	@tools/deps build run bench
 	@tools/toolchain
 	$(PRODUCT) dualcamd
@@ -98,7 +98,7 @@ bench: ## measure beside GStreamer and ffmpeg; QUICK=1 for what the tests hold t
 	$(PRODUCT) bench
 	@.build/release/bench $(if $(QUICK),--quick)
 
-profile: ## say where the daemon's time goes, stage by stage
+profile: ## show where the daemon's time goes, stage by stage
 	@tools/deps build run bench profile
 	@tools/toolchain
 	$(PRODUCT) dualcamd
@@ -106,11 +106,11 @@ profile: ## say where the daemon's time goes, stage by stage
 	$(PRODUCT) bench
 	@.build/release/bench --profile
 
-pictures: build ## make the pictures in docs from the stream itself
+pictures: build ## take the pictures in docs from the stream itself
 	@tools/deps build run
 	@tools/pictures
 
-deb: ## build the Debian source package, and from it the packages for this release: .build/deb
+deb: ## build Debian packages for this release, and their source package, in .build/deb
 	@tools/deps build deb
 	@tools/toolchain
 	@tools/deb
@@ -131,7 +131,7 @@ install: documents ## install what was built: PREFIX=/usr/local DESTDIR=
 	$(foreach file,$(LICENSES),install -D -m 644 $(file) $(DOC)/licenses/$(notdir $(patsubst %/,%,$(dir $(file)))) &&) true
 	@test -n "$(DESTDIR)" || echo "now, as the user: systemctl --user daemon-reload; systemctl --user enable --now dualcamd"
 
-uninstall: ## remove what was installed
+uninstall: ## remove what `make install` installed
 	rm -f $(BIN)/dualcamd $(BIN)/dualcamctl $(UNITS)/dualcamd.service
 	rm -f $(BUS)/services/org.dualcam.DualCam1.service $(INTERFACES:dbus/%=$(BUS)/interfaces/%)
 	rm -f $(foreach page,$(PAGES),$(MAN)/man$(subst .,,$(suffix $(page)))/$(page).gz)
@@ -142,7 +142,7 @@ uninstall: ## remove what was installed
 format: ## format the sources
 	swift format -i -r Sources Tests Package.swift
 
-lint: ## check format, doc comments and scripts
+lint: ## check the format, doc comments and scripts
 	@tools/lint
 
 clean: ## remove what was built
