@@ -213,7 +213,7 @@ let package = Package(
         ),
         .testTarget(
             name: "PublishTests",
-            dependencies: ["Frames", "Platform", "Publish", "TestSupport"],
+            dependencies: ["Frames", "Platform", "Publish", "TestSupport", "CPipeWire"],
             swiftSettings: settings
         ),
         .testTarget(

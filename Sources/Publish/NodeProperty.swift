@@ -97,17 +97,30 @@ final class PropertyParameters {
 
     deinit { bytes.deallocate() }
 
-    /// Returns the values of our properties that an application has set in `props`.
-    static func read(_ props: UnsafePointer<spa_pod>?) -> [(NodeProperty.Name, Double)] {
-        NodeProperty.Name.allCases.compactMap { name in
-            guard let found = spa_pod_find_prop(props, nil, name.id) else { return nil }
-            return withUnsafePointer(to: &UnsafeMutablePointer(mutating: found).pointee.value) {
+    /// Returns the values that an application has set in `props`, of those `shown` and no others.
+    ///
+    /// Any client that may see the node may write anything: what is no number is left out, and
+    /// what is beyond a property's range becomes the end of it.
+    static func read(
+        _ props: UnsafePointer<spa_pod>?,
+        of shown: [NodeProperty]
+    ) -> [(NodeProperty.Name, Double)] {
+        guard let props, spa_pod_is_object_type(props, UInt32(SPA_TYPE_OBJECT_Props)) else {
+            return []
+        }
+        return shown.compactMap { property in
+            guard let found = spa_pod_find_prop(props, nil, property.name.id) else { return nil }
+            let number = withUnsafePointer(
+                to: &UnsafeMutablePointer(mutating: found).pointee.value
+            ) { pod -> Double? in
                 var whole: CInt = 0
-                if spa_pod_get_int($0, &whole) == 0 { return (name, Double(whole)) }
+                if spa_pod_get_int(pod, &whole) == 0 { return Double(whole) }
                 var number: Float = 0
-                if spa_pod_get_float($0, &number) == 0 { return (name, Double(number)) }
-                return nil
+                return spa_pod_get_float(pod, &number) == 0 ? Double(number) : nil
             }
+            guard let number, number.isFinite else { return nil }
+            let (least, most) = (property.range.lowerBound, property.range.upperBound)
+            return (property.name, min(max(number, least), most))
         }
     }
 }

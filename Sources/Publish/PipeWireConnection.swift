@@ -39,6 +39,8 @@ final class PipeWireConnection {
         var readers: UInt32 = 0
     }
 
+    /// The properties that applications see, and may set.
+    private var shown: [NodeProperty] = []
     /// The values that applications have set, until `takeWritten()`.
     private var written: [(NodeProperty.Name, Double)] = []
 
@@ -152,6 +154,7 @@ final class PipeWireConnection {
 
     /// Replaces the properties that applications see.
     func show(_ properties: [NodeProperty]) {
+        shown = properties
         let parameters = PropertyParameters(properties)
         var pods = parameters.pods
         pw_stream_update_params(stream, &pods, UInt32(pods.count))
@@ -204,7 +207,7 @@ extension PipeWireConnection {
     }
 
     func propertiesWritten(_ props: UnsafePointer<spa_pod>?) {
-        written += PropertyParameters.read(props)
+        written += PropertyParameters.read(props, of: shown)
     }
 
     func areaChanged(_ id: UInt32, _ area: UnsafeMutableRawPointer?, _ size: UInt32) {
