@@ -141,14 +141,20 @@ let package = Package(
             dependencies: ["DBusKit", "Platform"],
             swiftSettings: settings
         ),
-        .executableTarget(
-            name: "dualcamd",
+        // The daemon, as a library that tests can import.
+        .target(
+            name: "DualCamDaemon",
             dependencies: [
                 "Frames", "DualCamCore", "Capture", "Publish", "Recording", "Engine", "Control",
                 "DBusKit", "Desktop", "Library", "Photos", "Platform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "dualcamd",
+            dependencies: ["DualCamDaemon"],
             swiftSettings: settings
         ),
         .executableTarget(

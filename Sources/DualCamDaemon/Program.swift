@@ -1,0 +1,132 @@
+import ArgumentParser
+import Control
+import DBusKit
+import DualCamCore
+import Frames
+import Glibc
+import Library
+import Logging
+import Platform
+
+/// The program: wires everything together and runs it.
+package enum Program {
+    /// Runs what the command line asks for: the daemon, or a thumbnail worker. Exits with a
+    /// failure, which it logs, if it cannot.
+    @MainActor
+    package static func main() {
+        do {
+            let options = Options.parseOrExit()
+            if let kind = options.thumbnails {
+                let program = "dualcam-\(DualCam.version)"
+                ThumbnailWorker.run(isIdle: kind == "idle", program: program)
+            }
+            try run(options)
+        } catch {
+            Log.control.critical("cannot run", metadata: ["reason": "\(error)"])
+            exit(EXIT_FAILURE)
+        }
+    }
+}
+
+/// The options of the command line.
+private struct Options: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "dualcamd",
+        abstract: "Composes two cameras into one PipeWire camera.",
+        discussion: "It is controlled over the session bus; see dualcamctl.",
+        version: DualCam.version
+    )
+
+    @Option(help: "Read this file instead of the user's or the system's dualcam.toml.")
+    var config: String?
+    /// Makes the process a thumbnail worker, which the daemon starts: "asked" or "idle".
+    @Option(help: .hidden) var thumbnails: String?
+}
+
+/// Runs the daemon until a signal ends it or the session bus is gone.
+@MainActor
+private func run(_ options: Options) throws {
+    // First, so that the signal never interrupts a thread of any library.
+    signal(SIGPIPE, SIG_IGN)
+    Memory.givePicturesBack()
+    let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
+    let loop = try EventLoop()
+
+    let (configuration, problems) = readConfiguration(options.config)
+    let daemon = try Daemon(configuration ?? Configuration(), loop: loop)
+    let stateStore = try StateStore(daemon, loop: loop)
+    let connection = try BusConnection(loop: loop)
+    let recording = try RecordingSession(daemon, loop: loop)
+    let live = LivePhotos(daemon, loop: loop)
+    let service = Service(
+        daemon,
+        recording,
+        live,
+        on: connection,
+        loop: loop,
+        configurationFile: options.config
+    )
+    service.configurationProblems = problems
+    connection.onDisconnect = {
+        Log.control.notice("the session bus is gone")
+        loop.stop()
+    }
+    try connection.requestName(DualCam.busName)
+
+    try loop.watch(signals.descriptor, for: .readable) { _ in
+        while let signal = signals.next() {
+            guard signal == SIGHUP else {
+                loop.stop()
+                return
+            }
+            Supervisor.reloading()
+            let (configuration, problems) = readConfiguration(options.config)
+            service.configurationProblems = problems
+            if let configuration {
+                daemon.reconfigure(configuration)
+                service.reconfigure()
+                Log.control.notice("configuration reloaded")
+            }
+            Supervisor.ready(status: service.status)
+        }
+    }
+    let watchdog = try Watchdog(daemon, loop: loop)
+    let session = Session(daemon, on: connection, loop: loop)
+
+    Supervisor.ready(status: service.status)
+    try daemon.start()
+    withExtendedLifetime((service, session)) { loop.run() }
+
+    Supervisor.stopping(status: "Ending")
+    watchdog.stop()
+    stateStore.store()
+    // Both waits together stay within the unit's TimeoutStopSec.
+    let deadline = MonotonicClock.now + Timestamp(seconds: 3.5)
+    let isRecorded = recording.end()
+    let areMoviesDone = live.end(by: deadline)
+    let isListed = service.end()
+    let hasEnded = daemon.end() && isRecorded && areMoviesDone && isListed
+    if connection.isConnected { connection.flush() }
+    guard hasEnded else {
+        // Not `exit`: its cleanup would affect threads that still run.
+        _exit(EXIT_SUCCESS)
+    }
+}
+
+/// Returns the configuration that the file describes, or `nil` if it is unusable, and the problems
+/// found in it, one sentence each.
+private func readConfiguration(_ path: String?) -> (Configuration?, problems: [String]) {
+    do {
+        guard let file = try ConfigurationFile.load(override: path) else {
+            return (Configuration(), [])
+        }
+        let (configuration, warnings) = try Configuration.parse(file.text, file: file.path)
+        for warning in warnings {
+            Log.control.warning("configuration", metadata: ["reason": "\(warning)"])
+        }
+        return (configuration, warnings.map(\.description))
+    } catch {
+        Log.control.error("configuration", metadata: ["reason": "\(error)"])
+        return (nil, ["\(error)"])
+    }
+}
