@@ -29,8 +29,8 @@ extension Configuration.Output {
         .init("width", "pixels, a multiple of 4", \.size.width, .integer(160...7680, step: 4)),
         .init("height", "pixels, even", \.size.height, .integer(120...4320, step: 2)),
         .init("frame-rate", "whole frames per second", \.frameRate, .integer(1...240)),
-        .init("node-name", "of the PipeWire node", \.nodeName, .identifier),
-        .init("description", "the name that people see", \.description, .title),
+        .init("node-name", "name of the PipeWire node", \.nodeName, .identifier),
+        .init("description", "the name that apps show", \.description, .title),
     ]
 }
 
@@ -43,10 +43,10 @@ extension Configuration.Camera {
             \.source,
             .words(SourceSpecification.init(parsing:))
         ),
-        .init("mirror", "left and right change places", \.mirror, .boolean),
+        .init("mirror", "mirror the picture left to right", \.mirror, .boolean),
         .init(
             "rotation",
-            "0 90 180 270, clockwise, how the camera is mounted",
+            "how the camera is mounted: 0 | 90 | 180 | 270 degrees clockwise",
             \.rotation,
             .choice(of: [0, 90, 180, 270])
         ),
@@ -58,31 +58,31 @@ extension Configuration.Camera {
         ),
         .init(
             "aperture",
-            "f-number, where the device cannot tell; 0 = unknown",
+            "f-number, if the device does not report it; 0: unknown",
             \.aperture,
             .number(0...64)
         ),
         .init(
             "iso-range",
-            "ISO at the lowest and the highest gain, where the device cannot tell",
+            "ISO at the lowest and the highest gain, if the device does not report it",
             \.isoRange,
             .integers(1...1_000_000)
         ),
         .init(
             "focus-reversed",
-            "larger numbers of the device's focus are farther away, not nearer",
+            "true if larger focus values of the device are farther away",
             \.isFocusReversed,
             .boolean
         ),
         .init(
             "torch",
-            "a name from /sys/class/leds; empty: the device's own light",
+            "an LED in /sys/class/leds; empty: the camera's own light",
             \.torch,
             .led
         ),
         .init(
             "node",
-            "a camera of its own in apps, too: output.node-name with .back or .front",
+            "also offer this camera alone to apps",
             \.isOffered,
             .boolean
         ),
@@ -92,10 +92,10 @@ extension Configuration.Camera {
 extension Configuration.LensSettings {
     static let keys: [ConfigurationKey<Self>] = [
         .init("name", "ultra-wide | wide | telephoto, or any word", \.name, .identifier),
-        .init("factor", "magnification, wide = 1", \.factor, .number(0.1...100)),
+        .init("factor", "magnification; \"wide\" is 1", \.factor, .number(0.1...100)),
         .init(
             "source",
-            "another device; without it, a zoom step of the same one",
+            "another device; if left out, a zoom step of the same one",
             \.source,
             .deviceOfLens
         ),
@@ -111,29 +111,44 @@ extension Configuration.SceneSettings {
             \.style.insetCorner,
             .choice()
         ),
-        .init("inset-size", "of the output's width", \.style.insetSize, .number(0.1...0.5)),
-        .init("inset-margin", "of the output's width", \.style.insetMargin, .number(0...0.25)),
-        .init("inset-border", "pixels of a picture 720 high", \.style.insetBorder, .number(0...64)),
+        .init(
+            "inset-size",
+            "a fraction of the stream's width",
+            \.style.insetSize,
+            .number(0.1...0.5)
+        ),
+        .init(
+            "inset-margin",
+            "a fraction of the stream's width",
+            \.style.insetMargin,
+            .number(0...0.25)
+        ),
+        .init("inset-border", "pixels, in a stream 720 high", \.style.insetBorder, .number(0...64)),
         .init(
             "inset-radius",
-            "pixels of a picture 720 high",
+            "pixels, in a stream 720 high",
             \.style.insetRadius,
             .number(0...512)
         ),
         .init(
             "background",
-            "around a picture of another shape: blur | black | crop",
+            "around a picture with another aspect ratio: blur | black | crop",
             \.style.background,
             .choice()
         ),
         .init(
             "swap-duration-ms",
-            "milliseconds; 0 = at once",
+            "milliseconds; 0: at once",
             \.style.swapDuration,
             .milliseconds(0...5000)
         ),
-        .init("swap-icon", "two arrows in the inset's corner", \.style.swapIcon, .boolean),
-        .init("hud", "off | pro (shown while Pro mode is on) | always", \.hud, .choice()),
+        .init("swap-icon", "show an icon in the corner of the inset", \.style.swapIcon, .boolean),
+        .init(
+            "hud",
+            "when to show the camera's values: off | pro (while Pro mode is on) | always",
+            \.hud,
+            .choice()
+        ),
     ]
 }
 
@@ -141,24 +156,24 @@ extension Configuration.Capture {
     static let keys: [ConfigurationKey<Self>] = [
         .init(
             "photo-directory",
-            "empty: DualCam in the Pictures directory",
+            "empty: DualCam in your Pictures directory",
             \.photoDirectory,
             .directory
         ),
         .init(
             "video-directory",
-            "empty: DualCam in the Videos directory",
+            "empty: DualCam in your Videos directory",
             \.videoDirectory,
             .directory
         ),
         .init(
             "mirror-photos",
-            "photographs are mirrored as the stream is",
+            "mirror photos as in the stream",
             \.mirrorsPhotos,
             .boolean
         ),
-        .init("live-photo", "a short movie beside each photograph", \.takesLivePhotos, .boolean),
-        .init("audio", "recordings have sound", \.recordsAudio, .boolean),
+        .init("live-photo", "save a short movie with each photo", \.takesLivePhotos, .boolean),
+        .init("audio", "record sound", \.recordsAudio, .boolean),
         .init(
             "allow-swap-while-recording",
             "",
@@ -172,7 +187,7 @@ extension Configuration.State {
     static let keys: [ConfigurationKey<Self>] = [
         .init(
             "remember",
-            "swap, layout, Pro values and lens survive a restart",
+            "keep swap, layout, Pro values and lens after a restart",
             \.isRemembered,
             .boolean
         )
@@ -183,7 +198,7 @@ extension Configuration.Loopback {
     static let keys: [ConfigurationKey<Self>] = [
         .init(
             "device",
-            "mirror the stream to a v4l2loopback device: auto | /dev/videoN; empty: none",
+            "copy the stream to a v4l2loopback device: auto | /dev/videoN; empty: none",
             \.device,
             .loopbackDevice
         )

@@ -15,17 +15,17 @@ extension Configuration {
         sections.append(section("capture", capture, Capture.keys))
         sections.append(section("state", state, State.keys))
         sections.append(section("loopback", loopback, Loopback.keys))
-        return "# DualCam's configuration. Every value may be left out.\n\n"
+        return "# DualCam's configuration. You can leave out any key.\n\n"
             + sections.joined(separator: "\n")
     }
 
     /// An example of a lens, as a comment, for a document without lenses.
     private static let lensExample = """
-        # A lens is another device, or a step of zoom of the same one; the camera itself is "wide", 1.
+        # A lens is another device, or a zoom step of the same one; the camera itself is "wide", 1.
         # [[cameras.back.lenses]]
         # name = "telephoto"        # ultra-wide | wide | telephoto, or any word
-        # factor = 3                # magnification, wide = 1
-        # source = "v4l2:…"         # another device; without it, a zoom step of the same one
+        # factor = 3                # magnification; "wide" is 1
+        # source = "v4l2:…"         # another device; if left out, a zoom step of the same one
 
         """
 

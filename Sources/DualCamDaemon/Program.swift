@@ -32,8 +32,8 @@ package enum Program {
 private struct Options: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dualcamd",
-        abstract: "Composes two cameras into one PipeWire camera.",
-        discussion: "It is controlled over the session bus; see dualcamctl.",
+        abstract: "Turns two cameras into one PipeWire camera.",
+        discussion: "To control it, use dualcamctl.",
         version: DualCam.version
     )
 

@@ -12,14 +12,16 @@ private func drive(_ member: String, _ options: CommonOptions) throws {
 }
 
 struct Start: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Publish the stream.")
+    static let configuration = CommandConfiguration(
+        abstract: "Offer the stream to apps as a camera."
+    )
     @OptionGroup var options: CommonOptions
     func run() throws { try drive("Start", options) }
 }
 
 struct Stop: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Take the stream away, and close cameras that are not recorded."
+        abstract: "Take the stream away from apps. A recording goes on."
     )
     @OptionGroup var options: CommonOptions
     func run() throws { try drive("Stop", options) }
@@ -27,7 +29,7 @@ struct Stop: ParsableCommand {
 
 struct Toggle: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Stop a stream that is started, start one that is stopped."
+        abstract: "Stop the stream, or start it if it is stopped."
     )
     @OptionGroup var options: CommonOptions
     func run() throws { try drive("Toggle", options) }
@@ -35,7 +37,7 @@ struct Toggle: ParsableCommand {
 
 struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Stop, and ask your own camera window to come back."
+        abstract: "Stop the stream, and ask your camera program to show its window again."
     )
     @OptionGroup var options: CommonOptions
     func run() throws { try drive("Restore", options) }
@@ -44,11 +46,11 @@ struct Restore: ParsableCommand {
 struct SwapPictures: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "swap",
-        abstract: "Have the two pictures trade places."
+        abstract: "Swap the main picture and the inset."
     )
-    @Flag(help: "Go back to the scene as configured instead.")
+    @Flag(help: "Go back to the scene in the configuration instead.")
     var reset = false
-    @Flag(help: "Without the transition.")
+    @Flag(help: "Skip the transition.")
     var instant = false
     @OptionGroup var options: CommonOptions
 
@@ -66,7 +68,7 @@ struct SwapPictures: ParsableCommand {
 struct SetLayout: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "layout",
-        abstract: "Choose how the two pictures share the frame."
+        abstract: "Choose how the two pictures are arranged."
     )
 
     enum Layout: String, CaseIterable, ExpressibleByArgument {
@@ -76,7 +78,7 @@ struct SetLayout: ParsableCommand {
         case single
     }
 
-    @Argument(help: "The layout.")
+    @Argument(help: "pip: the main picture with the inset; single: the main picture alone.")
     var layout: Layout
     @OptionGroup var options: CommonOptions
 
@@ -105,11 +107,11 @@ struct Inset: ParsableCommand {
         case bottomRight = "bottom-right"
     }
 
-    @Argument(help: "May be left out with --corner or --size.")
+    @Argument(help: "Not needed with --corner or --size.")
     var verb: Verb?
-    @Option(help: "Where it stands.")
+    @Option(help: "Move it to this corner.")
     var corner: Corner?
-    @Option(help: "Its width, as a fraction of the frame's: 0.1 to 0.5.")
+    @Option(help: "Make it this wide: 0.1 to 0.5 of the stream's width.")
     var size: Double?
     @OptionGroup var options: CommonOptions
 
@@ -150,9 +152,9 @@ struct Inset: ParsableCommand {
 
 struct Mirror: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show a camera mirrored left to right, the front one unless told otherwise."
+        abstract: "Mirror a camera's picture left to right (default: the front camera)."
     )
-    @Argument(help: "Whether it is mirrored.")
+    @Argument(help: "Turn it on or off; toggle switches from one to the other.")
     var value: Switch
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -164,9 +166,10 @@ struct Mirror: ParsableCommand {
 
 struct Privacy: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Close the cameras whoever looks, the last picture staying blurred."
+        abstract:
+            "Close the cameras, whatever uses them; the stream shows the last picture, blurred."
     )
-    @Argument(help: "on, off or toggle.")
+    @Argument(help: "Turn it on or off; toggle switches from one to the other.")
     var value: Switch
     @OptionGroup var options: CommonOptions
 
@@ -177,8 +180,8 @@ struct Privacy: ParsableCommand {
 
 struct Orientation: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Turn the pictures for how the device is held.",
-        discussion: "The edge of the device that is up; auto: what its sensor tells."
+        abstract: "Turn the pictures to match how the device is held.",
+        discussion: "The mode names the edge of the device that is up; auto follows its sensor."
     )
 
     enum Mode: String, CaseIterable, ExpressibleByArgument {
@@ -208,7 +211,7 @@ struct Orientation: ParsableCommand {
 
 struct Rotate: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say how a camera is mounted, the main one unless told otherwise."
+        abstract: "Set how a camera is mounted (default: the main camera)."
     )
 
     enum Angle: UInt32, CaseIterable, ExpressibleByArgument {

@@ -2,8 +2,8 @@ import ArgumentParser
 
 struct Completions: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print what has a shell complete the words of dualcamctl.",
-        discussion: "For the present bash, say: source <(dualcamctl completions bash)"
+        abstract: "Print the script with which a shell completes commands and options.",
+        discussion: "To complete with Tab in this bash, run: source <(dualcamctl completions bash)"
     )
 
     enum Shell: String, CaseIterable, ExpressibleByArgument {
@@ -21,7 +21,7 @@ struct Completions: ParsableCommand {
         }
     }
 
-    @Argument(help: "The shell.")
+    @Argument(help: "Your shell.")
     var shell: Shell
     @OptionGroup var options: CommonOptions
 

@@ -12,10 +12,10 @@ struct Config: ParsableCommand {
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print every value that counts, as a configuration file."
+            abstract: "Print every value, defaults included, as a configuration file."
         )
         @Argument(
-            help: "The file; without it the one that the daemon reads.",
+            help: "The file to read (default: the one that the daemon reads).",
             completion: .file(extensions: ["toml"])
         )
         var file: String?
@@ -39,10 +39,10 @@ struct Config: ParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say whether the configuration is valid, and what in it has no effect."
+            abstract: "Check the configuration for mistakes, and for keys that have no effect."
         )
         @Argument(
-            help: "The file; without it the one that the daemon reads.",
+            help: "The file to read (default: the one that the daemon reads).",
             completion: .file(extensions: ["toml"])
         )
         var file: String?

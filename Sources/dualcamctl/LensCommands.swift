@@ -6,9 +6,9 @@ struct SelectLens: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lens",
         abstract:
-            "List a camera's lenses, or look through one; the main camera's unless told otherwise."
+            "List a camera's lenses, or choose one (default: the main camera)."
     )
-    @Argument(help: "\"list\", or the name of a lens.")
+    @Argument(help: "The name of a lens, or \"list\" to list them.")
     var lens: String
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -58,18 +58,18 @@ struct SelectLens: ParsableCommand {
 struct SetZoom: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "zoom",
-        abstract: "Magnify a camera's picture, the back one's unless told otherwise."
+        abstract: "Zoom a camera's picture (default: the back camera)."
     )
-    @Argument(help: "How much, such as 2 or 1.5x.")
+    @Argument(help: "How far to zoom, such as 2 or 1.5x.")
     var factor: String
     @Option(
         help: ArgumentHelp(
-            "Which place comes to the middle: 0,0 is the top left, 1,1 the bottom right; as before unless given.",
+            "Zoom to this point: 0,0 is the top left, 1,1 the bottom right; by default the last.",
             valueName: "x,y"
         )
     )
     var at: String?
-    @Option(help: ArgumentHelp("Within how many milliseconds.", valueName: "ms"))
+    @Option(help: ArgumentHelp("Take this many milliseconds (default: 250).", valueName: "ms"))
     var ramp: UInt32?
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -114,9 +114,9 @@ struct SetZoom: ParsableCommand {
 
 struct Torch: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Switch a camera's light, the back one's unless told otherwise."
+        abstract: "Turn a camera's light on or off (default: the back camera)."
     )
-    @Argument(help: "on, off or toggle.")
+    @Argument(help: "Turn it on or off; toggle switches from one to the other.")
     var value: Switch
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions

@@ -6,7 +6,7 @@ import Platform
 
 struct Media: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The photographs and movies that were kept.",
+        abstract: "List photos and movies, and make thumbnails of them.",
         subcommands: [List.self, Thumbnail.self]
     )
 
@@ -14,16 +14,16 @@ struct Media: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List photographs and movies, the newest first.",
+            abstract: "List photos and movies, newest first.",
             discussion: """
-                A line each: kind, camera, bytes, local time and path. The movie of a live photo has no line; --json tells \
-                of it.
+                Each line has the kind, the camera, the size in bytes, the local time and the \
+                path. The movie of a live photo has no line of its own; --json names it.
                 """
         )
 
-        @Option(help: "How many of the newest to pass over.")
+        @Option(help: "Skip this many of the newest.")
         var offset = 0
-        @Option(help: "How many to list; all without it.")
+        @Option(help: "List at most this many (default: all).")
         var count: Int?
         @OptionGroup var options: CommonOptions
 
@@ -118,19 +118,19 @@ struct Media: ParsableCommand {
 
     struct Thumbnail: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a thumbnail of a photograph or movie, and print where it is.",
+            abstract: "Make a thumbnail of a photo or movie, and print where it is.",
             discussion:
-                "It is one that the desktop's programs share, and made only where there is none."
+                "Other programs share these thumbnails. If there is one already, it is used."
         )
 
-        @Argument(help: "A file of the library.")
+        @Argument(help: "A photo or movie in DualCam's directories.")
         var file: String
-        @Option(help: "In how many pixels it is to be seen, at most 1024.")
+        @Option(help: "The size at which it will be shown, in pixels, at most 1024.")
         var size = 256
         @Option(
             name: .short,
             help: .init(
-                "Write the thumbnail there, a PNG, or to standard output for -.",
+                "Write the thumbnail, a PNG, to this file; - is standard output.",
                 valueName: "file"
             )
         )

@@ -5,8 +5,8 @@ import Glibc
 
 struct Monitor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print what happens, a line each, until interrupted.",
-        discussion: "Does not start the daemon, and outlives it."
+        abstract: "Print one line for each event, until interrupted.",
+        discussion: "Does not start the daemon, and goes on when the daemon restarts."
     )
     @OptionGroup var options: CommonOptions
 

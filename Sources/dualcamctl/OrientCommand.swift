@@ -5,26 +5,27 @@ import Platform
 
 struct Orient: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make photographs upright by what their EXIF says.",
+        abstract: "Turn photos upright, as their EXIF data says.",
         discussion: """
-            Without loss: the JPEG's coefficients change places, and everything else in the file stays. Where that \
-            is not possible, the photograph stays as it is, and so does its tag, by which viewers turn it.
+            Photos are turned without loss, and everything else in the file stays the same. A \
+            photo that cannot be turned without loss stays as it is; viewers still turn it by its \
+            tag.
             """
     )
 
-    @Argument(help: "JPEG files, each replaced by its upright self.")
+    @Argument(help: "JPEG files; each is replaced by the upright photo.")
     var files: [String]
     @Option(
         name: .short,
         help: .init(
-            "Write the one photograph there, upright or not, or to standard output for -.",
+            "Write the result for one photo to this file, upright or not; - is standard output.",
             valueName: "file"
         )
     )
     var output: String?
-    @Flag(help: "Change nothing; say what would become of each.")
+    @Flag(help: "Change nothing; say what would happen to each file.")
     var check = false
-    @Flag(help: "Encode again, at quality 92, what cannot be turned without loss.")
+    @Flag(help: "Encode a photo again, at quality 92, if it cannot be turned without loss.")
     var lossy = false
     @Flag(help: "Print one line of JSON for each file.")
     var json = false

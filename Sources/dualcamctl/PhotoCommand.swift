@@ -7,11 +7,12 @@ import Platform
 struct TakePhoto: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "photo",
-        abstract: "Take photographs, and print where they are.",
+        abstract: "Take a photo with each camera, unless you say otherwise.",
         discussion: """
-            Of every camera that delivers, unless told otherwise, into the directory that the configuration names. Each \
-            is upright and, where its camera gives JPEGs, that JPEG, without loss. A live photo has a movie beside it, \
-            of the 1.5 s before and after it; what was before is there where live-photo is on.
+            Saves the photos in the directory that the configuration names, and prints where they \
+            are. Each is upright. If the camera sends JPEGs, the photo is that JPEG, without loss. \
+            A live photo has a movie beside it, of the 1.5 s before and after it; if live-photo is \
+            off, the movie starts at the photo.
             """
     )
 
@@ -23,19 +24,20 @@ struct TakePhoto: ParsableCommand {
         case all
     }
 
-    @Option(name: .customLong("of"), help: "What is photographed.")
+    @Option(name: .customLong("of"), help: "What to take a photo of; by default each camera.")
     var subject: Subject?
     @Flag(
         inversion: .prefixedNo,
-        help: "Make a short movie of each, too, or do not; as live-photo says without it."
+        help:
+            "Also save a short movie with each photo, or do not; by default as set with live-photo."
     )
     var live: Bool?
-    @Flag(help: "Change to the camera's largest mode for it, for a moment.")
+    @Flag(help: "Use the camera's largest mode; meanwhile the stream shows its last picture.")
     var full = false
     @Option(
         name: .short,
         help: .init(
-            "Write the one photograph there, the main camera's unless told otherwise, or to standard output for -.",
+            "Write one photo, by default the main camera's, to this file; - is standard output.",
             valueName: "file"
         )
     )
@@ -154,10 +156,11 @@ struct TakePhoto: ParsableCommand {
 struct LivePhoto: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "live-photo",
-        abstract: "Have every photograph have a short movie beside it.",
-        discussion: "Until the daemon ends; the key live-photo says what it begins with."
+        abstract: "Save a short movie beside every photo.",
+        discussion:
+            "Lasts until the daemon ends. To keep it on, set live-photo in the configuration."
     )
-    @Argument(help: "on, off or toggle.")
+    @Argument(help: "Turn it on or off; toggle switches from one to the other.")
     var value: Switch
     @OptionGroup var options: CommonOptions
 

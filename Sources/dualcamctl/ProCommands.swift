@@ -78,10 +78,10 @@ private struct DialTurn {
 struct ProMode: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pro",
-        abstract: "Show the main camera's values and set them by hand.",
-        discussion: "Off, every value of both cameras is automatic again."
+        abstract: "Show the main camera's values in the picture, and set them yourself.",
+        discussion: "When you turn it off, every value of both cameras is automatic again."
     )
-    @Argument(help: "on, off or toggle.")
+    @Argument(help: "Turn it on or off; toggle switches from one to the other.")
     var value: Switch
     @OptionGroup var options: CommonOptions
 
@@ -93,14 +93,14 @@ struct ProMode: ParsableCommand {
 struct TurnDial: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dial",
-        abstract: "Choose a dial, or turn the one in use by a click: for a knob or two keys."
+        abstract: "Choose a dial, or turn it by one click, with a knob or two keys."
     )
 
     enum Verb: String, CaseIterable, ExpressibleByArgument {
         case up, down, iso, shutter, focus, wb
     }
 
-    @Argument(help: "A direction, or a dial.")
+    @Argument(help: "Turn the dial up or down, or choose iso, shutter, focus or wb.")
     var verb: Verb
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -136,9 +136,9 @@ struct TurnDial: ParsableCommand {
 struct SetISO: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "iso",
-        abstract: "Set the sensitivity of a camera, the main one unless told otherwise."
+        abstract: "Set a camera's ISO (default: the main camera)."
     )
-    @Argument(help: "An ISO, +N or -N third stops, or auto.")
+    @Argument(help: "An ISO such as 400; +N or -N, in third stops; or auto.")
     var value: String
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -160,9 +160,9 @@ struct SetISO: ParsableCommand {
 struct SetShutter: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shutter",
-        abstract: "Set the exposure time of a camera, the main one unless told otherwise."
+        abstract: "Set a camera's exposure time (default: the main camera)."
     )
-    @Argument(help: "1/250, 0.5s, +N (faster) or -N (slower) third stops, or auto.")
+    @Argument(help: "1/250 or 0.5s; +N (faster) or -N (slower), in third stops; or auto.")
     var value: String
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -204,9 +204,9 @@ struct SetShutter: ParsableCommand {
 struct SetFocus: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "focus",
-        abstract: "Set the focus of a camera, the main one unless told otherwise."
+        abstract: "Set a camera's focus (default: the main camera)."
     )
-    @Argument(help: "near, infinity, 0 to 1 between them, +N (farther) or -N clicks, or auto.")
+    @Argument(help: "near, infinity, or 0 (near) to 1; +N (farther) or -N clicks; or auto.")
     var value: String
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -233,12 +233,12 @@ struct SetFocus: ParsableCommand {
 struct SetWhiteBalance: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "wb",
-        abstract: "Set the white balance of a camera, the main one unless told otherwise."
+        abstract: "Set a camera's white balance (default: the main camera)."
     )
     @Argument(
         help: """
-            auto, sunny, cloudy, shade, tungsten, fluorescent, a temperature such as 5500K, +N or \
-            -N hundred Kelvin.
+            auto, sunny, cloudy, shade, tungsten, fluorescent; a temperature such as 5500K; +N or \
+            -N, in hundreds of kelvins.
             """
     )
     var value: String
@@ -266,10 +266,10 @@ struct Compensate: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ev",
         abstract:
-            "Make a camera's picture lighter or darker, the main one's unless told otherwise.",
-        discussion: "Done in software, for any camera."
+            "Make a camera's picture lighter or darker (default: the main camera).",
+        discussion: "This is done in software, and works with any camera."
     )
-    @Argument(help: ArgumentHelp("Stops, from -2 to 2; auto is 0.", valueName: "stops"))
+    @Argument(help: ArgumentHelp("From -2 to 2 stops; auto is 0.", valueName: "stops"))
     var value: String
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -293,11 +293,11 @@ struct Compensate: ParsableCommand {
 struct Controls: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "List or set what a camera's own driver offers, the main one's unless told otherwise."
+            "List or set the controls of a camera's driver (default: the main camera)."
     )
     @Option(
         help: ArgumentHelp(
-            "Set these; of a menu, the value or the name of an item.",
+            "Set these controls; for a menu, give an item's number or name.",
             valueName: "name=value,…"
         )
     )

@@ -7,8 +7,8 @@ struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Record both cameras and the stream.",
         discussion: """
-            Each picture becomes a file of its own, with sound in each, in the configured directory. \
-            Starting and stopping print where the files are.
+            Each picture gets a file of its own, with sound, in the directory that the \
+            configuration names. start and stop print where the files are.
             """
     )
 
@@ -31,15 +31,15 @@ struct Record: ParsableCommand {
         case mjpeg
     }
 
-    @Argument(help: "What to do.")
+    @Argument(help: "Start or stop recording, or show what is being recorded.")
     var verb: Verb
-    @Option(help: "A picture to record; all without it. May be given more than once.")
+    @Option(help: "A picture to record; can be given more than once; default: all.")
     var of: [Picture] = []
-    @Flag(help: "Without sound.")
+    @Flag(help: "Record without sound.")
     var noAudio = false
-    @Option(help: "What codes pictures that are no JPEGs already; the first there is without it.")
+    @Option(help: "Encoder for pictures that are not JPEGs; by default the first one available.")
     var encoder: Encoder?
-    @Flag(help: "Make the files MP4 when they are done.")
+    @Flag(help: "Convert the files to MP4 when the recording ends.")
     var mp4 = false
     @OptionGroup var options: CommonOptions
 

@@ -8,18 +8,18 @@ struct Status: ParsableCommand {
         discussion: """
             Does not start the daemon.
 
-            A format is text with names of what --json prints, each in {{ }}: {{ state }}, \
-            {{ cameras.front.name }}, and {{ cameras.main.iso }} or {{ cameras.inset.iso }} for who is \
-            there now. Functions are lc(x), uc(x), trunc(x, length), default(x, y), choose(x, yes, \
-            no), emoji(state), markup_escape(x), shell_escape(x) and json(x); "text" and numbers are \
-            themselves. What is unknown now is empty.
+            A format is text with names in {{ }}: {{ state }}, {{ cameras.front.name }}. status \
+            --json prints all of them. cameras.main and cameras.inset are the cameras shown there \
+            now. A value that is not known is empty. You can use the functions lc(x), uc(x), \
+            trunc(x, length), default(x, y), choose(x, yes, no), emoji(state), markup_escape(x), \
+            shell_escape(x) and json(x), with names, "text" and numbers.
             """
     )
-    @Flag(help: "Print again on every change, also through a restart of the daemon.")
+    @Flag(help: "Print again on every change; goes on when the daemon restarts.")
     var follow = false
-    @Flag(help: "Print for Waybar: a line of JSON on every change, also through a restart.")
+    @Flag(help: "Print JSON for Waybar, a line on every change; goes on when the daemon restarts.")
     var waybar = false
-    @Option(help: "Print this with values in the place of {{ names }}.")
+    @Option(help: "Print this text, with values in place of {{ names }}.")
     var format: String?
     @OptionGroup var options: CommonOptions
 

@@ -26,7 +26,7 @@ struct Failure: Error {
 struct Tool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dualcamctl",
-        abstract: "Drive DualCam: two cameras in one picture, published as one camera.",
+        abstract: "Control DualCam, which turns two cameras into one webcam.",
         discussion: """
             Exit status: 0 done, 1 failed, 2 wrong usage, 3 timed out, 8 the daemon is not \
             running, 10 no such camera or control.
@@ -34,7 +34,7 @@ struct Tool: ParsableCommand {
         version: DualCam.version,
         groupedSubcommands: [
             CommandGroup(
-                name: "Look",
+                name: "Status",
                 subcommands: [Status.self, Cameras.self, Monitor.self, Doctor.self]
             ),
             CommandGroup(
@@ -45,7 +45,7 @@ struct Tool: ParsableCommand {
                 name: "Scene",
                 subcommands: [SwapPictures.self, SetLayout.self, Inset.self]
             ),
-            CommandGroup(name: "Keep", subcommands: [Record.self]),
+            CommandGroup(name: "Recording", subcommands: [Record.self]),
             CommandGroup(
                 name: "Camera",
                 subcommands: [
@@ -62,7 +62,7 @@ struct Tool: ParsableCommand {
                 ]
             ),
             CommandGroup(
-                name: "Photographs",
+                name: "Photos",
                 subcommands: [TakePhoto.self, LivePhoto.self, Orient.self, Media.self]
             ),
             CommandGroup(name: "Configuration", subcommands: [Config.self, Completions.self]),
@@ -157,7 +157,7 @@ enum CameraRole: String, CaseIterable, ExpressibleByArgument {
 
 /// The option for the camera of a command.
 struct CameraOption: ParsableArguments {
-    @Option(name: .customLong("camera"), help: "Which camera.")
+    @Option(name: .customLong("camera"), help: "The camera to use.")
     var role: CameraRole?
 }
 

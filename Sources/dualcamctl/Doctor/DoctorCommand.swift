@@ -2,9 +2,9 @@ import ArgumentParser
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at all that the camera needs, and say what mends what is missing.",
+        abstract: "Check everything the camera needs, and say how to fix what is wrong.",
         discussion: """
-            Changes nothing, and does not start the daemon. Exit status 0 when all is well, 1 \
+            Changes nothing, and does not start the daemon. The exit status is 0 if all is well, 1 \
             otherwise.
             """
     )
