@@ -104,7 +104,8 @@ package final class PrivateSession: Sendable {
             case .pipewire: accepts(socket)
             // Its second connection comes last. From then on it links what it finds, sooner or
             // later.
-            case .wireplumber: try output("pw-dump").contains("WirePlumber [export]")
+            // Called "[export]", and "[client]" in newer versions.
+            case .wireplumber: try output("pw-dump").contains("\"WirePlumber [")
             }
         }
     }
