@@ -1,5 +1,6 @@
 import Control
 import DBusKit
+import Foundation
 import Frames
 import TestSupport
 import Testing
@@ -9,6 +10,9 @@ extension DaemonTests {
     @Suite("Orientation", .timeLimit(.minutes(2)))
     struct OrientationTests {
         private static let proxy = "net.hadess.SensorProxy"
+        private static let template = URL(filePath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Mocks/sensor_proxy.py").path
         private static let whole = Rect(DaemonTests.size)
         private static let configuration = DaemonTests.still(
             back: "test:bars",
@@ -24,7 +28,7 @@ extension DaemonTests {
                 Self.proxy,
                 at: "/net/hadess/SensorProxy",
                 interface: Self.proxy,
-                template: "iio-sensors-proxy",
+                template: Self.template,
                 on: .system,
                 in: session
             )

@@ -151,12 +151,11 @@ private final class Soak {
         try expectFrames()
         try daemon.forgetSignals()
         var holdings = holdings()
-        // What was just closed may take a moment to go.
+        // What was just closed may take a moment to go, and a client may just be answered.
         for _ in 0..<50 where holdings.descriptors > 0 {
             usleep(10_000)
             let now = self.holdings()
-            if now.descriptors >= holdings.descriptors { break }
-            holdings = now
+            if now.descriptors < holdings.descriptors { holdings = now }
         }
         print(
             "soak: at \(Int(time)) s \(holdings.memory) kB, \(holdings.descriptors) descriptors,",

@@ -22,7 +22,7 @@ package final class MockedService {
     private let connection: BusConnection
 
     /// Starts it in `session` and waits until it owns `name`. Its main object, at `path`, has the
-    /// interface `interface`, either from the dbusmock template called `template` or empty.
+    /// interface `interface`, either from the dbusmock `template`, a name or a path, or empty.
     package init(
         _ name: String,
         at path: ObjectPath,
