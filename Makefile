@@ -6,8 +6,8 @@ DESTDIR =
 MINUTES = 1
 # Where the built binaries are.
 BIN_DIR = .build/release
-# Builds a release of one program, and of nothing that it does not need.
-PRODUCT = swift build -c release --static-swift-stdlib --product
+# Builds a release of these programs, and of nothing that they do not need.
+release = $(foreach program,$(1),swift build -c release --static-swift-stdlib --product $(program) &&) true
 
 BIN = $(DESTDIR)$(PREFIX)/bin
 SHARE = $(DESTDIR)$(PREFIX)/share
@@ -41,8 +41,7 @@ deps: ## install the Debian packages that are missing
 build: ## build a release
 	@tools/deps build
 	@tools/toolchain
-	$(PRODUCT) dualcamd
-	$(PRODUCT) dualcamctl
+	$(call release,dualcamd dualcamctl)
 	@$(MAKE) --no-print-directory documents
 
 documents: $(GENERATED)/made ## make the manual pages and the shell completions of what was built
@@ -60,8 +59,7 @@ $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl:
 run: ## build DualCam, start it and show that it works; ONCE=1 stops it then
 	@tools/deps build run
 	@tools/toolchain
-	$(PRODUCT) dualcamd
-	$(PRODUCT) dualcamctl
+	$(call release,dualcamd dualcamctl)
 	@$(MAKE) --no-print-directory documents
 	@ONCE="$(ONCE)" tools/run
 
@@ -93,17 +91,13 @@ fuzz: ## feed generated files to the photo code for a minute
 bench: ## measure speed, next to GStreamer and ffmpeg; QUICK=1 measures only what the tests limit
 	@tools/deps build run bench
 	@tools/toolchain
-	$(PRODUCT) dualcamd
-	$(PRODUCT) dualcamctl
-	$(PRODUCT) bench
+	$(call release,dualcamd dualcamctl bench)
 	@.build/release/bench $(if $(QUICK),--quick)
 
 profile: ## show where the daemon's time goes, stage by stage
 	@tools/deps build run bench profile
 	@tools/toolchain
-	$(PRODUCT) dualcamd
-	$(PRODUCT) dualcamctl
-	$(PRODUCT) bench
+	$(call release,dualcamd dualcamctl bench)
 	@.build/release/bench --profile
 
 pictures: build ## take the pictures in docs from the stream itself
