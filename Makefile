@@ -83,10 +83,10 @@ soak: ## do everything at once, in random order: MINUTES=1; SEED= repeats a run
 	swift build --build-tests
 	DUALCAM_SOAK_MINUTES=$(MINUTES) DUALCAM_SOAK_SEED=$(SEED) swift test --skip-build --filter SoakTests
 
-fuzz: ## feed generated files to the photo code for a minute
+fuzz: ## feed generated input to each reader of foreign bytes for a minute, or to TARGETS="photographs"
 	@tools/deps build
 	@tools/toolchain
-	@tools/fuzz
+	@tools/fuzz 60 $(TARGETS)
 
 bench: ## measure speed, next to GStreamer and ffmpeg; QUICK=1 measures only what the tests limit
 	@tools/deps build run bench

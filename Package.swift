@@ -242,7 +242,7 @@ let package = Package(
             dependencies: ["Frames", "Library", "Photos", "Platform", "TestSupport"],
             swiftSettings: pixelSettings
         ),
-        // Feeds the reader of photographs with what nobody wrote; built for that by tools/fuzz.
+        // Feeds each reader of foreign bytes with what nobody wrote; built for that by tools/fuzz.
         .executableTarget(
             name: "fuzz",
             dependencies: ["Frames", "Photos"],
