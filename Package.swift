@@ -90,7 +90,7 @@ let package = Package(
             swiftSettings: pixelSettings
         ),
         .target(
-            name: "Publish",
+            name: "PipeWire",
             dependencies: ["Frames", "Platform", "CPipeWire"],
             swiftSettings: settings
         ),
@@ -108,7 +108,7 @@ let package = Package(
         .target(
             name: "Engine",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Capture", "Photos", "Publish", "Platform",
+                "Frames", "Imaging", "DualCamCore", "Capture", "Photos", "PipeWire", "Platform",
             ],
             swiftSettings: drawingSettings
         ),
@@ -145,7 +145,7 @@ let package = Package(
         .target(
             name: "DualCamDaemon",
             dependencies: [
-                "Frames", "DualCamCore", "Capture", "Publish", "Recording", "Engine", "Control",
+                "Frames", "DualCamCore", "Capture", "PipeWire", "Recording", "Engine", "Control",
                 "DBusKit", "Desktop", "Library", "Photos", "Platform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -218,8 +218,8 @@ let package = Package(
             swiftSettings: pixelSettings
         ),
         .testTarget(
-            name: "PublishTests",
-            dependencies: ["Frames", "Platform", "Publish", "TestSupport", "CPipeWire"],
+            name: "PipeWireTests",
+            dependencies: ["Frames", "Platform", "PipeWire", "TestSupport", "CPipeWire"],
             swiftSettings: settings
         ),
         .testTarget(

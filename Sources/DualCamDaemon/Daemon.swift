@@ -3,8 +3,8 @@ import DualCamCore
 import Engine
 import Frames
 import Logging
+import PipeWire
 import Platform
-import Publish
 
 /// The control side of the daemon: takes events, keeps the state and carries out the effects.
 ///

@@ -1,7 +1,7 @@
 package import DualCamCore
 import Frames
+package import PipeWire
 package import Platform
-package import Publish
 import Synchronization
 
 /// Makes the output frames: fetches the cameras' newest frames, composites the scene and publishes

@@ -1,7 +1,7 @@
 import DualCamCore
 import Frames
+import PipeWire
 import Platform
-import Publish
 
 /// One published output: a node of PipeWire and its pictures, either the stream or one camera
 /// alone.

@@ -1,8 +1,8 @@
 import Foundation
 import Frames
 import Glibc
+import PipeWire
 import Platform
-import Publish
 import TestSupport
 import Testing
 

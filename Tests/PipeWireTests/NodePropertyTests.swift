@@ -1,7 +1,7 @@
 import CPipeWire
 import Testing
 
-@testable import Publish
+@testable import PipeWire
 
 @Suite("Properties that applications write")
 struct NodePropertyTests {

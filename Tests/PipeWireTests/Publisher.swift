@@ -1,7 +1,7 @@
 import Frames
 import Glibc
+import PipeWire
 import Platform
-import Publish
 import Synchronization
 import TestSupport
 
