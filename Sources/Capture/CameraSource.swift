@@ -60,6 +60,27 @@ extension CameraSource {
     ) throws(CaptureError) -> any CameraStream { try open(request) }
 }
 
+/// Returns the source that `specification` asks for, to be opened for `role`; `nil` if `auto` has
+/// no device.
+///
+/// `device` is the one that `assign` gave the role. A V4L2 device or PipeWire node that does not
+/// exist still makes a source, which throws when it is opened.
+///
+/// - Throws: `unsupported` for an unknown test picture.
+package func cameraSource(
+    _ specification: SourceSpecification,
+    role: Role,
+    device: CameraDevice?
+) throws(CaptureError) -> (any CameraSource)? {
+    switch specification {
+    case .auto: device.map { V4L2Source($0) }
+    case .v4l2(let name): device.map { V4L2Source($0) } ?? V4L2Source(named: name)
+    case .test(let name): try TestSource(name, role: role)
+    case .file(let path): FileSource(path: path)
+    case .pipewire(let node): PipeWireSource(node: node)
+    }
+}
+
 /// An open camera. It closes when it is released.
 ///
 /// - Context: bound to the thread that opened it. Its frames may be held and released by any

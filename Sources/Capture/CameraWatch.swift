@@ -1,3 +1,4 @@
+package import DualCamCore
 package import Frames
 package import Platform
 import Synchronization

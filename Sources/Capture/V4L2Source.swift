@@ -1,4 +1,4 @@
-import DualCamCore
+package import DualCamCore
 import Glibc
 import Platform
 

@@ -1,4 +1,5 @@
 import CV4L2
+import DualCamCore
 import Frames
 import Glibc
 import Platform

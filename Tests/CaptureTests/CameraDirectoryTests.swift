@@ -1,3 +1,4 @@
+import DualCamCore
 import Foundation
 import Frames
 import Glibc

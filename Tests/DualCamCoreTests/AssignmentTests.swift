@@ -1,7 +1,5 @@
-import Capture
 import DualCamCore
 import Frames
-import Platform
 import Testing
 
 @Suite struct AssignmentTests {
@@ -122,34 +120,5 @@ import Testing
         #expect(names([Self.desk, Self.door], Self.door, Self.desk) == ["Door", "Desk"])
         let lens = CameraDevice(path: "/dev/video8", name: "Lens", identity: "v4l2:c-lens")
         #expect(names([Self.door, lens], Self.desk, Self.door) == ["Lens", "Door"], "a new one")
-    }
-
-    @Test("a source is made of what the configuration says")
-    func sources() throws {
-        func identity(
-            _ source: SourceSpecification,
-            _ device: CameraDevice? = nil
-        ) throws -> String? {
-            try cameraSource(source, role: .front, device: device)?.identity
-        }
-        #expect(try identity(.auto) == nil)
-        #expect(try identity(.auto, Self.desk) == "v4l2:a-desk")
-        #expect(try identity(.v4l2("usb-2"), Self.door) == "v4l2:b-door")
-        #expect(try identity(.v4l2("usb-2")) == "v4l2:usb-2")
-        #expect(try identity(.test(nil)) == "test:front")
-        #expect(try identity(.test("bars")) == "test:bars")
-        #expect(try identity(.pipewire("node")) == "pipewire:node")
-        #expect(throws: CaptureError.self) { try identity(.test("bear")) }
-    }
-
-    @Test("a device that is not there is told from one that cannot be used")
-    func absent() throws {
-        let request = CaptureRequest(size: Size(width: 640, height: 480), rate: 30)
-        let error = #expect(throws: CaptureError.self) {
-            try V4L2Source(named: "no-such-camera").open(request)
-        }
-        #expect(error?.code == .notFound)
-        #expect(error?.interruption == .unplugged)
-        #expect(error?.description.contains("no-such-camera") == true)
     }
 }

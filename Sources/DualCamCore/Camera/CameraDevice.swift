@@ -1,5 +1,3 @@
-package import DualCamCore
-
 /// A camera attached to this machine.
 package struct CameraDevice: Hashable, Sendable {
     /// The direction that a camera faces, as reported by its driver.
@@ -94,25 +92,4 @@ package func assign(
     }
     for role in automatic { take(role) { _ in true } }
     return (assigned[.back], assigned[.front])
-}
-
-/// Returns the source that `specification` asks for, to be opened for `role`; `nil` if `auto` has
-/// no device.
-///
-/// `device` is the one that `assign` gave the role. A V4L2 device or PipeWire node that does not
-/// exist still makes a source, which throws when it is opened.
-///
-/// - Throws: `unsupported` for an unknown test picture.
-package func cameraSource(
-    _ specification: SourceSpecification,
-    role: Role,
-    device: CameraDevice?
-) throws(CaptureError) -> (any CameraSource)? {
-    switch specification {
-    case .auto: device.map { V4L2Source($0) }
-    case .v4l2(let name): device.map { V4L2Source($0) } ?? V4L2Source(named: name)
-    case .test(let name): try TestSource(name, role: role)
-    case .file(let path): FileSource(path: path)
-    case .pipewire(let node): PipeWireSource(node: node)
-    }
 }
