@@ -81,11 +81,17 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        // Movies as files: reading, writing, coding, repair. The only user of libav.
+        .target(
+            name: "Media",
+            dependencies: ["Frames", "Imaging", "Platform", "CAV", "CLinux"],
+            swiftSettings: pixelSettings
+        ),
         .target(
             name: "Capture",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Platform", "CLinux", "CUdev", "CV4L2", "CAV",
-                "CPipeWire",
+                "Frames", "Imaging", "DualCamCore", "Media", "Platform", "CLinux", "CUdev",
+                "CV4L2", "CPipeWire",
             ],
             swiftSettings: pixelSettings
         ),
@@ -96,7 +102,7 @@ let package = Package(
         ),
         .target(
             name: "Recording",
-            dependencies: ["Frames", "Imaging", "Platform", "CAV", "CLinux", "CPipeWire"],
+            dependencies: ["Frames", "Imaging", "Media", "Platform", "CPipeWire"],
             swiftSettings: pixelSettings
         ),
         .target(
@@ -130,7 +136,7 @@ let package = Package(
         .target(
             name: "Library",
             dependencies: [
-                "Frames", "Imaging", "Capture", "Photos", "Platform", "CGLib", "CLinux", "CPNG",
+                "Frames", "Imaging", "Media", "Photos", "Platform", "CGLib", "CLinux", "CPNG",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: pixelSettings
@@ -146,7 +152,7 @@ let package = Package(
             name: "DualCamDaemon",
             dependencies: [
                 "Frames", "DualCamCore", "Capture", "PipeWire", "Recording", "Engine", "Control",
-                "DBusKit", "Desktop", "Library", "Photos", "Platform",
+                "DBusKit", "Desktop", "Library", "Media", "Photos", "Platform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -224,7 +230,9 @@ let package = Package(
         ),
         .testTarget(
             name: "RecordingTests",
-            dependencies: ["Frames", "Platform", "Recording", "TestSupport", "CPipeWire"],
+            dependencies: [
+                "Frames", "Media", "Platform", "Recording", "TestSupport", "CPipeWire",
+            ],
             swiftSettings: pixelSettings
         ),
         .testTarget(

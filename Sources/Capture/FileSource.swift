@@ -1,6 +1,7 @@
 import DualCamCore
 import Frames
 import Glibc
+import Media
 import Platform
 
 /// A picture, or a looped movie, in place of a camera.
@@ -21,7 +22,8 @@ package struct FileSource: CameraSource {
     ///   reason; `unsupported` also if the configured mode is not the file's; `system` without
     ///   memory.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        let reader = try MovieReader(path: path)
+        let path = path
+        let reader = try reading { () throws(MediaError) in try MovieReader(path: path) }
         return FileStream(reader, try reader.mode(for: request))
     }
 }
@@ -47,6 +49,33 @@ extension MovieReader {
             }
         }
         return mode
+    }
+}
+
+/// Returns the result of `body`, a call of the reader.
+///
+/// - Throws: the reader's error as one of a camera.
+private func reading<Result>(
+    _ body: () throws(MediaError) -> Result
+) throws(CaptureError) -> Result {
+    do throws(MediaError) {
+        return try body()
+    } catch {
+        let code: CaptureError.Code =
+            switch error.code {
+            case .notFound: .notFound
+            case .denied: .denied
+            case .unsupported: .unsupported
+            case .unreadable: .unreadable
+            case .noSpace, .system: .system
+            }
+        throw CaptureError(
+            code,
+            error.operation,
+            error.subject,
+            errno: error.errno,
+            detail: error.detail
+        )
     }
 }
 
@@ -124,7 +153,10 @@ private final class FileStream: CameraStream {
     private func decode() throws(CaptureError) -> Pending {
         let start = MonotonicClock.now
         defer { decoding = MonotonicClock.now - start }
-        guard try reader.advance() else { return .damaged }
+        let reader = reader
+        guard try reading({ () throws(MediaError) in try reader.advance() }) else {
+            return .damaged
+        }
         // A single picture is decoded once, completely.
         if !isPicture, let jpeg = reader.jpeg { return copy(jpeg) }
         let (layout, color) = reader.layout
@@ -133,7 +165,10 @@ private final class FileStream: CameraStream {
             pool = FramePool(count: isPicture ? 1 : 6, byteCount: layout.byteCount)
         }
         guard let buffer = pool?.draw() else { return .damaged }
-        guard try reader.copy(into: buffer, layout) else { return .damaged }
+        let isWhole = try reading { () throws(MediaError) in
+            try reader.copy(into: buffer, layout)
+        }
+        guard isWhole else { return .damaged }
         return .picture(FramePicture(buffer: buffer, layout: layout, color: color))
     }
 

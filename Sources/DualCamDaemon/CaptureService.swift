@@ -1,6 +1,7 @@
 import Control
 import DBusKit
 import DualCamCore
+import Media
 import Recording
 
 /// The Capture interface on the session bus: recordings and photographs.

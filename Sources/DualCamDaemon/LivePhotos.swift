@@ -1,6 +1,7 @@
 import DualCamCore
 import Frames
 import Logging
+import Media
 import Platform
 import Recording
 
@@ -44,13 +45,13 @@ final class LivePhotos {
     func write(
         _ clip: LivePhotoClip,
         to path: String,
-        done: @escaping @MainActor (RecordingError?) -> Void
+        done: @escaping @MainActor (MediaError?) -> Void
     ) {
         let mailbox = loop.mailbox
         do throws(SystemError) {
             let writer = try Thread(name: "movie") {
-                var failure: RecordingError?
-                do throws(RecordingError) { try clip.write(to: path) } catch { failure = error }
+                var failure: MediaError?
+                do throws(MediaError) { try clip.write(to: path) } catch { failure = error }
                 let found = failure
                 mailbox.post {
                     MainActor.assumeIsolated {
@@ -62,7 +63,7 @@ final class LivePhotos {
             threads += 1
             writer.detach()
         } catch {
-            done(RecordingError(.system, error.operation, error.subject, errno: error.errno))
+            done(MediaError(.system, error.operation, error.subject, errno: error.errno))
         }
     }
 

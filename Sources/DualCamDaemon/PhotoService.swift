@@ -5,6 +5,7 @@ import Engine
 import Frames
 import Glibc
 import Logging
+import Media
 import Photos
 import Platform
 import Recording
@@ -259,7 +260,7 @@ final class PhotoService {
         let mailbox = loop.mailbox
         for (index, photo) in photos.enumerated() {
             guard let clip = request.clips[photo.name], let stem = photo.path?.dropLast(4) else {
-                let error = RecordingError(.unsupported, "movie", detail: "nothing is kept of it")
+                let error = MediaError(.unsupported, "movie", detail: "nothing is kept of it")
                 movieDone(request, index, .failure(error))
                 continue
             }
@@ -280,7 +281,7 @@ final class PhotoService {
     private func movieDone(
         _ request: Request,
         _ index: Int,
-        _ result: Result<String, RecordingError>
+        _ result: Result<String, MediaError>
     ) {
         switch result {
         case .success(let path): request.photos[index]["movie"] = .string(path)

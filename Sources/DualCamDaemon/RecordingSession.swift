@@ -3,6 +3,7 @@ import Engine
 import Frames
 import Glibc
 import Logging
+import Media
 import Platform
 import Recording
 
@@ -22,7 +23,7 @@ final class RecordingSession {
     /// The reason why a recording cannot be started or stopped.
     enum Refusal: Error {
         case alreadyRecording, notRecording, noCamera
-        case failed(RecordingError)
+        case failed(MediaError)
     }
 
     /// A finished file.
@@ -123,12 +124,12 @@ final class RecordingSession {
             return roles.contains { state.cameras[$0].phase != .unavailable }
         }
         guard isPossible else { return done(.failure(.noCamera)) }
-        do throws(RecordingError) {
+        do throws(MediaError) {
             let folder = try VideoDirectory.path(
                 configured: daemon.configuration.capture.videoDirectory
             )
             guard !(try DiskSpace(at: folder)).isExhausted else {
-                throw RecordingError(.noSpace, "statvfs", folder, errno: ENOSPC)
+                throw MediaError(.noSpace, "statvfs", folder, errno: ENOSPC)
             }
             if let encoder = request.encoder { try VideoEncoder.check(encoder) }
             stem = "\(folder)/DualCam_\(localTime())"
@@ -340,7 +341,7 @@ final class RecordingSession {
             var made = files
             var failures: [String] = []
             for index in made.indices {
-                do throws(RecordingError) {
+                do throws(MediaError) {
                     made[index].movie.path = try Remux.makeMP4(of: files[index].movie.path)
                 } catch { failures.append("\(error)") }
             }
@@ -417,7 +418,7 @@ final class RecordingSession {
         let mailbox = loop.mailbox
         run("repair") { [weak self] in
             for path in paths {
-                let result = Result { () throws(RecordingError) in try Remux.repair(path) }
+                let result = Result { () throws(MediaError) in try Remux.repair(path) }
                 mailbox.post { MainActor.assumeIsolated { self?.repaired(path, result) } }
             }
             mailbox.post { MainActor.assumeIsolated { self?.workers -= 1 } }
@@ -433,7 +434,7 @@ final class RecordingSession {
         let mailbox = loop.mailbox
         run("repair") { [weak self] in
             for path in paths where Remux.hasRoom(toRepair: path) {
-                let result = Result { () throws(RecordingError) in try Remux.repair(path) }
+                let result = Result { () throws(MediaError) in try Remux.repair(path) }
                 mailbox.post { MainActor.assumeIsolated { self?.repaired(path, result) } }
             }
             mailbox.post { MainActor.assumeIsolated { self?.mended() } }
@@ -448,7 +449,7 @@ final class RecordingSession {
         mendDelay = min(2 * mendDelay, Self.mendDelays.upperBound)
     }
 
-    private func repaired(_ path: String, _ result: Result<Double, RecordingError>) {
+    private func repaired(_ path: String, _ result: Result<Double, MediaError>) {
         let wasBroken = broken.remove(path) != nil
         switch result {
         case .success(let seconds) where seconds > 0:
@@ -488,7 +489,7 @@ final class RecordingSession {
     }
 }
 
-extension RecordingError {
+extension MediaError {
     /// The reason for clients: a word for failures that the user can remedy, otherwise a sentence.
     var word: String {
         switch code {

@@ -1,7 +1,7 @@
-import Capture
 import Frames
 import Glibc
 import Imaging
+import Media
 import Photos
 import Platform
 
@@ -128,7 +128,7 @@ struct ThumbnailMaker {
         guard MovieReader.isPossible else {
             throw .system(SystemError("open", "FFmpeg's libraries", errno: ENOENT))
         }
-        do throws(CaptureError) {
+        do throws(MediaError) {
             let reader = try MovieReader(path: path)
             var best: (picture: Raster, contrast: Double)?
             for _ in 0..<searchLength where try reader.advance() {
@@ -147,7 +147,7 @@ struct ThumbnailMaker {
                 if picture.contrast >= contrast { break }
             }
             guard let best else {
-                throw CaptureError(.unreadable, "decode", path, detail: "no picture in it")
+                throw MediaError(.unreadable, "decode", path, detail: "no picture in it")
             }
             let upright = Transform(quarterTurns: reader.rotation / 90)
             return (best.picture.turned(by: upright), upright.apply(to: reader.size))

@@ -1,6 +1,7 @@
 import Frames
 import Glibc
 import Imaging
+package import Media
 import Platform
 
 extension LivePhotoClip {
@@ -27,13 +28,13 @@ extension LivePhotoClip {
     ///
     /// - Throws: `noSpace`, `denied`, `notFound` without the directory, `system` (with EEXIST if
     ///   `path` exists), `unreadable` without a picture, `unsupported` without libav.
-    package func write(to path: String) throws(RecordingError) {
+    package func write(to path: String) throws(MediaError) {
         let (queue, marked) = content
         let pictures = queue.pictures.filter { packet in
             marked.map { packet.time + PreRollBuffer.span >= $0 } ?? false
         }
         guard let moment = marked, !pictures.isEmpty else {
-            throw RecordingError(.unreadable, "movie", path, detail: "no picture of it came")
+            throw MediaError(.unreadable, "movie", path, detail: "no picture of it came")
         }
         // All pictures have one layout: another layout ends the clip.
         let size = try size(of: pictures[0], path)
@@ -57,7 +58,7 @@ extension LivePhotoClip {
             ],
             mode: 0o600
         )
-        do throws(RecordingError) {
+        do throws(MediaError) {
             let end = last + Timestamp(seconds: rate > 0 ? min(1, 1 / rate) : 0.04)
             var audible = sound.drop { $0.time < first }.prefix { $0.time < end }[...]
             for (index, picture) in pictures.enumerated() {
@@ -75,12 +76,7 @@ extension LivePhotoClip {
             do throws(SystemError) {
                 try renameToNew(passing, path)
             } catch {
-                throw RecordingError(
-                    .init(errno: error.errno),
-                    error.operation,
-                    error.subject,
-                    errno: error.errno
-                )
+                throw MediaError(error)
             }
         } catch {
             unlink(passing)
@@ -89,9 +85,9 @@ extension LivePhotoClip {
     }
 
     /// Returns the size of a coded picture.
-    private func size(of picture: Packet, _ path: String) throws(RecordingError) -> Size {
+    private func size(of picture: Packet, _ path: String) throws(MediaError) -> Size {
         let header = picture.withBytes { try? JPEGDecoder().header(of: $0) }
-        guard let header else { throw RecordingError(.unreadable, "movie", path) }
+        guard let header else { throw MediaError(.unreadable, "movie", path) }
         return header.size
     }
 }

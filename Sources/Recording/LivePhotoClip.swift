@@ -1,4 +1,5 @@
 package import Frames
+import Media
 import Synchronization
 
 /// The movie of one live photo, from its first packet until it is written.

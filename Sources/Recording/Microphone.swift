@@ -1,5 +1,6 @@
 package import Frames
 import Glibc
+package import Media
 package import Platform
 import Synchronization
 
@@ -91,7 +92,7 @@ package final class Microphone: Sendable {
             if let end = span.end,
                 encoder == nil || recordedUntil >= end || MonotonicClock.now > end + Self.endTimeout
             {
-                send { () throws(RecordingError) in try encoder?.finish() ?? [] }
+                send { () throws(MediaError) in try encoder?.finish() ?? [] }
                 return
             }
             if span.isPaused != isPaused {
@@ -111,7 +112,7 @@ package final class Microphone: Sendable {
                 recordedUntil = block.time + length
                 guard recordedUntil > start else { continue }
                 let current = encoder
-                send { () throws(RecordingError) in
+                send { () throws(MediaError) in
                     try current?.encode(block.samples, at: block.time) ?? []
                 }
             }
@@ -121,13 +122,13 @@ package final class Microphone: Sendable {
         }
     }
 
-    private func makeEncoder(_ start: Timestamp) throws(RecordingError) -> SoundEncoder {
+    private func makeEncoder(_ start: Timestamp) throws(MediaError) -> SoundEncoder {
         try SoundEncoder(rate: SoundSource.rate, channels: SoundSource.channels, start: start)
     }
 
     /// Reports the track to come, and returns `true` if there is an encoder for it.
     private func announce() -> Bool {
-        do throws(RecordingError) {
+        do throws(MediaError) {
             report(.ready(try makeEncoder(MonotonicClock.now).track))
             return true
         } catch {
@@ -136,7 +137,7 @@ package final class Microphone: Sendable {
         }
     }
 
-    private func send(_ code: () throws(RecordingError) -> [Packet]) {
+    private func send(_ code: () throws(MediaError) -> [Packet]) {
         // A block that fails is left out: a later one may succeed, and the resampler fills the gap.
         guard let packets = try? code() else { return }
         for packet in packets { report(.packet(packet)) }

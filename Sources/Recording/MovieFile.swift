@@ -1,5 +1,6 @@
 import Frames
 import Glibc
+import Media
 import Platform
 import Synchronization
 
@@ -41,7 +42,7 @@ final class MovieFile: Sendable {
             frames: Int,
             dropped: Int?,
             byteCount: Int64,
-            RecordingError?
+            MediaError?
         )
     }
 
@@ -151,9 +152,9 @@ final class MovieFile: Sendable {
 
     private func run() {
         var progress = Progress()
-        var failure: RecordingError?
+        var failure: MediaError?
         var writer: MatroskaWriter?
-        do throws(RecordingError) {
+        do throws(MediaError) {
             let made = try MatroskaWriter(
                 creating: path,
                 tracks: tracks,
@@ -189,7 +190,7 @@ final class MovieFile: Sendable {
     private func write(
         with writer: MatroskaWriter,
         _ progress: inout Progress
-    ) throws(RecordingError) {
+    ) throws(MediaError) {
         var due = MonotonicClock.now + Self.interval
         var isSecond = false
         while true {
@@ -230,7 +231,7 @@ final class MovieFile: Sendable {
         until end: Timestamp,
         with writer: MatroskaWriter,
         _ progress: inout Progress
-    ) throws(RecordingError) {
+    ) throws(MediaError) {
         guard let (held, track) = progress.held else { return }
         var packet = held
         let least = Timestamp(nanoseconds: 1_000_000)

@@ -1,4 +1,5 @@
 package import Frames
+package import Media
 import Synchronization
 
 /// The last moments of one picture and its sound, encoded: the beginning of a live photo's movie.

@@ -1,6 +1,7 @@
 package import Frames
 import Glibc
 import Imaging
+package import Media
 package import Platform
 import Synchronization
 
@@ -66,7 +67,7 @@ package final class Recorder: Sendable {
         /// A file is finished.
         case saved(Movie)
         /// The recording failed; the movie is the playable part of the file, if any.
-        case failed(RecordingError, Movie?)
+        case failed(MediaError, Movie?)
         /// All files are finished; the thread ends.
         case ended
     }
@@ -281,7 +282,7 @@ package final class Recorder: Sendable {
 
         /// Handles `sample`.
         func take(_ sample: Sample) {
-            attempt { () throws(RecordingError) in
+            attempt { () throws(MediaError) in
                 switch sample {
                 case .jpeg(let buffer, let count, let time) where !isBroken:
                     try take(Packet(.pooled(buffer, count: count), at: time))
@@ -296,13 +297,13 @@ package final class Recorder: Sendable {
 
         /// Ends the file, and waits until all files are on the disk.
         func end(at time: Timestamp) {
-            attempt { () throws(RecordingError) in try close(at: time) }
+            attempt { () throws(MediaError) in try close(at: time) }
             for file in ending { _ = file.wait(until: Timestamp(nanoseconds: .max)) }
             shared.report(.ended)
         }
 
-        private func attempt(_ body: () throws(RecordingError) -> Void) {
-            do throws(RecordingError) {
+        private func attempt(_ body: () throws(MediaError) -> Void) {
+            do throws(MediaError) {
                 try body()
             } catch {
                 isBroken = true
@@ -310,7 +311,7 @@ package final class Recorder: Sendable {
             }
         }
 
-        private func take(_ packet: Packet) throws(RecordingError) {
+        private func take(_ packet: Packet) throws(MediaError) {
             let header = packet.withBytes { try? decoder?.header(of: $0) }
             // Players could not show a damaged JPEG either.
             guard let header else { return drop() }
@@ -326,7 +327,7 @@ package final class Recorder: Sendable {
             put(packet)
         }
 
-        private func take(_ frame: Frame) throws(RecordingError) {
+        private func take(_ frame: Frame) throws(MediaError) {
             if frame.layout != layout || encoder == nil {
                 try close(at: frame.timestamp)
                 layout = frame.layout
@@ -372,7 +373,7 @@ package final class Recorder: Sendable {
             _ track: Track,
             encoder: String,
             at time: Timestamp
-        ) throws(RecordingError) {
+        ) throws(MediaError) {
             count += 1
             let path = plan.stem + (count == 1 ? "" : "-\(count)") + ".mkv"
             let start = count == 1 ? plan.start : time
@@ -412,14 +413,14 @@ package final class Recorder: Sendable {
                     }
                 }
             } catch {
-                throw RecordingError(.system, error.operation, error.subject, errno: error.errno)
+                throw MediaError(.system, error.operation, error.subject, errno: error.errno)
             }
             for packet in early { add(sound: packet) }
             early = []
         }
 
         /// Ends the file at `time`.
-        private func close(at time: Timestamp) throws(RecordingError) {
+        private func close(at time: Timestamp) throws(MediaError) {
             defer {
                 encoder = nil
                 layout = nil

@@ -1,4 +1,5 @@
 import Glibc
+package import Media
 import Platform
 
 /// The directory for recordings.
@@ -7,16 +8,15 @@ package enum VideoDirectory {
     /// else DualCam in the user's Videos directory according to user-dirs.dirs(5).
     ///
     /// - Throws: `denied`, `noSpace`, `notFound` or `system`.
-    package static func path(configured: String?) throws(RecordingError) -> String {
+    package static func path(configured: String?) throws(MediaError) -> String {
         let path = UserDirectory.videos.place(configured: configured) ?? ""
         guard path.hasPrefix("/") else {
-            throw RecordingError(.system, "mkdir", path, errno: ENOENT, detail: "no whole path")
+            throw MediaError(.system, "mkdir", path, errno: ENOENT, detail: "no whole path")
         }
         do throws(SystemError) {
             try makeDirectory(path)
         } catch {
-            let code = RecordingError.Code(errno: error.errno)
-            throw RecordingError(code, error.operation, error.subject, errno: error.errno)
+            throw MediaError(error)
         }
         guard access(path, W_OK | X_OK) == 0 else { throw .last("open", path) }
         return path

@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Media
 @testable import Recording
 
 @Suite("Sound", .timeLimit(.minutes(2))) struct ClapTests {

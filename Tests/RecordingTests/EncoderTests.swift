@@ -3,6 +3,7 @@ import Frames
 import TestSupport
 import Testing
 
+@testable import Media
 @testable import Recording
 
 @Suite("Encoders", .timeLimit(.minutes(3))) struct EncoderTests {

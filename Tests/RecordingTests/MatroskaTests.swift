@@ -3,6 +3,7 @@ import Frames
 import TestSupport
 import Testing
 
+@testable import Media
 @testable import Recording
 
 @Suite("Matroska files", .timeLimit(.minutes(2))) struct MatroskaTests {
@@ -122,15 +123,15 @@ import Testing
         _ = try MatroskaWriter(creating: empty, tracks: [.jpeg(size: size, rate: 30)], start: start)
         #expect(try Remux.repair(empty) == 0)
         _ = try MatroskaWriter(creating: empty, tracks: [.jpeg(size: size, rate: 30)], start: start)
-        let nothing = #expect(throws: RecordingError.self) { try Remux.makeMP4(of: empty) }
+        let nothing = #expect(throws: MediaError.self) { try Remux.makeMP4(of: empty) }
         #expect(nothing?.code == .unreadable)
         #expect(folder.content == ["a.mkv"])
         try FileManager.default.removeItem(atPath: empty)
         let other = "\(folder.path)/b.mkv"
         try Data("no movie".utf8).write(to: URL(filePath: other))
-        let error = #expect(throws: RecordingError.self) { try Remux.repair(other) }
+        let error = #expect(throws: MediaError.self) { try Remux.repair(other) }
         #expect(error?.code == .unreadable)
-        #expect(throws: RecordingError.self) { try Remux.repair("\(folder.path)/c.mkv") }
+        #expect(throws: MediaError.self) { try Remux.repair("\(folder.path)/c.mkv") }
         #expect(folder.content == ["b.mkv"])
     }
 
@@ -139,12 +140,12 @@ import Testing
         let folder = try Folder()
         let path = "\(folder.path)/a.mkv"
         try Data("mine".utf8).write(to: URL(filePath: path))
-        let error = #expect(throws: RecordingError.self) {
+        let error = #expect(throws: MediaError.self) {
             try MatroskaWriter(creating: path, tracks: [.jpeg(size: size, rate: 30)], start: start)
         }
         #expect(error?.errno == EEXIST)
         try Data("mine".utf8).write(to: URL(filePath: "\(folder.path)/a.mp4"))
-        #expect(throws: RecordingError.self) { try Remux.makeMP4(of: path) }
+        #expect(throws: MediaError.self) { try Remux.makeMP4(of: path) }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
 
         // Detected only when the file is put in place: a link that leads nowhere.
@@ -161,7 +162,7 @@ import Testing
             atPath: "\(folder.path)/b.mp4",
             withDestinationPath: "\(folder.path)/none"
         )
-        let late = #expect(throws: RecordingError.self) { try Remux.makeMP4(of: movie) }
+        let late = #expect(throws: MediaError.self) { try Remux.makeMP4(of: movie) }
         #expect(late?.errno == EEXIST)
         let names = folder.content.filter { !$0.hasSuffix(".jpg") }
         #expect(names == ["a.mkv", "a.mp4", "b.mkv", "b.mp4"])

@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Media
 @testable import Recording
 
 @Suite("A pre-roll", .timeLimit(.minutes(2))) struct PreRollBufferTests {
@@ -76,8 +77,8 @@ import Testing
         #expect(mode as? Int == 0o600)
         // It never replaces another file, and leaves nothing beside it.
         let before = folder.content
-        #expect(throws: RecordingError.self) { try clip.write(to: path) }
-        #expect(throws: RecordingError.self) { try clip.write(to: "\(folder.path)/none/a.mkv") }
+        #expect(throws: MediaError.self) { try clip.write(to: path) }
+        #expect(throws: MediaError.self) { try clip.write(to: "\(folder.path)/none/a.mkv") }
         #expect(folder.content == before)
     }
 
@@ -105,7 +106,7 @@ import Testing
         let none = PreRollBuffer().clip(.init("back"))
         none.mark(.zero)
         none.end()
-        #expect(throws: RecordingError.self) { try none.write(to: "\(folder.path)/none.mkv") }
+        #expect(throws: MediaError.self) { try none.write(to: "\(folder.path)/none.mkv") }
         #expect(!folder.content.contains { $0.contains("none") })
     }
 

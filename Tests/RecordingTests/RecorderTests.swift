@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Media
 @testable import Recording
 
 @Suite("A recorder", .timeLimit(.minutes(2))) struct RecorderTests {
@@ -16,7 +17,7 @@ import Testing
                 reports.compactMap { if case .saved(let movie) = $0 { movie } else { nil } }
             }
         }
-        var failures: [RecordingError] {
+        var failures: [MediaError] {
             reports.withLock { reports in
                 reports.compactMap { if case .failed(let error, _) = $0 { error } else { nil } }
             }

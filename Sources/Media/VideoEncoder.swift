@@ -58,17 +58,17 @@ package final class VideoEncoder {
         color: ColorSpace,
         rotation: Int = 0,
         wanted: Kind? = nil
-    ) throws(RecordingError) {
+    ) throws(MediaError) {
         try loadLibraries()
         // Chroma is halved, so both sides must be even.
         let even = Size(width: size.width & ~1, height: size.height & ~1)
         guard even.width > 0, even.height > 0 else {
-            throw RecordingError(.unsupported, "encode", detail: "a picture of \(size)")
+            throw MediaError(.unsupported, "encode", detail: "a picture of \(size)")
         }
-        var reason = RecordingError(.unsupported, "avcodec_find_encoder_by_name")
+        var reason = MediaError(.unsupported, "avcodec_find_encoder_by_name")
         var opened: (Kind, UnsafeMutablePointer<AVCodecContext>)?
         for kind in wanted.map({ [$0] }) ?? Kind.allCases {
-            do throws(RecordingError) {
+            do throws(MediaError) {
                 opened = (kind, try Self.open(kind, even, rate, color))
                 break
             } catch { reason = error }
@@ -93,7 +93,7 @@ package final class VideoEncoder {
         picture = av_frame_alloc()
         if kind == .vaapi { surface = av_frame_alloc() }
         guard let picture, packet != nil, kind != .vaapi || surface != nil else {
-            throw RecordingError(.system, "av_frame_alloc", errno: ENOMEM)
+            throw MediaError(.system, "av_frame_alloc", errno: ENOMEM)
         }
         picture.pointee.format =
             (kind == .vaapi ? AV_PIX_FMT_NV12 : context.pointee.pix_fmt).rawValue
@@ -107,7 +107,7 @@ package final class VideoEncoder {
     /// Opens an encoder of `kind` on trial, which takes some milliseconds.
     ///
     /// - Throws: The error with which a recording would fail on this machine.
-    package static func check(_ kind: Kind) throws(RecordingError) {
+    package static func check(_ kind: Kind) throws(MediaError) {
         _ = try VideoEncoder(
             size: Size(width: 1280, height: 720),
             rate: 30,
@@ -129,14 +129,14 @@ package final class VideoEncoder {
         _ size: Size,
         _ rate: Double,
         _ color: ColorSpace
-    ) throws(RecordingError) -> UnsafeMutablePointer<AVCodecContext> {
+    ) throws(MediaError) -> UnsafeMutablePointer<AVCodecContext> {
         guard let encoder = avcodec_find_encoder_by_name(kind.name),
             let context = avcodec_alloc_context3(encoder)
         else {
-            throw RecordingError(.unsupported, "avcodec_find_encoder_by_name", kind.name)
+            throw MediaError(.unsupported, "avcodec_find_encoder_by_name", kind.name)
         }
         var failed: UnsafeMutablePointer<AVCodecContext>? = context
-        do throws(RecordingError) {
+        do throws(MediaError) {
             context.pointee.width = CInt(size.width)
             context.pointee.height = CInt(size.height)
             context.pointee.time_base = timeBase
@@ -180,7 +180,7 @@ package final class VideoEncoder {
     private static func useGraphics(
         _ context: UnsafeMutablePointer<AVCodecContext>,
         _ size: Size
-    ) throws(RecordingError) {
+    ) throws(MediaError) {
         var device: UnsafeMutablePointer<AVBufferRef>?
         let made = av_hwdevice_ctx_create(&device, AV_HWDEVICE_TYPE_VAAPI, nil, nil, 0)
         guard made >= 0 else {
@@ -189,7 +189,7 @@ package final class VideoEncoder {
         var frames = av_hwframe_ctx_alloc(device)
         av_buffer_unref(&device)
         guard let held = frames else {
-            throw RecordingError(.system, "av_hwframe_ctx_alloc", errno: ENOMEM)
+            throw MediaError(.system, "av_hwframe_ctx_alloc", errno: ENOMEM)
         }
         let settings = UnsafeMutableRawPointer(held.pointee.data)
             .assumingMemoryBound(to: AVHWFramesContext.self)
@@ -215,7 +215,7 @@ package final class VideoEncoder {
     ///
     /// - Throws: `unsupported` for a frame of another size or a format that cannot be converted,
     ///   `system` when the encoder fails.
-    package func encode(_ frame: Frame) throws(RecordingError) -> [Packet] {
+    package func encode(_ frame: Frame) throws(MediaError) -> [Packet] {
         guard let codec, let picture else { return [] }
         let result = av_frame_make_writable(picture)
         guard result >= 0 else { throw .libav("av_frame_make_writable", "", result) }
@@ -240,12 +240,12 @@ package final class VideoEncoder {
     /// Returns the remaining packets. The encoder takes no more pictures.
     ///
     /// - Throws: `system` when the encoder fails.
-    package func finish() throws(RecordingError) -> [Packet] {
+    package func finish() throws(MediaError) -> [Packet] {
         guard let codec else { return [] }
         return try packets(after: avcodec_send_frame(codec, nil))
     }
 
-    private func packets(after result: CInt) throws(RecordingError) -> [Packet] {
+    private func packets(after result: CInt) throws(MediaError) -> [Packet] {
         guard let codec, let packet, let origin else { return [] }
         guard result >= 0 else { throw .libav("avcodec_send_frame", kind.name, result) }
         var packets: [Packet] = []
@@ -260,12 +260,12 @@ package final class VideoEncoder {
     private func convert(
         _ frame: Frame,
         into picture: UnsafeMutablePointer<AVFrame>
-    ) throws(RecordingError) {
+    ) throws(MediaError) {
         let from = frame.layout
         guard let format = from.format.libav, from.size.width & ~1 == size.width,
             from.size.height & ~1 == size.height
         else {
-            throw RecordingError(
+            throw MediaError(
                 .unsupported,
                 "encode",
                 detail: "\(from.size) \(from.format) among pictures of \(size)"
@@ -275,7 +275,7 @@ package final class VideoEncoder {
         let to = AVPixelFormat(picture.pointee.format)
         scaler = cav_scaler_get(scaler, width, height, format, to, false)
         guard let scaler else {
-            throw RecordingError(.unsupported, "sws_getContext", "\(from.format)")
+            throw MediaError(.unsupported, "sws_getContext", "\(from.format)")
         }
         func coefficients(_ color: ColorSpace) -> UnsafePointer<CInt>? {
             sws_getCoefficients(color.matrix == .bt709 ? SWS_CS_ITU709 : SWS_CS_ITU601)

@@ -39,39 +39,34 @@ package final class MovieReader {
     /// - Throws: `notFound`; `denied`; `unreadable` with libav's reason; `unsupported` if it has no
     ///   picture, no decoder exists for it, or FFmpeg's libraries are missing; `system` without
     ///   memory.
-    package init(path: String) throws(CaptureError) {
+    package init(path: String) throws(MediaError) {
         self.path = path
-        guard cav_load() else {
-            throw CaptureError(
-                .unsupported,
-                "open",
-                path,
-                detail: "FFmpeg's libraries are not there"
-            )
-        }
+        try loadLibraries()
         let container = try Self.open(path)
         var codec: UnsafeMutablePointer<AVCodecContext>?
         var packet = av_packet_alloc()
         var picture = av_frame_alloc()
-        do throws(CaptureError) {
+        do throws(MediaError) {
             var decoder: UnsafePointer<AVCodec>?
             stream = av_find_best_stream(container, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0)
             guard stream >= 0, let track = container.pointee.streams[Int(stream)] else {
-                throw Self.failure("av_find_best_stream", path, stream, .unsupported)
+                throw MediaError.libav("av_find_best_stream", path, stream, .unsupported)
             }
             codec = avcodec_alloc_context3(decoder)
             guard let codec, packet != nil, picture != nil else {
-                throw Self.failure("avcodec_alloc_context3", path, -ENOMEM)
+                throw MediaError.libav("avcodec_alloc_context3", path, -ENOMEM, .unreadable)
             }
             let copied = avcodec_parameters_to_context(codec, track.pointee.codecpar)
             guard copied >= 0 else {
-                throw Self.failure("avcodec_parameters_to_context", path, copied)
+                throw MediaError.libav("avcodec_parameters_to_context", path, copied, .unreadable)
             }
             let ready = avcodec_open2(codec, decoder, nil)
-            guard ready == 0 else { throw Self.failure("avcodec_open2", path, ready) }
+            guard ready == 0 else {
+                throw MediaError.libav("avcodec_open2", path, ready, .unreadable)
+            }
             size = Size(width: Int(codec.pointee.width), height: Int(codec.pointee.height))
             guard (1...16384).contains(size.width), (1...16384).contains(size.height) else {
-                throw CaptureError(
+                throw MediaError(
                     .unreadable,
                     "avcodec_open2",
                     path,
@@ -134,8 +129,7 @@ package final class MovieReader {
     /// Opens the file at `path` and reads enough of it to know its streams.
     private static func open(
         _ path: String
-    ) throws(CaptureError) -> UnsafeMutablePointer<AVFormatContext> {
-        av_log_set_level(AV_LOG_QUIET)
+    ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext> {
         var container: UnsafeMutablePointer<AVFormatContext>?
         var options: OpaquePointer?
         // A playlist in the file must not reach the network.
@@ -143,12 +137,12 @@ package final class MovieReader {
         let opened = avformat_open_input(&container, path, nil, &options)
         av_dict_free(&options)
         guard opened == 0, let opening = container else {
-            throw failure("avformat_open_input", path, opened)
+            throw MediaError.libav("avformat_open_input", path, opened, .unreadable)
         }
         let found = avformat_find_stream_info(opening, nil)
         guard found >= 0 else {
             avformat_close_input(&container)
-            throw failure("avformat_find_stream_info", path, found)
+            throw MediaError.libav("avformat_find_stream_info", path, found, .unreadable)
         }
         return opening
     }
@@ -157,7 +151,7 @@ package final class MovieReader {
     ///
     /// libavformat cannot tell a picture from a bare sequence of them, and claims some rate for
     /// both, so the frames are counted, up to two.
-    private static func isPicture(_ path: String, _ stream: CInt) throws(CaptureError) -> Bool {
+    private static func isPicture(_ path: String, _ stream: CInt) throws(MediaError) -> Bool {
         var container: UnsafeMutablePointer<AVFormatContext>? = try open(path)
         var packet = av_packet_alloc()
         defer {
@@ -174,29 +168,12 @@ package final class MovieReader {
         return count < 2
     }
 
-    private static func failure(
-        _ operation: String,
-        _ path: String,
-        _ result: CInt,
-        _ code: CaptureError.Code = .unreadable
-    ) -> CaptureError {
-        var text = [CChar](repeating: 0, count: 128)
-        av_strerror(result, &text, text.count)
-        let reason = text.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        return switch -result {
-        case ENOENT: CaptureError(.notFound, operation, path, errno: ENOENT)
-        case EACCES, EPERM: CaptureError(.denied, operation, path, errno: -result)
-        case ENOMEM: CaptureError(.system, operation, path, errno: ENOMEM)
-        default: CaptureError(code, operation, path, detail: reason)
-        }
-    }
-
     /// Decodes the next frame, for `copy(into:_:)`. The first follows the last.
     ///
     /// - Returns: `false` for a damaged frame.
     /// - Throws: `unreadable` if the file has no frame at all, or can no longer be read; other
     ///   codes for system errors.
-    package func advance() throws(CaptureError) -> Bool {
+    package func advance() throws(MediaError) -> Bool {
         guard let codec, let container, let packet, let picture else { return false }
         header = nil
         av_packet_unref(packet)
@@ -218,7 +195,9 @@ package final class MovieReader {
                 avcodec_send_packet(codec, nil)
                 continue
             }
-            guard read == 0 else { throw Self.failure("av_read_frame", path, read) }
+            guard read == 0 else {
+                throw MediaError.libav("av_read_frame", path, read, .unreadable)
+            }
             guard packet.pointee.stream_index == stream else {
                 av_packet_unref(packet)
                 continue
@@ -249,11 +228,11 @@ package final class MovieReader {
     }
 
     /// The current frame if it is a JPEG that `copy` would decode; valid until the next.
-    var jpeg: UnsafeRawBufferPointer? { header == nil ? nil : packet.map(Self.bytes) }
+    package var jpeg: UnsafeRawBufferPointer? { header == nil ? nil : packet.map(Self.bytes) }
 
-    private func rewind() throws(CaptureError) {
+    private func rewind() throws(MediaError) {
         guard hasFrames else {
-            throw CaptureError(.unreadable, "avcodec_receive_frame", path, detail: "no frame in it")
+            throw MediaError(.unreadable, "avcodec_receive_frame", path, detail: "no frame in it")
         }
         hasFrames = false
         avcodec_flush_buffers(codec)
@@ -261,7 +240,9 @@ package final class MovieReader {
         guard result < 0 else { return }
         // Streams without timestamps are sought by position.
         let again = avformat_seek_file(container, -1, 0, 0, 0, AVSEEK_FLAG_BYTE)
-        guard again >= 0 else { throw Self.failure("avformat_seek_file", path, again) }
+        guard again >= 0 else {
+            throw MediaError.libav("avformat_seek_file", path, again, .unreadable)
+        }
     }
 
     /// The layout and colour space of the current frame.
@@ -304,7 +285,7 @@ package final class MovieReader {
     package func copy(
         into buffer: FrameBuffer,
         _ layout: FrameLayout
-    ) throws(CaptureError) -> Bool {
+    ) throws(MediaError) -> Bool {
         guard let picture, let packet else { return false }
         if let header, let jpegDecoder {
             let isWhole: Void? = try? jpegDecoder.decode(
@@ -343,7 +324,7 @@ package final class MovieReader {
         from source: AVPixelFormat,
         into buffer: FrameBuffer,
         _ layout: FrameLayout
-    ) throws(CaptureError) {
+    ) throws(MediaError) {
         scaler = cav_scaler_get(
             scaler,
             picture.pointee.width,
@@ -353,7 +334,7 @@ package final class MovieReader {
             true
         )
         guard let scaler else {
-            throw CaptureError(
+            throw MediaError(
                 .unsupported,
                 "sws_getContext",
                 path,

@@ -91,7 +91,7 @@ package struct Packet: Sendable {
     }
 
     /// Calls `body` with the bytes, which are valid until it returns, and returns its result.
-    func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         switch content {
         case .bytes(let bytes): bytes.withUnsafeBytes(body)
         case .pooled(let buffer, let count):

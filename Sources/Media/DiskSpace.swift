@@ -16,7 +16,7 @@ package struct DiskSpace: Hashable, Sendable {
     /// Reads the room of the file system at `path` with statvfs(3).
     ///
     /// - Throws: `notFound`, `denied` or `system`.
-    package init(at path: String) throws(RecordingError) {
+    package init(at path: String) throws(MediaError) {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw .last("statvfs", path) }
         self.init(status)

@@ -31,15 +31,15 @@ package final class SoundEncoder {
     /// first of them taken at `start`. It is Opus if available, otherwise FLAC.
     ///
     /// - Throws: `unsupported` without either, `system` when out of memory.
-    package init(rate: Int, channels: Int, start: Timestamp) throws(RecordingError) {
+    package init(rate: Int, channels: Int, start: Timestamp) throws(MediaError) {
         try loadLibraries()
         self.rate = rate
         self.channels = channels
         self.start = start
-        var reason = RecordingError(.unsupported, "avcodec_find_encoder_by_name")
+        var reason = MediaError(.unsupported, "avcodec_find_encoder_by_name")
         var opened: (Track.Codec, UnsafeMutablePointer<AVCodecContext>)?
         for (kind, name) in [(Track.Codec.opus, "libopus"), (.flac, "flac")] {
-            do throws(RecordingError) {
+            do throws(MediaError) {
                 opened = (kind, try Self.open(name, rate, channels))
                 break
             } catch { reason = error }
@@ -60,7 +60,7 @@ package final class SoundEncoder {
         packet = av_packet_alloc()
         frame = av_frame_alloc()
         guard let frame, packet != nil else {
-            throw RecordingError(.system, "av_frame_alloc", errno: ENOMEM)
+            throw MediaError(.system, "av_frame_alloc", errno: ENOMEM)
         }
         frame.pointee.format = context.pointee.sample_fmt.rawValue
         frame.pointee.nb_samples = context.pointee.frame_size
@@ -82,10 +82,10 @@ package final class SoundEncoder {
         _ name: String,
         _ rate: Int,
         _ channels: Int
-    ) throws(RecordingError) -> UnsafeMutablePointer<AVCodecContext> {
+    ) throws(MediaError) -> UnsafeMutablePointer<AVCodecContext> {
         guard let encoder = avcodec_find_encoder_by_name(name),
             let context = avcodec_alloc_context3(encoder)
-        else { throw RecordingError(.unsupported, "avcodec_find_encoder_by_name", name) }
+        else { throw MediaError(.unsupported, "avcodec_find_encoder_by_name", name) }
         context.pointee.sample_rate = CInt(rate)
         av_channel_layout_default(&context.pointee.ch_layout, CInt(channels))
         context.pointee.sample_fmt = name == "flac" ? AV_SAMPLE_FMT_S16 : AV_SAMPLE_FMT_FLT
@@ -101,7 +101,7 @@ package final class SoundEncoder {
         return context
     }
 
-    private func makeResampler(_ format: AVSampleFormat) throws(RecordingError) {
+    private func makeResampler(_ format: AVSampleFormat) throws(MediaError) {
         var layout = AVChannelLayout()
         av_channel_layout_default(&layout, CInt(channels))
         let from = AV_SAMPLE_FMT_FLT
@@ -129,7 +129,7 @@ package final class SoundEncoder {
     package func encode(
         _ samples: UnsafeBufferPointer<Float>,
         at time: Timestamp
-    ) throws(RecordingError) -> [Packet] {
+    ) throws(MediaError) -> [Packet] {
         guard let resampler, let base = samples.baseAddress, samples.count >= channels else {
             return []
         }
@@ -157,7 +157,7 @@ package final class SoundEncoder {
     /// Returns the remaining packets. The encoder takes no more samples.
     ///
     /// - Throws: As `encode`.
-    package func finish() throws(RecordingError) -> [Packet] {
+    package func finish() throws(MediaError) -> [Packet] {
         guard let codec, let frame, let resampler else { return [] }
         var packets = try fill { cav_resampler_convert(resampler, $0, $1, nil, 0) }
         if filled > 0 {
@@ -173,7 +173,7 @@ package final class SoundEncoder {
     /// Encodes the output of `convert` until it returns less than there is room for.
     private func fill(
         _ convert: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, CInt) -> CInt
-    ) throws(RecordingError) -> [Packet] {
+    ) throws(MediaError) -> [Packet] {
         guard let codec, let frame else { return [] }
         let size = codec.pointee.sample_fmt == AV_SAMPLE_FMT_S16 ? 2 : 4
         var packets: [Packet] = []
@@ -195,7 +195,7 @@ package final class SoundEncoder {
         }
     }
 
-    private func packets(after result: CInt) throws(RecordingError) -> [Packet] {
+    private func packets(after result: CInt) throws(MediaError) -> [Packet] {
         guard result >= 0 else { throw .libav("avcodec_send_frame", track.codec.rawValue, result) }
         var packets: [Packet] = []
         while avcodec_receive_packet(codec, packet) >= 0 {

@@ -1,9 +1,9 @@
 import CAV
 import Glibc
-import Platform
+package import Platform
 
-/// A failure to record.
-package struct RecordingError: Error, Hashable, CustomStringConvertible {
+/// A failure to read, write or encode a movie.
+package struct MediaError: Error, Hashable, CustomStringConvertible {
     /// The kind of failure, by its remedy.
     package enum Code: String, Hashable, Sendable {
         /// The disk, or the user's quota, is full.
@@ -47,25 +47,35 @@ package struct RecordingError: Error, Hashable, CustomStringConvertible {
     }
 
     /// Returns the error of the last system call on this thread.
-    static func last(_ operation: String, _ subject: String) -> RecordingError {
-        RecordingError(Code(errno: Glibc.errno), operation, subject, errno: Glibc.errno)
+    package static func last(_ operation: String, _ subject: String) -> MediaError {
+        MediaError(Code(errno: Glibc.errno), operation, subject, errno: Glibc.errno)
     }
 
     /// Returns the error of a libav call that returned `result`. An errno that has a code of its
-    /// own takes precedence over `code`.
+    /// own, or ENOMEM, takes precedence over `code`.
     static func libav(
         _ operation: String,
         _ subject: String,
         _ result: CInt,
         _ code: Code = .system
-    ) -> RecordingError {
+    ) -> MediaError {
         var text = [CChar](repeating: 0, count: 128)
         av_strerror(result, &text, text.count)
         let reason = text.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         let known = Code(errno: -result)
-        return known == .system
-            ? RecordingError(code, operation, subject, detail: reason)
-            : RecordingError(known, operation, subject, errno: -result)
+        return known == .system && -result != ENOMEM
+            ? MediaError(code, operation, subject, detail: reason)
+            : MediaError(known, operation, subject, errno: -result)
+    }
+
+    /// Creates the error of a failed system call.
+    package init(_ error: SystemError) {
+        self.init(
+            Code(errno: error.errno),
+            error.operation,
+            error.subject,
+            errno: error.errno
+        )
     }
 
     /// The error in one line: "write /home/…/back.mkv: No space left on device".
@@ -74,9 +84,9 @@ package struct RecordingError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-extension RecordingError.Code {
+extension MediaError.Code {
     /// Returns the code for `errno`.
-    init(errno: CInt) {
+    package init(errno: CInt) {
         self =
             switch errno {
             case ENOSPC, EDQUOT, EFBIG: .noSpace
@@ -90,9 +100,9 @@ extension RecordingError.Code {
 /// Loads libav and silences its log.
 ///
 /// - Throws: `unsupported` without libav.
-func loadLibraries() throws(RecordingError) {
+func loadLibraries() throws(MediaError) {
     guard cav_load() else {
-        throw RecordingError(
+        throw MediaError(
             .unsupported,
             "dlopen",
             detail: "FFmpeg's libraries are not there"

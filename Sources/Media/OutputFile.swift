@@ -21,7 +21,7 @@ final class OutputFile {
     /// Creates `path`, which must not exist, with the access rights `mode`, less the umask.
     ///
     /// - Throws: `noSpace`, `denied`, `notFound` or `system`.
-    init(creating path: String, mode: UInt32) throws(RecordingError) {
+    init(creating path: String, mode: UInt32) throws(MediaError) {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let number = open(path, flags, mode)
         guard number >= 0 else { throw .last("open", path) }
@@ -46,7 +46,7 @@ final class OutputFile {
             }
         )
         guard memory != nil, io != nil else {
-            throw RecordingError(.system, "avio_alloc_context", path, errno: ENOMEM)
+            throw MediaError(.system, "avio_alloc_context", path, errno: ENOMEM)
         }
     }
 
@@ -116,7 +116,7 @@ final class OutputFile {
     /// Writes all buffered bytes to the file.
     ///
     /// - Throws: `noSpace`, `denied` or `system`.
-    func flush() throws(RecordingError) {
+    func flush() throws(MediaError) {
         avio_flush(io)
         guard failure == 0 else { throw error("write") }
         var status = stat()
@@ -126,7 +126,7 @@ final class OutputFile {
     /// Writes all bytes to the disk, safe from a power cut. Waits for the disk.
     ///
     /// - Throws: As `flush()`.
-    func sync() throws(RecordingError) {
+    func sync() throws(MediaError) {
         try flush()
         // fdatasync(2) fails with EINVAL for files that cannot be synchronised, such as pipes.
         guard fdatasync(file.number) == 0 || errno == EINVAL else { throw .last("fdatasync", path) }
@@ -148,8 +148,8 @@ final class OutputFile {
 
     /// Returns the error of a libavformat call that writes here: the failed write, if any, or
     /// `result`.
-    func error(_ operation: String, _ result: CInt = 0) -> RecordingError {
+    func error(_ operation: String, _ result: CInt = 0) -> MediaError {
         guard failure != 0 else { return .libav(operation, path, result) }
-        return RecordingError(.init(errno: failure), "write", path, errno: failure)
+        return MediaError(.init(errno: failure), "write", path, errno: failure)
     }
 }

@@ -12,7 +12,7 @@ package enum Remux {
     ///
     /// - Throws: `notFound`, `unreadable`, `noSpace`, `denied`, `system`, or `unsupported` without
     ///   libav.
-    package static func repair(_ path: String) throws(RecordingError) -> Double {
+    package static func repair(_ path: String) throws(MediaError) -> Double {
         // Removes half an MP4 file that a crash may have left.
         unlink(passingPath(for: mp4Path(for: path)))
         let seconds = try rewrite(path, to: path, as: "matroska") { rename($0, $1) }
@@ -34,10 +34,10 @@ package enum Remux {
     ///
     /// - Throws: As `repair`; `system` with EEXIST if the MP4 file exists, and `unreadable` without
     ///   a packet. The Matroska file then stays.
-    package static func makeMP4(of path: String) throws(RecordingError) -> String {
+    package static func makeMP4(of path: String) throws(MediaError) -> String {
         let new = mp4Path(for: path)
         guard access(new, F_OK) != 0 else {
-            throw RecordingError(.system, "rename", new, errno: EEXIST)
+            throw MediaError(.system, "rename", new, errno: EEXIST)
         }
         let seconds = try rewrite(path, to: new, as: "mp4") { passing, new in
             // Another program may have created the file meanwhile.
@@ -49,7 +49,7 @@ package enum Remux {
             return 0
         }
         guard seconds > 0 else {
-            throw RecordingError(.unreadable, "av_read_frame", path, detail: "nothing is in it")
+            throw MediaError(.unreadable, "av_read_frame", path, detail: "nothing is in it")
         }
         unlink(path)
         return new
@@ -75,7 +75,7 @@ package enum Remux {
         to new: String,
         as format: String,
         _ place: (String, String) -> CInt
-    ) throws(RecordingError) -> Double {
+    ) throws(MediaError) -> Double {
         try loadLibraries()
         var input = try open(path)
         defer { avformat_close_input(&input) }
@@ -84,14 +84,14 @@ package enum Remux {
         // A crash may have left one.
         unlink(passing)
         let output = try OutputFile(creating: passing, mode: 0o666)
-        do throws(RecordingError) {
+        do throws(MediaError) {
             let seconds = try copy(input, to: output, as: format)
             guard seconds > 0 else {
                 unlink(passing)
                 return 0
             }
             try output.sync()
-            guard place(passing, new) == 0 else { throw RecordingError.last("rename", new) }
+            guard place(passing, new) == 0 else { throw MediaError.last("rename", new) }
             return seconds
         } catch {
             unlink(passing)
@@ -103,7 +103,7 @@ package enum Remux {
     /// packet.
     private static func open(
         _ path: String
-    ) throws(RecordingError) -> UnsafeMutablePointer<AVFormatContext>? {
+    ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext>? {
         var input: UnsafeMutablePointer<AVFormatContext>?
         var options: OpaquePointer?
         av_dict_set(&options, "protocol_whitelist", "file", 0)
@@ -125,7 +125,7 @@ package enum Remux {
         _ input: UnsafeMutablePointer<AVFormatContext>,
         to file: OutputFile,
         as format: String
-    ) throws(RecordingError) -> Double {
+    ) throws(MediaError) -> Double {
         var made: UnsafeMutablePointer<AVFormatContext>?
         let result = avformat_alloc_output_context2(&made, nil, format, nil)
         guard result >= 0, let output = made else {
@@ -191,8 +191,8 @@ package enum Remux {
         like from: UnsafeMutablePointer<AVStream>,
         to output: UnsafeMutablePointer<AVFormatContext>,
         _ isMatroska: Bool
-    ) throws(RecordingError) {
-        let failure = RecordingError(.system, "avformat_new_stream", errno: ENOMEM)
+    ) throws(MediaError) {
+        let failure = MediaError(.system, "avformat_new_stream", errno: ENOMEM)
         guard let to = avformat_new_stream(output, nil) else { throw failure }
         let copied = avcodec_parameters_copy(to.pointee.codecpar, from.pointee.codecpar)
         guard copied >= 0 else { throw .libav("avcodec_parameters_copy", "", copied) }

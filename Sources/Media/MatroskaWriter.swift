@@ -33,7 +33,7 @@ package final class MatroskaWriter {
         start: Timestamp,
         tags: [String: String] = [:],
         mode: UInt32 = 0o666
-    ) throws(RecordingError) {
+    ) throws(MediaError) {
         precondition(!tracks.isEmpty, "a file without a track")
         try loadLibraries()
         self.path = path
@@ -47,7 +47,7 @@ package final class MatroskaWriter {
             unlink(path)
             throw output.error("avformat_alloc_output_context2", result)
         }
-        do throws(RecordingError) {
+        do throws(MediaError) {
             context.pointee.pb = output.io
             // Timestamps are kept as they are: sound may begin a moment before the first picture.
             context.pointee.avoid_negative_ts = AVFMT_AVOID_NEG_TS_DISABLED
@@ -55,7 +55,7 @@ package final class MatroskaWriter {
             for track in tracks { try track.add(to: context) }
             packet = av_packet_alloc()
             guard packet != nil else {
-                throw RecordingError(.system, "av_packet_alloc", errno: ENOMEM)
+                throw MediaError(.system, "av_packet_alloc", errno: ENOMEM)
             }
             var options: OpaquePointer?
             av_dict_set(&options, "cluster_time_limit", "1000", 0)
@@ -87,7 +87,7 @@ package final class MatroskaWriter {
     /// the resolution of timestamps. Does nothing after `finish()` or a failure.
     ///
     /// - Throws: As `flush()`.
-    package func write(_ packet: Packet, track: Int) throws(RecordingError) {
+    package func write(_ packet: Packet, track: Int) throws(MediaError) {
         guard isOpen, let context, let out = self.packet,
             let stream = context.pointee.streams[track]
         else { return }
@@ -118,10 +118,10 @@ package final class MatroskaWriter {
     ///
     /// - Throws: `noSpace`, `denied` or `system`. The file then ends at the last flush and takes no
     ///   more packets.
-    package func flush(durably: Bool = true) throws(RecordingError) {
+    package func flush(durably: Bool = true) throws(MediaError) {
         guard isOpen, let context else { return }
         try check("av_write_frame", av_write_frame(context, nil))
-        do throws(RecordingError) {
+        do throws(MediaError) {
             if durably { try output.sync() } else { try output.flush() }
         } catch {
             abandon()
@@ -132,12 +132,12 @@ package final class MatroskaWriter {
     /// Finishes the file: adds its duration and an index, and waits until it is on the disk.
     ///
     /// - Throws: As `flush()`.
-    package func finish() throws(RecordingError) {
+    package func finish() throws(MediaError) {
         guard isOpen, let context else { return }
         output.isHeader = true
         let result = av_write_trailer(context)
         try check("av_write_trailer", result)
-        do throws(RecordingError) {
+        do throws(MediaError) {
             try output.sync()
         } catch {
             abandon()
@@ -147,12 +147,12 @@ package final class MatroskaWriter {
     }
 
     /// The room where the file is now, even if it was moved; `nil` if the system call fails.
-    var space: DiskSpace? { output.space }
+    package var space: DiskSpace? { output.space }
 
     /// The length of the file in bytes, or 0 if the system call fails.
-    var byteCount: Int64 { output.byteCount }
+    package var byteCount: Int64 { output.byteCount }
 
-    private func check(_ operation: String, _ result: CInt) throws(RecordingError) {
+    private func check(_ operation: String, _ result: CInt) throws(MediaError) {
         guard result < 0 || output.failure != 0 else { return }
         abandon()
         throw output.error(operation, result)
@@ -168,8 +168,8 @@ extension Track {
     /// Adds the track to `context` as its next stream.
     fileprivate func add(
         to context: UnsafeMutablePointer<AVFormatContext>
-    ) throws(RecordingError) {
-        let failure = RecordingError(.system, "avformat_new_stream", errno: ENOMEM)
+    ) throws(MediaError) {
+        let failure = MediaError(.system, "avformat_new_stream", errno: ENOMEM)
         guard let stream = avformat_new_stream(context, nil),
             let parameters = stream.pointee.codecpar
         else { throw failure }
@@ -220,7 +220,7 @@ extension Track {
 extension UnsafeMutablePointer<AVStream> {
     /// Makes players turn the picture by `degrees` clockwise, with the Matroska element and with
     /// the tag that older players read.
-    func turn(by degrees: Int, _ failure: RecordingError) throws(RecordingError) {
+    func turn(by degrees: Int, _ failure: MediaError) throws(MediaError) {
         av_dict_set(&pointee.metadata, "rotate", "\(degrees)", 0)
         let size = MemoryLayout<AVSphericalMapping>.size
         guard let data = cav_add_side_data(self, AV_PKT_DATA_SPHERICAL, size) else {
