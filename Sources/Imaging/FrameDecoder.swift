@@ -24,6 +24,8 @@ package final class FrameDecoder {
     private var capacity = 0
     /// The size of the first whole picture.
     private var size: Size?
+    /// The number of pictures that were whole in spite of noise in their files.
+    package private(set) var noisyCount: UInt64 = 0
     /// The newest JPEG, and the scale it was decoded at last; `nil` if it was not decoded.
     private var newest: (jpeg: JPEGFrame, header: JPEGDecoder.Header, scale: JPEGScale?)?
 
@@ -60,7 +62,8 @@ package final class FrameDecoder {
             newest = (jpeg, header, nil)
             return .unseen
         }
-        guard let frame = decode(jpeg, header, scale) else { return .damaged }
+        guard let (frame, isNoisy) = decode(jpeg, header, scale) else { return .damaged }
+        if isNoisy { noisyCount += 1 }
         size = header.size
         newest = (jpeg, header, scale)
         return .frame(frame)
@@ -75,14 +78,14 @@ package final class FrameDecoder {
         else { return nil }
         // Tried only once, since a damaged picture stays damaged.
         newest?.scale = scale
-        return decode(jpeg, header, scale)
+        return decode(jpeg, header, scale)?.frame
     }
 
     private func decode(
         _ jpeg: JPEGFrame,
         _ header: JPEGDecoder.Header,
         _ scale: JPEGScale
-    ) -> Frame? {
+    ) -> (frame: Frame, isNoisy: Bool)? {
         // Each scale fits in the memory of a whole picture, of which unused pages are never
         // allocated.
         let whole = header.layout(at: .full).byteCount
@@ -92,15 +95,15 @@ package final class FrameDecoder {
         }
         let layout = header.layout(at: scale)
         guard let buffer = pool?.draw(),
-            (try? decoder.decode(
+            let isNoisy = try? decoder.decode(
                 jpeg.bytes,
                 header: header,
                 scale: scale,
                 into: buffer,
                 layout: layout
-            )) != nil
+            )
         else { return nil }
-        return Frame(
+        let frame = Frame(
             buffer: buffer,
             layout: layout,
             color: .jpeg,
@@ -109,5 +112,6 @@ package final class FrameDecoder {
             pictureSize: header.size,
             reduction: scale.rawValue
         )
+        return (frame, isNoisy)
     }
 }

@@ -124,15 +124,19 @@ package final class JPEGDecoder {
     /// `layout` must be `header.layout(at: scale)`, and the buffer at least as long. Allocates only
     /// for the first, for one that needs more memory than all before, and for progressive ones.
     ///
+    /// Returns `true` if the file has noise that leaves the picture whole: a few stray bytes before a
+    /// restart marker, any before the end marker, or no end marker. Some cameras write every frame
+    /// like that.
+    ///
     /// - Throws: `damaged` for anything less than a whole picture, after which the buffer's content
     ///   is worthless; and the errors of `header(of:)`.
-    package func decode(
+    @discardableResult package func decode(
         _ bytes: UnsafeRawBufferPointer,
         header: Header,
         scale: JPEGScale = .full,
         into buffer: FrameBuffer,
         layout: FrameLayout
-    ) throws(JPEGError) {
+    ) throws(JPEGError) -> Bool {
         precondition(layout == header.layout(at: scale))
         // A header that was only just read need not be read again.
         if read?.bytes.baseAddress != bytes.baseAddress || read?.bytes.count != bytes.count {
@@ -152,7 +156,8 @@ package final class JPEGDecoder {
         let result = span.withUnsafeMutableBufferPointer {
             cjpeg_decode(decoder, CInt(scale.rawValue), $0.baseAddress)
         }
-        guard result == 0 else { throw failure }
+        guard result >= 0 else { throw failure }
+        return result > 0
     }
 
     /// The last fault.

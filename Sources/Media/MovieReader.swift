@@ -288,13 +288,13 @@ package final class MovieReader {
     ) throws(MediaError) -> Bool {
         guard let picture, let packet else { return false }
         if let header, let jpegDecoder {
-            let isWhole: Void? = try? jpegDecoder.decode(
+            let isNoisy = try? jpegDecoder.decode(
                 Self.bytes(packet),
                 header: header,
                 into: buffer,
                 layout: layout
             )
-            return isWhole != nil
+            return isNoisy != nil
         }
         let source = AVPixelFormat(picture.pointee.format)
         guard planarFormat(source) == nil else {

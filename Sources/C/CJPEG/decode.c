@@ -23,6 +23,8 @@ struct cjpeg_decoder {
     jmp_buf fault;
     char message[JMSG_LENGTH_MAX];
     int is_made;
+    // The picture that was read last is whole, but not as the standard has it.
+    int is_noisy;
     struct chunk *chunks, *current;
     // The library's own functions, for memory that lives longer.
     struct jpeg_memory_mgr own;
@@ -98,13 +100,34 @@ static void fail(j_common_ptr library)
     longjmp(decoder->fault, 1);
 }
 
+// The most stray bytes before a restart marker that count as noise: cameras that leave some leave
+// one to nine, and a fault in the data, from which the decoder finds back, hundreds.
+enum { STRAY = 16 };
+
+// Tells whether every pixel is there in spite of the library's warning. Data that is missing always
+// brings another one (JWRN_HIT_MARKER).
+static int is_noise(const struct jpeg_error_mgr *errors, const struct jpeg_decompress_struct *library)
+{
+    switch (errors->msg_code) {
+    case JWRN_EXTRANEOUS_DATA: {
+        int count = errors->msg_parm.i[0], marker = errors->msg_parm.i[1];
+        return marker == JPEG_EOI || (marker >= JPEG_RST0 && marker <= JPEG_RST0 + 7 && count <= STRAY);
+    }
+    // There is no end marker. A progressive picture may then lack whole scans.
+    case JWRN_JPEG_EOF: return !library->progressive_mode;
+    // Metadata.
+    case JWRN_ADOBE_XFORM:
+    case JWRN_BOGUS_ICC: return 1;
+    default: return 0;
+    }
+}
+
 static void warn(j_common_ptr library, int level)
 {
     if (level >= 0) return;
-    struct jpeg_error_mgr *errors = library->err;
-    // Some cameras leave stray bytes before the end marker in every frame. They are harmless.
-    if (errors->msg_code == JWRN_EXTRANEOUS_DATA && errors->msg_parm.i[1] == 0xd9) return;
-    fail(library);
+    struct cjpeg_decoder *decoder = decoder_of(library);
+    if (!is_noise(&decoder->errors, &decoder->library)) fail(library);
+    decoder->is_noisy = 1;
 }
 
 // A progressive picture may have any number of scans, each of which costs as much as a picture.
@@ -175,6 +198,7 @@ int cjpeg_read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, size_
                       struct cjpeg_header *header)
 {
     decoder->message[0] = 0;
+    decoder->is_noisy = 0;
     if (!decoder->is_made && make(decoder)) return -1;
     j_decompress_ptr library = &decoder->library;
     if (setjmp(decoder->fault)) {
@@ -245,5 +269,5 @@ int cjpeg_decode(struct cjpeg_decoder *decoder, int denominator, const struct cj
         }
     }
     jpeg_finish_decompress(library);
-    return 0;
+    return decoder->is_noisy;
 }
