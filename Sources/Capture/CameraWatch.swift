@@ -7,17 +7,10 @@ import Synchronization
 ///
 /// Works on a thread of its own, named `cameras`, since devices are slow to answer.
 package final class CameraWatch: Sendable {
-    private struct Commands {
-        var looks = false
-        var isOver = false
-    }
-
-    private let commands = Mutex(Commands())
     private let known = Mutex<[CameraDevice]?>(nil)
-    private let bell: Bell
     private let listed: Bell
     private let report: @Sendable ([CameraDevice]) -> Void
-    private let thread = Mutex<Thread?>(nil)
+    private let worker: LoopWorker<Listing>
 
     /// Starts looking for cameras. `report` receives them on the watch's thread, once they are
     /// known and after each change.
@@ -26,13 +19,10 @@ package final class CameraWatch: Sendable {
     package init(
         report: @escaping @Sendable ([CameraDevice]) -> Void
     ) throws(SystemError) {
-        bell = try Bell()
         listed = try Bell()
         self.report = report
-        // Unsafe: created here so that errors can be thrown, then used by the new thread alone.
-        nonisolated(unsafe) let worker = try Worker(of: self)
-        let started = try Thread(name: "cameras") { worker.run() }
-        thread.withLock { $0 = started }
+        worker = try LoopWorker(name: "cameras")
+        try worker.start(first: { $0.list(reportsAll: true) }) { loop in Listing(of: self, loop) }
     }
 
     /// Returns the known cameras. Waits for the first list until `deadline`.
@@ -42,62 +32,37 @@ package final class CameraWatch: Sendable {
     }
 
     /// Looks again if udev does not run and so reports nothing; reports any change.
-    package func look() {
-        commands.withLock { $0.looks = true }
-        bell.ring()
-    }
+    package func look() { worker.post { $0.look() } }
 
-    /// Tells the thread to end. Does not wait for it.
-    package func end() {
-        commands.withLock { $0.isOver = true }
-        bell.ring()
-    }
+    /// Makes the thread end. Does not wait for it.
+    package func end() { worker.end() }
 
     /// Waits for the thread to end, at most until `deadline`. Returns `true` if it has ended. Call
     /// after `end()`.
-    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
+    package func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
 
     /// The state of the thread. Bound to it.
-    private final class Worker {
+    private final class Listing {
         private let shared: CameraWatch
-        private let loop: EventLoop
         private let directory: CameraDirectory
         private var monitor: DeviceMonitor?
 
-        init(of shared: CameraWatch) throws(SystemError) {
+        init(of shared: CameraWatch, _ loop: EventLoop) {
             self.shared = shared
-            loop = try EventLoop()
-            let late = shared.bell
-            directory = CameraDirectory { late.ring() }
+            let worker = shared.worker
+            // A slow device has answered.
+            directory = CameraDirectory { worker.post { $0.list(reportsAll: false) } }
             // Before the first look, so that no change in between is missed.
             monitor = DeviceMonitor(loop: loop) { [unowned self] in list(reportsAll: true) }
-            try loop.watch(shared.bell.descriptor, for: .readable) { [unowned self] _ in
-                runCommands()
-            }
         }
 
-        func run() {
-            list(reportsAll: true)
-            loop.run()
-        }
-
-        private func runCommands() {
-            shared.bell.silence()
-            let commands = shared.commands.withLock { commands in
-                defer { commands.looks = false }
-                return commands
-            }
-            if commands.isOver {
-                loop.stop()
-            } else if !commands.looks || monitor == nil {
-                // A ring without a command means that a slow device has answered.
-                list(reportsAll: false)
-            }
+        func look() {
+            if monitor == nil { list(reportsAll: false) }
         }
 
         /// Lists the cameras. A change that udev reports, such as a permission, may show in no
         /// list, so `reportsAll` reports it anyway.
-        private func list(reportsAll: Bool) {
+        func list(reportsAll: Bool) {
             let cameras = directory.cameras()
             let before = shared.known.withLock { known in
                 defer { known = cameras }

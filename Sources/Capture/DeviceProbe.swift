@@ -73,14 +73,15 @@ private final class NodeProbe: Sendable {
         var isMissed = false
     }
     private let course = Mutex(Course())
-    private let thread = Mutex<Thread?>(nil)
+    private let worker: Worker
 
     init(
         _ path: String,
         _ ask: @escaping @Sendable (String) throws(CaptureError) -> CameraDirectory.Answer,
         _ onAnswer: @escaping @Sendable () -> Void
     ) throws(SystemError) {
-        let started = try Thread(name: "ask") { [self] in
+        worker = try Worker(name: "ask")
+        try worker.start { [self] in
             let reply = DeviceProbe.Reply { () throws(CaptureError) in try ask(path) }
             let isMissed = course.withLock { course in
                 course.reply = reply
@@ -88,16 +89,15 @@ private final class NodeProbe: Sendable {
             }
             if isMissed { onAnswer() }
         }
-        thread.withLock { $0 = started }
     }
 
     /// A running thread goes on by itself.
-    deinit { thread.withLock { $0?.detach() } }
+    deinit { worker.leave() }
 
     /// Returns the reply, or `nil` if there is none. Waits until `deadline` the first time only.
     func reply(until deadline: Timestamp) -> DeviceProbe.Reply? {
         let wasMissed = course.withLock { $0.isMissed }
-        _ = hasEnded(by: wasMissed ? .zero : deadline)
+        _ = worker.join(until: wasMissed ? .zero : deadline)
         return course.withLock { course in
             course.isMissed = course.reply == nil
             return course.reply
@@ -105,14 +105,5 @@ private final class NodeProbe: Sendable {
     }
 
     /// `true` once its thread has ended.
-    var isOver: Bool { hasEnded(by: .zero) }
-
-    private func hasEnded(by deadline: Timestamp) -> Bool {
-        thread.withLock { thread in
-            guard let running = thread else { return true }
-            guard running.join(until: deadline) else { return false }
-            thread = nil
-            return true
-        }
-    }
+    var isOver: Bool { worker.join(until: .zero) }
 }

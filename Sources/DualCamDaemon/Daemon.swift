@@ -719,18 +719,3 @@ extension PipeWireNode.Settings {
         )
     }
 }
-
-/// A tap that passes every frame on to several others.
-private final class FrameTaps: FrameTap {
-    private let taps: [any FrameTap]
-
-    init(_ taps: [any FrameTap]) { self.taps = taps }
-
-    func take(copying frame: Frame) { for tap in taps { tap.take(copying: frame) } }
-    func take(_ frame: Frame) { for tap in taps { tap.take(frame) } }
-    func take(jpeg bytes: UnsafeRawBufferPointer, at time: Timestamp) {
-        for tap in taps { tap.take(jpeg: bytes, at: time) }
-    }
-    func drop() { for tap in taps { tap.drop() } }
-    func discontinue(at time: Timestamp) { for tap in taps { tap.discontinue(at: time) } }
-}

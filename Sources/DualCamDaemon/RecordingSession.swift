@@ -7,7 +7,6 @@ import Media
 import Platform
 import Recording
 
-extension Recorder: FrameTap {}
 
 /// The pictures to record, and the format.
 struct RecordingRequest {

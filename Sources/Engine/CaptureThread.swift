@@ -35,7 +35,6 @@ package final class CaptureThread: Sendable {
         var request: CaptureRequest
         /// `true` if the slot's frame is to be forgotten first, even if a camera is wanted again.
         var forgetsPicture = false
-        var isOver = false
         /// The number of the newest change, by which the thread notices it.
         var number = 0
         /// The number of the newest change that an open camera does not meet.
@@ -48,10 +47,9 @@ package final class CaptureThread: Sendable {
     }
 
     private let target: Mutex<CaptureTarget>
-    private let bell: Bell
     private let slot: FrameSlot
     private let report: @Sendable (Report, String) -> Void
-    private let thread = Mutex<Thread?>(nil)
+    private let worker: Worker
 
     /// The delay before a camera that failed is tried again, in seconds: at first, and at most.
     ///
@@ -80,7 +78,7 @@ package final class CaptureThread: Sendable {
         slot: FrameSlot,
         report: @escaping @Sendable (Report, String) -> Void
     ) throws(SystemError) {
-        bell = try Bell()
+        worker = try Worker(name: "capture-\(role.rawValue)\(pipeline.suffix)")
         target = Mutex(
             CaptureTarget(
                 source: nil,
@@ -89,11 +87,8 @@ package final class CaptureThread: Sendable {
         )
         self.slot = slot
         self.report = report
-        slot.attach(bell)
-        let started = try Thread(name: "capture-\(role.rawValue)\(pipeline.suffix)") { [self] in
-            run()
-        }
-        thread.withLock { $0 = started }
+        slot.attach(worker.bell)
+        try worker.start { [self] in run() }
     }
 
     /// Requests that `source` be open from now on. Another one that is open is closed first.
@@ -103,7 +98,7 @@ package final class CaptureThread: Sendable {
             $0.request = request
             $0.change()
         }
-        bell.ring()
+        worker.wake()
     }
 
     /// Changes the request for the open camera, which is reopened only if it would deliver
@@ -113,7 +108,7 @@ package final class CaptureThread: Sendable {
             $0.request = request
             $0.number += 1
         }
-        bell.ring()
+        worker.wake()
     }
 
     /// Requests that no camera be open. The last picture is forgotten unless `keepingPicture`.
@@ -123,21 +118,20 @@ package final class CaptureThread: Sendable {
             $0.forgetsPicture = $0.forgetsPicture || !keepingPicture
             $0.change()
         }
-        bell.ring()
+        worker.wake()
     }
 
     /// Tries a camera that failed again now, since it may be back.
-    package func retry() { bell.ring() }
+    package func retry() { worker.wake() }
 
     /// Makes the thread close the camera and end. Does not wait for it.
     package func end() {
         target.withLock {
             $0.source = nil
             $0.forgetsPicture = true
-            $0.isOver = true
             $0.change()
         }
-        bell.ring()
+        worker.end()
     }
 
     /// Waits for the thread to end, at most until `deadline`, and returns `true` if it has. Call
@@ -145,7 +139,7 @@ package final class CaptureThread: Sendable {
     ///
     /// A thread whose device does not answer cannot be ended: a call to a driver can take 5 s and
     /// more.
-    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
+    package func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
 
     // MARK: On the thread
 
@@ -163,14 +157,14 @@ package final class CaptureThread: Sendable {
             if wanted.forgetsPicture { slot.clear() }
             guard let source = wanted.source else {
                 if isNew { report(.closed, "") }
-                if wanted.isOver { return }
-                bell.wait(until: nil)
+                if worker.isEnding { return }
+                worker.bell.wait(until: nil)
                 continue
             }
             report(.opening, source.identity)
             let start = MonotonicClock.now
             do throws(CaptureError) {
-                let stream = try source.open(wanted.request, bell: bell)
+                let stream = try source.open(wanted.request, bell: worker.bell)
                 defer { slot.discontinue() }
                 try deliver(stream, of: source.identity, wanted.request, openedAt: start, &seen)
                 continue
@@ -185,7 +179,7 @@ package final class CaptureThread: Sendable {
             }
             // A camera that had worked for a while gets the short delay again.
             if (MonotonicClock.now - start).seconds > 5 { delay = Self.retryDelay.lowerBound }
-            bell.wait(until: MonotonicClock.now + Timestamp(seconds: delay))
+            worker.bell.wait(until: MonotonicClock.now + Timestamp(seconds: delay))
             delay = min(2 * delay, Self.retryDelay.upperBound)
         }
     }
@@ -283,7 +277,7 @@ package final class CaptureThread: Sendable {
         _ decoder: FrameDecoder,
         until deadline: Timestamp
     ) throws(CaptureError) -> Taken {
-        switch try stream.next(until: deadline, bell: bell) {
+        switch try stream.next(until: deadline, bell: worker.bell) {
         case .frame(let frame):
             return .picture(frame.sequence, frame, nil, decoding: stream.decoding)
         case .jpeg(let jpeg):

@@ -1,5 +1,5 @@
 package import DualCamCore
-import Frames
+package import Frames
 package import PipeWire
 package import Platform
 import Synchronization
@@ -40,17 +40,6 @@ package final class CompositeThread: Sendable {
         case withdrawn
     }
 
-    /// A request of another thread.
-    enum Command: Sendable {
-        case publishNode
-        case offer(PerRole<PipeWireNode.Settings?>)
-        case show(Role?, [NodeProperty])
-        case withdrawNode(@Sendable () -> Void)
-        case record((any FrameTap)?)
-        case ping(@Sendable () -> Void)
-        case end
-    }
-
     /// The longest time that the end waits for a search for fonts.
     private static let fontTimeout = Timestamp(seconds: 0.2)
 
@@ -58,11 +47,9 @@ package final class CompositeThread: Sendable {
     let overlay: OverlayThread
     /// The slots of the cameras' frames.
     let slots: PerRole<PerPipeline<FrameSlot>>
-    private let commands = Mutex<[Command]>([])
     private let counts = Mutex(Counts())
     private let aiming = Mutex(())
-    private let bell: Bell
-    private let thread = Mutex<Thread?>(nil)
+    private let worker: LoopWorker<Outputs>
 
     /// Starts the thread, without a node.
     ///
@@ -78,18 +65,12 @@ package final class CompositeThread: Sendable {
         report: @escaping @Sendable (Role?, Event) -> Void
     ) throws(SystemError) {
         self.slots = slots
-        self.bell = bell
+        worker = try LoopWorker(name: "composite")
         overlay = try OverlayThread(scene, canvas: settings.size)
         do throws(SystemError) {
-            // Unsafe: made here, so that its failure can be thrown, but used by the new thread
-            // alone.
-            nonisolated(unsafe) let worker = try Worker(
-                of: self,
-                settings: settings,
-                report: report
-            )
-            let started = try Thread(name: "composite") { worker.run() }
-            thread.withLock { $0 = started }
+            try worker.start { loop throws(SystemError) in
+                try Outputs(of: self, on: loop, bell, settings, report)
+            }
         } catch {
             _ = overlay.end(by: MonotonicClock.now + Self.fontTimeout)
             throw error
@@ -128,27 +109,32 @@ package final class CompositeThread: Sendable {
     package func whenShown(_ done: @escaping @Sendable () -> Void) { overlay.whenShown(done) }
 
     /// Publishes the stream's node and those on offer, and keeps them published.
-    package func publishNode() { send(.publishNode) }
+    package func publishNode() { worker.post { $0.publish() } }
 
     /// Offers each camera's picture alone as a node with these settings, while the stream's node is
     /// published; `nil` offers none. They have the stream's size.
-    package func offer(_ nodes: PerRole<PipeWireNode.Settings?>) { send(.offer(nodes)) }
+    package func offer(_ nodes: PerRole<PipeWireNode.Settings?>) { worker.post { $0.offer(nodes) } }
 
     /// Shows these values to applications, as those of a camera's own node, or of the stream's
     /// (`nil`).
     package func show(_ properties: [NodeProperty], of role: Role?) {
-        send(.show(role, properties))
+        worker.post { $0.show(properties, of: role) }
     }
 
     /// Removes all nodes, and calls `done` on the thread when they are gone.
-    package func withdrawNode(done: @escaping @Sendable () -> Void) { send(.withdrawNode(done)) }
+    package func withdrawNode(done: @escaping @Sendable () -> Void) {
+        worker.post {
+            $0.withdraw()
+            done()
+        }
+    }
 
     /// Gives `tap` every output frame from now on, and makes them even without a consumer; `nil`
     /// stops that.
-    package func record(_ tap: (any FrameTap)?) { send(.record(tap)) }
+    package func record(_ tap: (any FrameTap)?) { worker.post { $0.record(tap) } }
 
     /// Calls `answer` on the thread, as proof that its loop runs.
-    package func ping(_ answer: @escaping @Sendable () -> Void) { send(.ping(answer)) }
+    package func ping(_ answer: @escaping @Sendable () -> Void) { worker.post { _ in answer() } }
 
     /// The counts so far.
     package var statistics: Counts { counts.withLock { $0 } }
@@ -158,24 +144,15 @@ package final class CompositeThread: Sendable {
     /// Returns `false` if its search for fonts still runs, on a thread that uses nothing else.
     @discardableResult
     package func end() -> Bool {
-        send(.end)
-        let ended = thread.withLock { thread in
-            defer { thread = nil }
-            return thread
-        }
-        ended?.join()
+        worker.end { $0.end() }
+        worker.join()
         return overlay.end(by: MonotonicClock.now + Self.fontTimeout)
-    }
-
-    private func send(_ command: Command) {
-        commands.withLock { $0.append(command) }
-        bell.ring()
     }
 
     // MARK: The thread's own
 
     /// The thread's state between two rounds of its loop. Bound to the thread.
-    private final class Worker {
+    private final class Outputs {
         private let shared: CompositeThread
         private let loop: EventLoop
         private let report: @Sendable (Role?, Event) -> Void
@@ -190,64 +167,54 @@ package final class CompositeThread: Sendable {
         private var failed: Set<Role?> = []
         /// Tries again nodes that could not be made for want of a descriptor.
         private var retry: EventLoop.Timer?
-        private var delay = Worker.shortestDelay
+        private var delay = Outputs.shortestDelay
 
         private static let shortestDelay = 0.1
         private static let longestDelay = 2.0
 
         init(
             of shared: CompositeThread,
-            settings: PipeWireNode.Settings,
-            report: @escaping @Sendable (Role?, Event) -> Void
+            on loop: EventLoop,
+            _ bell: Bell,
+            _ settings: PipeWireNode.Settings,
+            _ report: @escaping @Sendable (Role?, Event) -> Void
         ) throws(SystemError) {
             self.shared = shared
-            loop = try EventLoop()
+            self.loop = loop
             self.report = report
             stream = try StreamOutput(nil, of: shared, on: loop, settings) {
                 report(nil, .node($0))
             }
             retry = try loop.timer { [unowned self] in arrange() }
-            try loop.watch(shared.bell.descriptor, for: .readable) { [unowned self] _ in
-                self.shared.bell.silence()
-                runCommands()
+            try loop.watch(bell.descriptor, for: .readable) { [unowned self] _ in
+                bell.silence()
                 stream.look()
                 cameras.back?.look()
                 cameras.front?.look()
             }
         }
 
-        func run() { loop.run() }
+        func publish() {
+            isPublished = true
+            arrange()
+        }
 
-        private func runCommands() {
-            let commands = shared.commands.withLock { commands in
-                if commands.isEmpty { return commands }
-                defer { commands.removeAll() }
-                return commands
-            }
-            for command in commands {
-                switch command {
-                case .publishNode:
-                    isPublished = true
-                    arrange()
-                case .offer(let offers):
-                    self.offers = offers
-                    arrange()
-                case .show(nil, let shown): stream.show(shown)
-                case .show(let role?, let shown):
-                    properties[role] = shown
-                    cameras[role]?.show(shown)
-                case .withdrawNode(let done):
-                    withdraw()
-                    done()
-                case .record(let tap): stream.record(tap)
-                case .ping(let answer): answer()
-                case .end:
-                    withdraw()
-                    stream.record(nil)
-                    retry = nil
-                    loop.stop()
-                }
-            }
+        func offer(_ offers: PerRole<PipeWireNode.Settings?>) {
+            self.offers = offers
+            arrange()
+        }
+
+        func show(_ shown: [NodeProperty], of role: Role?) {
+            guard let role else { return stream.show(shown) }
+            properties[role] = shown
+            cameras[role]?.show(shown)
+        }
+
+        func record(_ tap: (any FrameTap)?) { stream.record(tap) }
+
+        func end() {
+            withdraw()
+            stream.record(nil)
         }
 
         /// Makes the wanted nodes that are missing, and removes the others.
@@ -298,7 +265,7 @@ package final class CompositeThread: Sendable {
             report(role, .withdrawn)
         }
 
-        private func withdraw() {
+        func withdraw() {
             isPublished = false
             failed.remove(nil)
             arrange()

@@ -2,7 +2,6 @@ package import Capture
 package import DualCamCore
 package import Frames
 package import Platform
-import Synchronization
 
 /// Operates one camera's controls: carries out commands one after the other, and reports the
 /// values.
@@ -54,9 +53,7 @@ package final class ControlThread: Sendable {
         }
     }
 
-    private let mailbox: EventLoop.Mailbox
-    private let body: @Sendable (@escaping @Sendable (Worker) -> Void) -> Void
-    private let thread = Mutex<Thread?>(nil)
+    private let worker: LoopWorker<Operation>
 
     /// Starts the thread.
     ///
@@ -69,19 +66,12 @@ package final class ControlThread: Sendable {
         pipeline: CapturePipeline = .a,
         report: @escaping @Sendable (String, CameraControls) -> Void
     ) throws(SystemError) {
-        // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
-        nonisolated(unsafe) let worker = try Worker(report)
-        let mailbox = worker.loop.mailbox
-        self.mailbox = mailbox
-        body = { work in mailbox.post { work(worker) } }
-        let started = try Thread(name: "controls-\(role.rawValue)\(pipeline.suffix)") {
-            worker.loop.run()
-        }
-        thread.withLock { $0 = started }
+        worker = try LoopWorker(name: "controls-\(role.rawValue)\(pipeline.suffix)")
+        try worker.start { loop throws(SystemError) in try Operation(on: loop, report) }
     }
 
     /// Replaces the camera and its use.
-    package func use(_ use: Use) { body { $0.take(use) } }
+    package func use(_ use: Use) { worker.post { $0.take(use) } }
 
     /// Carries out `command`, in the order of calls, and calls `done` on the thread with the values
     /// as read back, or with the refusal.
@@ -89,25 +79,25 @@ package final class ControlThread: Sendable {
         _ command: ControlCommand,
         done: @escaping @Sendable (Result<Outcome, ControlRefusal>) -> Void
     ) {
-        body { done($0.perform(command)) }
+        worker.post { done($0.perform(command)) }
     }
 
     /// Stops using the camera: what was set by hand becomes automatic again, its zoom returns to
     /// where it was found, and its light goes out.
-    package func leave() { body { $0.leave() } }
+    package func leave() { worker.post { $0.leave() } }
 
-    /// Makes the thread close the device and end. Does not wait for it. Call once.
-    package func end() { body { $0.end() } }
+    /// Makes the thread close the device and end. Does not wait for it.
+    package func end() { worker.end { $0.end() } }
 
     /// Waits for the thread to end, at most until `deadline`, and returns `true` if it has. Call
     /// after `end()`.
-    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
+    package func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
 
     // MARK: On the thread
 
     /// The state of the thread. Bound to it.
-    private final class Worker {
-        let loop: EventLoop
+    private final class Operation {
+        private let loop: EventLoop
         private let report: @Sendable (String, CameraControls) -> Void
         private var source: (any CameraSource)?
         private var controls = CameraControls()
@@ -125,8 +115,11 @@ package final class ControlThread: Sendable {
         /// displayed.
         private static let interval = 0.35
 
-        init(_ report: @escaping @Sendable (String, CameraControls) -> Void) throws(SystemError) {
-            loop = try EventLoop()
+        init(
+            on loop: EventLoop,
+            _ report: @escaping @Sendable (String, CameraControls) -> Void
+        ) throws(SystemError) {
+            self.loop = loop
             self.report = report
             timer = try loop.timer { [unowned self] in look() }
             stepper = try loop.timer { [unowned self] in stepZoom() }
@@ -262,9 +255,6 @@ package final class ControlThread: Sendable {
         func end() {
             tidy()
             close()
-            timer = nil
-            stepper = nil
-            loop.stop()
         }
 
         private func open() throws(ControlRefusal) {

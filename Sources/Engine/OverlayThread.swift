@@ -30,11 +30,9 @@ package final class OverlayThread: Sendable {
     /// The HUD drawn last and the ones before it, which the composite thread may just have read: so
     /// it never frees one. Changed on the thread `overlay` only.
     private let drawn = Mutex<[(content: HudContent, picture: HudPicture)]>([])
-    /// Once `true`, nothing more is drawn or posted, so that nothing stays in the mailbox.
+    /// Once `true`, nothing more is drawn.
     private let hasEnded = Atomic(false)
-    private let mailbox: EventLoop.Mailbox
-    private let thread: Thread
-    private let stop: @Sendable () -> Void
+    private let worker: LoopWorker<Void>
 
     /// Starts the thread, and shows `state` on a canvas of this size.
     ///
@@ -42,11 +40,8 @@ package final class OverlayThread: Sendable {
     package init(_ state: SceneState, canvas: Size) throws(SystemError) {
         self.canvas = canvas
         content = Mutex(Content(state: state))
-        // Unsafe: made here, so that its failure can be thrown, and used by the new thread alone.
-        nonisolated(unsafe) let loop = try EventLoop()
-        mailbox = loop.mailbox
-        stop = { loop.stop() }
-        thread = try Thread(name: "overlay") { loop.run() }
+        worker = try LoopWorker(name: "overlay")
+        try worker.start { _ in }
         show(state)
     }
 
@@ -67,12 +62,7 @@ package final class OverlayThread: Sendable {
     /// Calls `done` on the thread `overlay` once everything requested up to now is drawn: the next
     /// output frame has it. After `end`, calls it at once on the caller's thread.
     package func whenShown(_ done: @escaping @Sendable () -> Void) {
-        let isPosted = written.withLock { _ in
-            guard !hasEnded.load(ordering: .relaxed) else { return false }
-            mailbox.post(done)
-            return true
-        }
-        if !isPosted { done() }
+        if !worker.post({ _ in done() }) { done() }
     }
 
     /// Ends the thread, waits for it until `deadline`, and returns `true` if it has ended. Call
@@ -80,20 +70,17 @@ package final class OverlayThread: Sendable {
     ///
     /// A thread that still looks for fonts goes on by itself until it has found them.
     package func end(by deadline: Timestamp) -> Bool {
-        written.withLock { _ in
-            hasEnded.store(true, ordering: .relaxed)
-            mailbox.post(stop)
-        }
-        if thread.join(until: deadline) { return true }
-        thread.detach()
+        hasEnded.store(true, ordering: .relaxed)
+        worker.end()
+        if worker.join(until: deadline) { return true }
+        worker.leave()
         return false
     }
 
-    /// Call with `written` locked, so that nothing is posted after `end`.
+    /// Call with `written` locked.
     private func write(_ text: String, _ written: inout [String: NoticeLabels?]) {
-        guard !hasEnded.load(ordering: .relaxed) else { return }
         written.updateValue(nil, forKey: text)
-        mailbox.post { [self] in
+        worker.post { [self] _ in
             guard !hasEnded.load(ordering: .relaxed) else { return }
             let labels = NoticeLabels(text, canvas: canvas)
             self.written.withLock { written in
@@ -115,8 +102,7 @@ package final class OverlayThread: Sendable {
             content.labels = new
             if isDrawn { content.hud = latest.map { (state.hud, $0.picture) } }
         }
-        guard !isDrawn, !hasEnded.load(ordering: .relaxed) else { return }
-        mailbox.post { [self] in draw() }
+        if !isDrawn { worker.post { [self] _ in draw() } }
     }
 
     /// Draws the present HUD, unless that was done meanwhile.

@@ -106,22 +106,44 @@ package final class EventLoop {
 
     /// The way to run work on the loop from other threads. May outlive the loop.
     package final class Mailbox: Sendable {
-        fileprivate let bell: Bell
-        private let pending = Mutex<[@Sendable () -> Void]>([])
+        private struct Contents {
+            var pending: [@Sendable () -> Void] = []
+            var isClosed = false
+        }
+
+        let bell: Bell
+        private let contents = Mutex(Contents())
 
         fileprivate init() throws(SystemError) { bell = try Bell() }
 
         /// Queues `work` to run on the loop's thread, in order. From any thread; allocates.
-        package func post(_ work: @escaping @Sendable () -> Void) {
-            pending.withLock { $0.append(work) }
-            bell.ring()
+        ///
+        /// - Returns: `false` if the mailbox is closed, where the work is not queued.
+        @discardableResult
+        package func post(_ work: @escaping @Sendable () -> Void) -> Bool {
+            post(work, closes: false)
+        }
+
+        /// Queues `work` as the last: nothing is queued after it. From any thread; allocates.
+        func close(with work: @escaping @Sendable () -> Void) { post(work, closes: true) }
+
+        @discardableResult
+        private func post(_ work: @escaping @Sendable () -> Void, closes: Bool) -> Bool {
+            let isQueued = contents.withLock { contents in
+                guard !contents.isClosed else { return false }
+                contents.pending.append(work)
+                contents.isClosed = closes
+                return true
+            }
+            if isQueued { bell.ring() }
+            return isQueued
         }
 
         fileprivate func drain() {
             bell.silence()
-            let work = pending.withLock { pending in
-                defer { pending.removeAll() }
-                return pending
+            let work = contents.withLock { contents in
+                defer { contents.pending.removeAll() }
+                return contents.pending
             }
             for item in work { item() }
         }

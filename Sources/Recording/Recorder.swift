@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// JPEGs are kept as they are; raw pictures are encoded on a thread of its own, `record-…` or
 /// `live-…`. No caller waits: pictures without room are dropped and counted.
-package final class Recorder: Sendable {
+package final class Recorder: FrameTap {
     /// The source and destination of a recording.
     package struct Plan: Sendable {
         /// The name of the picture, such as "back".
