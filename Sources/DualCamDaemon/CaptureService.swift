@@ -26,7 +26,7 @@ final class CaptureService {
         server.export(.capture, at: DualCam.path, properties: properties) { [unowned self] in
             call($0)
         } onWrite: { write in
-            daemon.send(.setLivePhoto(write.value.boolean ?? false))
+            daemon.send(.photographs(.setLive(write.value.boolean ?? false)))
             write.accept()
         }
         session.onSaved = { [unowned self] file in

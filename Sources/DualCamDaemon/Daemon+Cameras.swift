@@ -49,21 +49,21 @@ extension Daemon {
                     metadata: ["camera": "\(role.rawValue)", "name": "\(source?.name ?? "none")"]
                 )
                 // The last picture of another camera must not stand for this one's.
-                if sources[role] != nil { send(.cameraAssigned(role, name: nil)) }
+                if sources[role] != nil { send(.camera(role, .assigned(name: nil))) }
             }
             sources[role] = source
-            send(.cameraProblem(role, ""))
+            send(.camera(role, .problem("")))
         } catch {
             let problem = "The \(role.rawValue) camera's source: \(error)"
             if state.cameras[role].problem != problem {
                 Log.capture.error("\(problem)", metadata: ["camera": "\(role.rawValue)"])
             }
             sources[role] = nil
-            send(.cameraProblem(role, problem))
+            send(.camera(role, .problem(problem)))
         }
-        send(.cameraIdentified(role, sources[role]?.identity ?? ""))
+        send(.camera(role, .identified(sources[role]?.identity ?? "")))
         findLenses(role)
-        send(.cameraAssigned(role, name: sources[role]?.name))
+        send(.camera(role, .assigned(name: sources[role]?.name)))
     }
 
     /// Finds the devices of a role's lenses.
@@ -116,10 +116,10 @@ extension Daemon {
             }
         }
         lensSources[role] = found
-        send(.lensesFound(role, lenses))
+        send(.lens(role, .found(lenses)))
         let lens = state.cameras[role].lens
         if let was = before[lens.device], let now = found[lens.device], was.place != now.place {
-            send(.cameraMoved(role))
+            send(.camera(role, .moved))
             useControls(role)
         }
     }
@@ -184,11 +184,11 @@ extension Daemon {
         let lens = state.cameras[role].lens
         guard let luma = slots[role][lens.pipeline].latest?.brightness else { return }
         guard LensState.mayBeDark(luma), !state.cameras[role].controls.device.isEmpty else {
-            return send(.lensLight(role, luma))
+            return send(.lens(role, .light(luma)))
         }
         // No event reports the values that the camera's automatics chose.
         perform(.look, role) { [self] _ in
-            if state.cameras[role].lens.device == lens.device { send(.lensLight(role, luma)) }
+            if state.cameras[role].lens.device == lens.device { send(.lens(role, .light(luma))) }
         }
     }
 
@@ -200,7 +200,7 @@ extension Daemon {
             return
         }
         let slot = slots[role][lens.pipeline.other]
-        if lensTimers?[role].isSteady(slot) ?? false { send(.lensReady(role)) }
+        if lensTimers?[role].isSteady(slot) ?? false { send(.lens(role, .ready)) }
     }
 
     /// Takes over the list of attached cameras after one came or went.

@@ -47,9 +47,11 @@ extension Daemon {
             var settings = ControlSettings()
             settings.isoRange = camera.isoRange
             settings.isFocusReversed = camera.isFocusReversed
-            send(.setControls(role, settings, aperture: camera.aperture))
+            send(.controls(role, .set(settings, aperture: camera.aperture)))
         }
-        if configuration.scene.hud != old?.scene.hud { send(.setHud(configuration.scene.hud)) }
+        if configuration.scene.hud != old?.scene.hud {
+            send(.pro(.setHud(configuration.scene.hud)))
+        }
     }
 
     /// Performs `command` on the controls of `role`. Calls `done` with the outcome once the next
@@ -71,7 +73,7 @@ extension Daemon {
                 mailbox.post {
                     MainActor.assumeIsolated {
                         self.send(
-                            .controlsRead(role, identity: outcome.identity, outcome.controls)
+                            .controls(role, .read(identity: outcome.identity, outcome.controls))
                         )
                     }
                 }
@@ -82,10 +84,10 @@ extension Daemon {
                 MainActor.assumeIsolated {
                     if case .success(let outcome) = result {
                         self.send(
-                            .controlsRead(role, identity: outcome.identity, outcome.controls)
+                            .controls(role, .read(identity: outcome.identity, outcome.controls))
                         )
                         if let dial = command.dial {
-                            self.send(.dialTurned(role, dial, limit: outcome.limit))
+                            self.send(.controls(role, .dialTurned(dial, limit: outcome.limit)))
                         }
                     }
                     self.whenShown { done(result) }
@@ -144,7 +146,7 @@ extension Daemon {
     /// Turns Pro mode on or off. Turning it off resets all values to automatic. `done` is called at
     /// the end, with the refusals of the cameras where this failed.
     func setPro(_ isOn: Bool, done: @escaping @MainActor ([Role: ControlRefusal]) -> Void) {
-        send(.setPro(isOn))
+        send(.pro(.setEnabled(isOn)))
         guard !isOn else { return whenShown { done([:]) } }
         var remaining = Role.allCases.count
         var refusals: [Role: ControlRefusal] = [:]

@@ -84,10 +84,10 @@ final class Daemon {
             PerPipeline(a: FrameSlot(bell: bell), b: FrameSlot(bell: bell))
         }
         slots = PerRole(back: pipelines(), front: pipelines())
-        grace = try loop.timer { [unowned self] in send(.graceOver) }
+        grace = try loop.timer { [unowned self] in send(.node(nil, .graceOver)) }
         for role in Role.allCases {
             cameraGraces[role] = try loop.timer { [unowned self] in
-                send(.cameraNode(role, .graceOver))
+                send(.node(role, .graceOver))
             }
         }
         lensTimers = PerRole(back: try timers(.back), front: try timers(.front))
@@ -96,8 +96,8 @@ final class Daemon {
     private func timers(_ role: Role) throws(SystemError) -> LensTimers {
         try LensTimers(
             loop: loop,
-            crossed: { [unowned self] in send(.lensCrossed(role)) },
-            retry: { [unowned self] in send(.lensRetry(role)) },
+            crossed: { [unowned self] in send(.lens(role, .crossed)) },
+            retry: { [unowned self] in send(.lens(role, .retry)) },
             look: { [unowned self] in lookAtLens(role) },
             light: { [unowned self] in lookAtLight(role) }
         )
@@ -122,7 +122,7 @@ final class Daemon {
         devices = watch.cameras(until: MonotonicClock.now + Timestamp(seconds: Self.lookDuration))
         assignCameras()
         mirror = loopbackMirror()
-        send(.start)
+        send(.stream(.start))
     }
 
     /// Closes the cameras and withdraws the node. Returns `false` if a thread still runs: a camera
@@ -240,7 +240,7 @@ final class Daemon {
         return try ControlThread(role: role, pipeline: pipeline) { identity, controls in
             mailbox.post {
                 MainActor.assumeIsolated {
-                    self.send(.controlsRead(role, identity: identity, controls))
+                    self.send(.controls(role, .read(identity: identity, controls)))
                 }
             }
         }
@@ -337,7 +337,7 @@ final class Daemon {
         case .withdrawNode:
             let mailbox = loop.mailbox
             let done: @Sendable () -> Void = {
-                mailbox.post { MainActor.assumeIsolated { self.send(.nodeWithdrawn) } }
+                mailbox.post { MainActor.assumeIsolated { self.send(.node(nil, .withdrawn)) } }
             }
             if let frames { frames.withdrawNode(done: done) } else { done() }
         case .openCamera(let role):
@@ -424,20 +424,20 @@ final class Daemon {
             more.merging(["camera": "\(role.rawValue)"]) { $1 }
         }
         switch report {
-        case .opening: send(.cameraOpening(role))
+        case .opening: send(.camera(role, .opening))
         case .streaming(let mode, let unreduced):
             Log.capture.notice("streaming", metadata: camera(["mode": "\(mode)"]))
-            send(.cameraStreaming(role, mode, insteadOf: unreduced))
-        case .adapted(let isFull): send(.cameraAdapted(role, isFull: isFull))
+            send(.camera(role, .streaming(mode, insteadOf: unreduced)))
+        case .adapted(let isFull): send(.camera(role, .adapted(isFull: isFull)))
         case .interrupted(let why, let reason):
             if state.cameras[role].interruption != why {
                 Log.capture.warning("interrupted", metadata: camera(["reason": "\(reason)"]))
             }
-            send(.cameraInterrupted(role, why, reason: reason))
+            send(.camera(role, .interrupted(why, reason: reason)))
             if why == .unplugged { watch?.look() }
         case .closed:
             if state.cameras[role].isOpen { Log.capture.notice("closed", metadata: camera([:])) }
-            send(.cameraClosed(role))
+            send(.camera(role, .closed))
         }
     }
 
@@ -451,7 +451,7 @@ final class Daemon {
         case .opening, .adapted: break
         case .streaming(let mode, let unreduced):
             lensTroubles.remove(device)
-            send(.lensStreaming(role, mode, insteadOf: unreduced))
+            send(.lens(role, .streaming(mode, insteadOf: unreduced)))
             if state.cameras[role].lens.incoming?.mode != nil { lensTimers?[role].beginLooking() }
         case .interrupted(let why, let reason):
             // It is retried repeatedly; one message is enough.
@@ -461,8 +461,8 @@ final class Daemon {
                     metadata: ["camera": "\(role.rawValue)", "reason": "\(reason)"]
                 )
             }
-            send(.lensInterrupted(role, why))
-        case .closed: send(.lensClosed(role))
+            send(.lens(role, .interrupted(why)))
+        case .closed: send(.lens(role, .closed))
         }
     }
 
@@ -470,7 +470,7 @@ final class Daemon {
         switch (role, event) {
         case (nil, .node(let event)): handle(event)
         case (nil, .withdrawn): break
-        case (let role?, .withdrawn): send(.cameraNode(role, .withdrawn))
+        case (let role?, .withdrawn): send(.node(role, .withdrawn))
         case (let role?, .node(let event)): handle(role, event)
         }
     }
@@ -484,15 +484,15 @@ final class Daemon {
                 "published",
                 metadata: camera.merging(["node": "\(id)"]) { $1 }
             )
-            send(.cameraNode(role, .published(id: id)))
+            send(.node(role, .published(id: id)))
         case .lost(let reason):
             Log.publish.warning(
                 "no node",
                 metadata: camera.merging(["reason": "\(reason)"]) { $1 }
             )
-            send(.cameraNode(role, .lost(reason: reason)))
-        case .streaming(let isStreaming): send(.cameraNode(role, .consumed(isStreaming)))
-        case .consumers(let count): send(.cameraNode(role, .consumers(count)))
+            send(.node(role, .lost(reason: reason)))
+        case .streaming(let isStreaming): send(.node(role, .consumed(isStreaming)))
+        case .consumers(let count): send(.node(role, .consumers(count)))
         case .written(let name, let value): set(name, value, of: role)
         }
     }
@@ -501,12 +501,12 @@ final class Daemon {
         switch event {
         case .published(let id):
             Log.publish.notice("published", metadata: ["node": "\(id)"])
-            send(.nodePublished(id: id))
+            send(.node(nil, .published(id: id)))
         case .lost(let reason):
             Log.publish.warning("no node", metadata: ["reason": "\(reason)"])
-            send(.nodeLost(reason: reason))
-        case .streaming(let isStreaming): send(.consumed(isStreaming))
-        case .consumers(let count): send(.consumers(count))
+            send(.node(nil, .lost(reason: reason)))
+        case .streaming(let isStreaming): send(.node(nil, .consumed(isStreaming)))
+        case .consumers(let count): send(.node(nil, .consumers(count)))
         case .written(let name, let value): set(name, value, of: state.scene.main)
         }
     }
@@ -588,19 +588,21 @@ final class Daemon {
         }
         setControls(before: old)
         if new.capture.takesLivePhotos != old.capture.takesLivePhotos {
-            send(.setLivePhoto(new.capture.takesLivePhotos))
+            send(.photographs(.setLive(new.capture.takesLivePhotos)))
         }
-        if new.scene.style != old.scene.style { send(.setStyle(new.scene.style)) }
+        if new.scene.style != old.scene.style { send(.scene(.setStyle(new.scene.style))) }
         for role in Role.allCases {
             let (camera, before) = (new.cameras[role], old.cameras[role])
-            if camera.mirror != before.mirror { send(.setMirror(role, camera.mirror)) }
-            if camera.rotation != before.rotation { send(.setRotation(role, camera.rotation)) }
+            if camera.mirror != before.mirror { send(.camera(role, .setMirror(camera.mirror))) }
+            if camera.rotation != before.rotation {
+                send(.camera(role, .setRotation(camera.rotation)))
+            }
             if camera.source != before.source || camera.capture != before.capture
                 || camera.lenses != before.lenses
             {
-                send(.cameraAssigned(role, name: nil))
+                send(.camera(role, .assigned(name: nil)))
                 sources[role] = nil
-                send(.setSource(role, camera.source))
+                send(.camera(role, .setSource(camera.source)))
             }
         }
         assignCameras()
@@ -614,12 +616,12 @@ final class Daemon {
             frames = try compositeThread()
             offerCameras()
             if let tap = tap(of: .stream) { frames?.record(tap) }
-            send(.setOutput(configuration.output.size))
+            send(.stream(.setOutput(configuration.output.size)))
         } catch {
             Log.publish.error("no thread for the stream", metadata: ["reason": "\(error)"])
-            send(.nodeLost(reason: "\(error)"))
+            send(.node(nil, .lost(reason: "\(error)")))
             // The thread that had these nodes reports nothing any more.
-            for role in Role.allCases { send(.cameraNode(role, .withdrawn)) }
+            for role in Role.allCases { send(.node(role, .withdrawn)) }
         }
     }
 }
@@ -677,12 +679,14 @@ extension State {
 
 extension Event {
     /// `true` if a new node was published.
-    fileprivate var isPublished: Bool { if case .nodePublished = self { true } else { false } }
+    fileprivate var isPublished: Bool {
+        if case .node(nil, .published) = self { true } else { false }
+    }
 
     /// `true` if a consumer begins to take frames.
     fileprivate var isFirstLook: Bool {
         switch self {
-        case .consumed(true), .cameraNode(_, .consumed(true)): true
+        case .node(_, .consumed(true)): true
         default: false
         }
     }

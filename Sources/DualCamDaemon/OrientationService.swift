@@ -42,7 +42,7 @@ final class OrientationService {
             )
             return
         }
-        daemon.send(.setOrientation(mode))
+        daemon.send(.orientation(.set(mode)))
         write.accept()
     }
 }

@@ -193,7 +193,7 @@ final class PhotoService {
         let full = Set(requests.flatMap(\.fullRoles))
         let state = daemon.state
         if roles != state.photographed || full != state.photographedFull {
-            daemon.send(.photograph(roles, full: full))
+            daemon.send(.photographs(.take(roles, full: full)))
         }
     }
 

@@ -113,7 +113,7 @@ final class ProService {
                         return write.refuse(DBusError(error, isThere: true))
                     }
                 }
-                daemon.send(.setDial(dial))
+                daemon.send(.pro(.setDial(dial)))
                 daemon.whenShown { write.accept() }
             }
         default: preconditionFailure("\(write.property) is declared and not written")

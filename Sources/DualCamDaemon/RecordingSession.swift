@@ -99,7 +99,7 @@ final class RecordingSession {
         self.daemon = daemon
         self.loop = loop
         rotations = daemon.rotations
-        startTimer = try loop.timer { daemon.send(.recordingStartTimedOut) }
+        startTimer = try loop.timer { daemon.send(.recording(.startTimedOut)) }
         second = try loop.timer { [unowned self] in tick() }
         mender = try loop.timer { [unowned self] in mend() }
         daemon.onRecording = { [unowned self] in carryOut($0) }
@@ -139,21 +139,21 @@ final class RecordingSession {
         problems = []
         saved = []
         starting.append(done)
-        daemon.send(.startRecording(request.pictures, sound: request.hasSound))
+        daemon.send(.recording(.start(request.pictures, sound: request.hasSound)))
     }
 
     /// Stops the recording. Calls `done` with its files once they are on the disk.
     func stop(done: @escaping (Result<[Saved], Refusal>) -> Void) {
         guard daemon.state.recording.phase != .off else { return done(.failure(.notRecording)) }
         stopping.append { done(.success($0)) }
-        daemon.send(.stopRecording)
+        daemon.send(.recording(.stop))
     }
 
     /// Waits at the end of the daemon until the files are finished, at most `endDuration`. Returns
     /// `false` if a thread still runs.
     func end() -> Bool {
         isEnding = true
-        daemon.send(.stopRecording)
+        daemon.send(.recording(.stop))
         let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
         while daemon.state.recording.phase != .off, MonotonicClock.now < deadline {
             loop.runOnce(milliseconds: 50)
@@ -254,12 +254,12 @@ final class RecordingSession {
         switch report {
         case .ready(let track):
             sound = track
-            daemon.send(.microphone(true))
+            daemon.send(.recording(.microphone(true)))
         case .silent(let reason):
             sound = nil
             problems.append("\(Self.noSound)\(reason).")
             Log.record.warning("no sound", metadata: ["reason": "\(reason)"])
-            daemon.send(.microphone(false))
+            daemon.send(.recording(.microphone(false)))
         case .packet(let packet):
             // Sound after the end of the pictures would make the files longer.
             let isOver = daemon.state.recording.phase == .ending && packet.time >= endTime
@@ -325,7 +325,7 @@ final class RecordingSession {
         )
         Log.record.error("recording failed", metadata: ["reason": "\(reason)"])
         onFailed(reason)
-        daemon.send(.stopRecording)
+        daemon.send(.recording(.stop))
     }
 
     /// Completes the recording once all files are finished.
@@ -369,7 +369,7 @@ final class RecordingSession {
         saved = []
         stopping = []
         Log.record.notice("recorded", metadata: ["files": "\(files.count)"])
-        daemon.send(.recordingEnded)
+        daemon.send(.recording(.ended))
         for done in waiting { done(files.sorted { $0.movie.path < $1.movie.path }) }
         mendDelay = Self.mendDelays.lowerBound
         mend()
@@ -381,7 +381,7 @@ final class RecordingSession {
     private func tick() {
         guard daemon.state.recording.phase == .running else { return }
         second?.arm(after: 1)
-        daemon.send(.recordingTick)
+        daemon.send(.recording(.tick))
     }
 
     /// Passes the rotation of the cameras on to the recorders.

@@ -56,7 +56,7 @@ final class Service {
         }
         server.export(.privacy, at: DualCam.path, properties: privacyProperties) { _ in
         } onWrite: { write in
-            daemon.send(.suspend(.privacy, write.value.boolean ?? true))
+            daemon.send(.session(.suspend(.privacy, write.value.boolean ?? true)))
             write.accept()
         }
         for role in Role.allCases {
@@ -244,9 +244,9 @@ final class Service {
     private func callStream(_ call: Invocation) {
         switch call.member {
         case "Start": start(call)
-        case "Stop": stop(call, .stop)
-        case "Restore": stop(call, .restore)
-        case "Toggle": daemon.state.isStarted ? stop(call, .stop) : start(call)
+        case "Stop": stop(call, .stream(.stop))
+        case "Restore": stop(call, .stream(.restore))
+        case "Toggle": daemon.state.isStarted ? stop(call, .stream(.stop)) : start(call)
         case "Statistics": call.reply(.named(daemon.statistics))
         default: preconditionFailure("\(call.member) is declared and not answered")
         }
@@ -254,7 +254,7 @@ final class Service {
 
     private func start(_ call: Invocation) {
         starting.append(call)
-        daemon.send(.start)
+        daemon.send(.stream(.start))
     }
 
     private func stop(_ call: Invocation, _ event: Event) {
@@ -312,14 +312,14 @@ final class Service {
                 call.fail(.swapLocked)
                 return
             }
-            daemon.send(.swap(instantly: instantly))
+            daemon.send(.scene(.swap(instantly: instantly)))
             call.reply(.boolean(daemon.state.scene.isSwapped))
         case "Reset":
             guard mayChange(from: daemon.state.scene.isSwapped, to: false) else {
                 call.fail(.swapLocked)
                 return
             }
-            daemon.send(.resetScene(daemon.configuration.scene.style, instantly: instantly))
+            daemon.send(.scene(.reset(daemon.configuration.scene.style, instantly: instantly)))
             call.reply()
         default: preconditionFailure("\(call.member) is declared and not answered")
         }
@@ -357,7 +357,7 @@ final class Service {
             throw .noCamera("The lens \(name) of the \(role.rawValue) camera is not there.")
         }
         daemon.send(
-            .setZoom(role, lens.factor, middle: nil, duration: LensState.usualDuration)
+            .lens(role, .setZoom(lens.factor, middle: nil, duration: LensState.usualDuration))
         )
     }
 
@@ -384,7 +384,7 @@ final class Service {
             else { throw .outOfRange("at is no pair of numbers from 0 to 1") }
             middle = NormalizedPoint(x: x, y: y)
         }
-        daemon.send(.setZoom(role, zoom, middle: middle, duration: Double(ramp) / 1000))
+        daemon.send(.lens(role, .setZoom(zoom, middle: middle, duration: Double(ramp) / 1000)))
     }
 
     // MARK: Writes
@@ -400,7 +400,7 @@ final class Service {
                         to: write.value.boolean ?? false
                     )
                 else { throw .swapLocked }
-                daemon.send(.setSwapped(write.value.boolean ?? false, instantly: false))
+                daemon.send(.scene(.setSwapped(write.value.boolean ?? false, instantly: false)))
             case "Layout": style.layout = try choice(write)
             case "InsetVisible": style.insetVisible = write.value.boolean ?? true
             case "InsetCorner": style.insetCorner = try choice(write)
@@ -414,14 +414,14 @@ final class Service {
                 }
                 style.insetSize = size
             case "SwapIcon": style.swapIcon = write.value.boolean ?? true
-            case "Hud": daemon.send(.setHud(try choice(write)))
+            case "Hud": daemon.send(.pro(.setHud(try choice(write))))
             default: preconditionFailure("\(write.property) is declared and not written")
             }
         } catch {
             write.refuse(error)
             return
         }
-        daemon.send(.setStyle(style))
+        daemon.send(.scene(.setStyle(style)))
         write.accept()
     }
 
@@ -440,14 +440,14 @@ final class Service {
 
     private func writeCamera(_ role: Role, _ write: PropertyWrite) {
         switch write.property {
-        case "Mirror": daemon.send(.setMirror(role, write.value.boolean ?? false))
+        case "Mirror": daemon.send(.camera(role, .setMirror(write.value.boolean ?? false)))
         case "Rotation":
             let degrees = write.value.integer ?? -1
             guard [0, 90, 180, 270].contains(degrees) else {
                 write.refuse(.outOfRange("Rotation is \(degrees), expected 0, 90, 180 or 270"))
                 return
             }
-            daemon.send(.setRotation(role, degrees))
+            daemon.send(.camera(role, .setRotation(degrees)))
         case "Torch":
             daemon.setTorch(role, write.value.boolean ?? false) { [self] result in
                 switch result {

@@ -32,11 +32,11 @@ final class Session {
             login = try Login(on: system, loop: loop) { [unowned self] in handle($0) }
             sensor = SensorProxy(on: system) { event in
                 switch event {
-                case .available(let isThere): daemon.send(.sensorFound(isThere))
+                case .available(let isThere): daemon.send(.orientation(.sensorFound(isThere)))
                 // A device that lies flat keeps its last orientation.
                 case .orientation(let word):
                     if let orientation = DeviceOrientation(rawValue: word) {
-                        daemon.send(.orientationSensed(orientation))
+                        daemon.send(.orientation(.sensed(orientation)))
                     }
                 }
             }
@@ -64,7 +64,7 @@ final class Session {
         switch event {
         case .sleeping(let isOn):
             Log.control.notice(isOn ? "before sleep" : "after sleep")
-            daemon.send(.suspend(.asleep, isOn))
+            daemon.send(.session(.suspend(.asleep, isOn)))
         case .away(let isOn):
             isAway.login = isOn
             reportLock()
@@ -75,6 +75,6 @@ final class Session {
         let isOn = isAway.login || isAway.screen
         guard isOn != daemon.state.suspensions.contains(.locked) else { return }
         Log.control.notice(isOn ? "session locked" : "session unlocked")
-        daemon.send(.suspend(.locked, isOn))
+        daemon.send(.session(.suspend(.locked, isOn)))
     }
 }

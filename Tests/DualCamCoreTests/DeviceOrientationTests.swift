@@ -20,12 +20,12 @@ struct DeviceOrientationTests {
     ) {
         for mirror in [false, true] {
             var state = state(mirror: mirror)
-            _ = reduce(&state, .orientationSensed(orientation), at: .zero)
+            _ = reduce(&state, .orientation(.sensed(orientation)), at: .zero)
             let mirrored = Transform(mirrored: mirror)
             #expect(state.cameras[role].transform == upright.followed(by: mirrored))
             #expect(state.scene.transforms[role] == upright.followed(by: mirrored))
             // Both the mounting of the camera and the orientation of the device count.
-            _ = reduce(&state, .setRotation(role, 90), at: .zero)
+            _ = reduce(&state, .camera(role, .setRotation(90)), at: .zero)
             let both = Transform.clockwise90.followed(by: upright).followed(by: mirrored)
             #expect(state.cameras[role].transform == both)
         }
@@ -37,32 +37,32 @@ struct DeviceOrientationTests {
             mirrored: PerRole(back: mirror, front: mirror)
         )
         for role in Role.allCases {
-            _ = reduce(&state, .cameraAssigned(role, name: "camera"), at: .zero)
+            _ = reduce(&state, .camera(role, .assigned(name: "camera")), at: .zero)
         }
         return state
     }
 
     @Test func theUsersWordGoesBeforeTheSensors() {
         var state = state()
-        _ = reduce(&state, .sensorFound(true), at: .zero)
-        _ = reduce(&state, .orientationSensed(.leftUp), at: .zero)
-        _ = reduce(&state, .setOrientation(.bottomUp), at: .zero)
+        _ = reduce(&state, .orientation(.sensorFound(true)), at: .zero)
+        _ = reduce(&state, .orientation(.sensed(.leftUp)), at: .zero)
+        _ = reduce(&state, .orientation(.set(.bottomUp)), at: .zero)
         #expect(state.orientation.current == .bottomUp)
-        _ = reduce(&state, .orientationSensed(.rightUp), at: .zero)
+        _ = reduce(&state, .orientation(.sensed(.rightUp)), at: .zero)
         #expect(state.orientation.current == .bottomUp)
-        _ = reduce(&state, .setOrientation(nil), at: .zero)
+        _ = reduce(&state, .orientation(.set(nil)), at: .zero)
         #expect(state.orientation.current == .rightUp)
-        _ = reduce(&state, .sensorFound(false), at: .zero)
+        _ = reduce(&state, .orientation(.sensorFound(false)), at: .zero)
         #expect(state.orientation.current == .rightUp && !state.orientation.hasSensor)
     }
 
     @Test func aPictureFadesToItsTurnAndAllElseStays() {
         var state = state()
         let start = Timestamp(seconds: 10)
-        _ = reduce(&state, .setSwapped(true, instantly: true), at: .zero)
-        _ = reduce(&state, .setZoom(.front, 2, middle: nil, duration: 0), at: .zero)
+        _ = reduce(&state, .scene(.setSwapped(true, instantly: true)), at: .zero)
+        _ = reduce(&state, .lens(.front, .setZoom(2, middle: nil, duration: 0)), at: .zero)
         let before = state.scene.scene(at: start)
-        _ = reduce(&state, .orientationSensed(.leftUp), at: start)
+        _ = reduce(&state, .orientation(.sensed(.leftUp)), at: start)
         #expect(state.scene.isSwapped && state.cameras.front.lens.zoom == 2)
         #expect(before.count == 2)
         var shares: [Double] = []
@@ -80,13 +80,13 @@ struct DeviceOrientationTests {
         #expect(after.count == 2 && after[0].opacity == 1)
         #expect(after[0].source == before[0].source)
         // Turned back midway, the picture continues from its present place.
-        _ = reduce(&state, .orientationSensed(.normal), at: start + Timestamp(seconds: 1))
-        _ = reduce(&state, .orientationSensed(.leftUp), at: start + Timestamp(seconds: 1.1))
+        _ = reduce(&state, .orientation(.sensed(.normal)), at: start + Timestamp(seconds: 1))
+        _ = reduce(&state, .orientation(.sensed(.leftUp)), at: start + Timestamp(seconds: 1.1))
         let back = state.scene.scene(at: start + Timestamp(seconds: 1.1))
         #expect(back.count == 4 && abs(back[1].opacity - (1 - shares[10])) < 0.001)
-        _ = reduce(&state, .setOrientation(.leftUp), at: start + Timestamp(seconds: 2))
+        _ = reduce(&state, .orientation(.set(.leftUp)), at: start + Timestamp(seconds: 2))
         // Rotation and mirroring of a camera take effect at once.
-        _ = reduce(&state, .setMirror(.back, true), at: start + Timestamp(seconds: 3))
+        _ = reduce(&state, .camera(.back, .setMirror(true)), at: start + Timestamp(seconds: 3))
         #expect(state.scene.scene(at: start + Timestamp(seconds: 3)).count == 2)
     }
 }

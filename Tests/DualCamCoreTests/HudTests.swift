@@ -25,40 +25,44 @@ struct HudTests {
 
     @Test mutating func itComesAndGoesEasedWithinHalfASecond() throws {
         #expect(pose(at: 0) == nil)
-        send(.setPro(true), at: 10)
+        send(.pro(.setEnabled(true)), at: 10)
         let coming = stride(from: 10, through: 10.5, by: 0.02).map { pose(at: $0)?.opacity ?? 0 }
         #expect(coming.first == 0 && coming.last == 1 && coming == coming.sorted())
         #expect(coming.contains { 0.2 < $0 && $0 < 0.8 })
-        send(.setPro(false), at: 20)
+        send(.pro(.setEnabled(false)), at: 20)
         #expect((pose(at: 20.1)?.opacity ?? 0) < 1)
         #expect(pose(at: 20.5) == nil)
     }
 
     @Test mutating func theModeOfTheHudDecides() {
-        send(.setPro(true), .setHud(.off), at: 0)
+        send(.pro(.setEnabled(true)), .pro(.setHud(.off)), at: 0)
         #expect(pose(at: 1) == nil)
-        send(.setHud(.always), .setPro(false), at: 2)
+        send(.pro(.setHud(.always)), .pro(.setEnabled(false)), at: 2)
         #expect(pose(at: 3)?.opacity == 1 && state.scene.hud.content?.scale == nil)
-        send(.setHud(.pro), at: 4)
+        send(.pro(.setHud(.pro)), at: 4)
         #expect(pose(at: 5) == nil)
     }
 
     @Test mutating func aDialLeftAloneFadesAndIsBackAtOnce() throws {
-        send(.setPro(true), .dialTurned(.back, .iso, limit: nil), at: 0)
+        send(.pro(.setEnabled(true)), .controls(.back, .dialTurned(.iso, limit: nil)), at: 0)
         #expect(pose(at: 2.9)?.dialOpacity == 1)
         let idle = try #require(pose(at: 3.5))
         #expect(abs(idle.dialOpacity - 0.3) < 0.001 && idle.attention == 0 && idle.opacity == 1)
-        send(.dialTurned(.back, .iso, limit: nil), at: 4)
+        send(.controls(.back, .dialTurned(.iso, limit: nil)), at: 4)
         #expect(pose(at: 4)?.dialOpacity == 1 && pose(at: 4)?.attention == 1)
         // The dial of the other camera is not shown.
-        send(.dialTurned(.front, .focus, limit: nil), at: 8)
+        send(.controls(.front, .dialTurned(.focus, limit: nil)), at: 8)
         #expect(state.pro.dial == .iso && (pose(at: 8)?.dialOpacity ?? 1) < 0.31)
     }
 
     @Test mutating func theScaleSlidesToItsStop() throws {
-        send(.setPro(true), .controlsRead(.back, identity: "", try camera(iso: 100)), at: 0)
+        send(
+            .pro(.setEnabled(true)),
+            .controls(.back, .read(identity: "", try camera(iso: 100))),
+            at: 0
+        )
         #expect(pose(at: 1)?.position == 0)
-        send(.controlsRead(.back, identity: "", try camera(iso: 125)), at: 2)
+        send(.controls(.back, .read(identity: "", try camera(iso: 125))), at: 2)
         let way = stride(from: 2, through: 2.12, by: 0.02).map { pose(at: $0)?.position ?? -1 }
         #expect(way == way.sorted() && way.first == 0 && way.contains { 0.1 < $0 && $0 < 0.9 })
         #expect(pose(at: 2.13)?.position == 1)
@@ -72,7 +76,7 @@ struct HudTests {
         (.shutter, .maximum, -1), (.focus, .maximum, 1), (.whiteBalance, .minimum, -1),
     ])
     mutating func anEndGivesWayAndComesBack(dial: Dial, limit: Bound, direction: Double) throws {
-        send(.setPro(true), .dialTurned(.back, dial, limit: limit), at: 0)
+        send(.pro(.setEnabled(true)), .controls(.back, .dialTurned(dial, limit: limit)), at: 0)
         let most = stride(from: 0, through: 0.18, by: 0.01).map {
             (pose(at: $0)?.push ?? 0) * direction
         }
@@ -81,17 +85,17 @@ struct HudTests {
         #expect(pose(at: 0.1)?.heat == 1)
         #expect(abs(pose(at: 0.2)?.push ?? 1) < 0.001 && pose(at: 1)?.heat == 0)
         #expect(state.scene.hud.content?.scale?.name.hasSuffix("at its end") ?? false)
-        send(.dialTurned(.back, dial, limit: nil), at: 2)
+        send(.controls(.back, .dialTurned(dial, limit: nil)), at: 2)
         #expect(!(state.scene.hud.content?.scale?.name.hasSuffix("at its end") ?? true))
     }
 
     @Test mutating func itIsTheMainCamerasAndSaysWhatIsUnknown() throws {
         send(
-            .cameraAssigned(.back, name: "Desk"),
-            .cameraAssigned(.front, name: "Face"),
-            .setPro(true),
-            .setControls(.back, ControlSettings(), aperture: 1.8),
-            .controlsRead(.back, identity: "", try camera(iso: 400)),
+            .camera(.back, .assigned(name: "Desk")),
+            .camera(.front, .assigned(name: "Face")),
+            .pro(.setEnabled(true)),
+            .controls(.back, .set(ControlSettings(), aperture: 1.8)),
+            .controls(.back, .read(identity: "", try camera(iso: 400))),
             at: 0
         )
         #expect(
@@ -99,16 +103,20 @@ struct HudTests {
                 "ISO 400", "1/60", "f/1.8", "4600K", "AF",
             ]
         )
-        send(.swap(instantly: true), at: 1)
+        send(.scene(.swap(instantly: true)), at: 1)
         #expect(
             state.scene.hud.content?.fields.map(\.text) == ["ISO –", "1/–", "f/–", "AWB", "FF"]
         )
     }
 
     @Test mutating func placesAreKeptForTheWidestValue() throws {
-        send(.setPro(true), .controlsRead(.back, identity: "", try camera(iso: 100)), at: 0)
+        send(
+            .pro(.setEnabled(true)),
+            .controls(.back, .read(identity: "", try camera(iso: 100))),
+            at: 0
+        )
         let rooms = state.scene.hud.content?.fields.map(\.room)
-        send(.controlsRead(.back, identity: "", try camera(iso: 3200)), at: 1)
+        send(.controls(.back, .read(identity: "", try camera(iso: 3200))), at: 1)
         #expect(state.scene.hud.content?.fields.map(\.room) == rooms)
         for field in state.scene.hud.content?.fields ?? [] {
             #expect(field.text.count <= field.room)

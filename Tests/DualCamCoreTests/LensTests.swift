@@ -29,19 +29,19 @@ struct LensTests {
     /// Sets up a back camera with three lenses, with a consumer or without.
     private mutating func begin(isLookedAt: Bool = true) {
         send(
-            .cameraIdentified(.back, "own"),
-            .lensesFound(.back, lenses()),
-            .cameraAssigned(.back, name: "Desk"),
-            .start,
-            .nodePublished(id: 7),
+            .camera(.back, .identified("own")),
+            .lens(.back, .found(lenses())),
+            .camera(.back, .assigned(name: "Desk")),
+            .stream(.start),
+            .node(nil, .published(id: 7)),
             at: 1
         )
         guard isLookedAt else { return }
-        send(.consumed(true), .cameraStreaming(.back, mode, insteadOf: nil), at: 2)
+        send(.node(nil, .consumed(true)), .camera(.back, .streaming(mode, insteadOf: nil)), at: 2)
     }
 
     private mutating func zoom(to zoom: Double, at seconds: Double) -> [Effect] {
-        send(.setZoom(.back, zoom, middle: nil, duration: 0.3), at: seconds)
+        send(.lens(.back, .setZoom(zoom, middle: nil, duration: 0.3)), at: seconds)
     }
 
     /// Returns the visible part of the picture that is shown.
@@ -65,29 +65,29 @@ struct LensTests {
         #expect(lens.incoming?.device == "telephoto" && lens.device == "own" && !lens.isFallback)
         // The lens that is shown is cropped towards it.
         #expect(abs(part(at: 3.3).width - 1 / 3.0) < 1e-9)
-        #expect(send(.lensReady(.back), at: 3.1) == [], "it delivers nothing yet")
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.15)
-        #expect(send(.lensReady(.back), at: 3.2) == [], "the zoom is under way")
-        #expect(send(.lensReady(.back), at: 3.4) == [.startCrossing(.back, seconds: 0.2)])
-        #expect(send(.lensReady(.back), at: 3.5) == [], "it has begun")
+        #expect(send(.lens(.back, .ready), at: 3.1) == [], "it delivers nothing yet")
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 3.15)
+        #expect(send(.lens(.back, .ready), at: 3.2) == [], "the zoom is under way")
+        #expect(send(.lens(.back, .ready), at: 3.4) == [.startCrossing(.back, seconds: 0.2)])
+        #expect(send(.lens(.back, .ready), at: 3.5) == [], "it has begun")
         let time = Timestamp(seconds: 3.5)
         #expect(state.scene.framings.back.pipeline(at: time) == .a)
         #expect(state.scene.scene(at: time)[0].next?.pipeline == .b)
-        #expect(send(.lensCrossed(.back), at: 3.6) == [.closeLens(.back)])
+        #expect(send(.lens(.back, .crossed), at: 3.6) == [.closeLens(.back)])
         #expect(lens.device == "telephoto" && lens.pipeline == .b && lens.incoming == nil)
         #expect(state.cameras.back.phase == .streaming && state.cameras.back.identity == "own")
         #expect(part(at: 3.6) == .unit)
         #expect(lens.isOtherOpen)
-        send(.lensClosed(.back), at: 3.7)
+        send(.lens(.back, .closed), at: 3.7)
         #expect(!lens.isOtherOpen)
 
         // On the way back the telephoto lens keeps its view until the cross-fade is over; then the
         // zoom goes out.
         #expect(zoom(to: 1, at: 5) == [.openLens(.back)])
         #expect(part(at: 5.5) == .unit)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 6)
-        #expect(send(.lensReady(.back), at: 6.5) == [.startCrossing(.back, seconds: 0.2)])
-        #expect(send(.lensCrossed(.back), at: 6.7) == [.closeLens(.back)])
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 6)
+        #expect(send(.lens(.back, .ready), at: 6.5) == [.startCrossing(.back, seconds: 0.2)])
+        #expect(send(.lens(.back, .crossed), at: 6.7) == [.closeLens(.back)])
         #expect(abs(part(at: 6.7).width - 1 / 3.0) < 1e-9)
         #expect(part(at: 7.1) == .unit && lens.device == "own" && lens.pipeline == .a)
     }
@@ -95,7 +95,7 @@ struct LensTests {
     @Test mutating func aPlaceThatTheNextLensDoesNotSeeIsLeftInTime() {
         begin()
         _ = send(
-            .setZoom(.back, 2, middle: NormalizedPoint(x: 0.9, y: 0.5), duration: 0),
+            .lens(.back, .setZoom(2, middle: NormalizedPoint(x: 0.9, y: 0.5), duration: 0)),
             at: 3
         )
         #expect(abs(part(at: 3).maxX - 1) < 1e-9)
@@ -117,28 +117,28 @@ struct LensTests {
         begin()
         _ = zoom(to: 3, at: 3)
         #expect(
-            send(.lensInterrupted(.back, .bandwidth), at: 3.2)
+            send(.lens(.back, .interrupted(.bandwidth)), at: 3.2)
                 == [.closeCamera(.back, keepsPicture: true)]
         )
-        send(.cameraClosed(.back), at: 3.3)
+        send(.camera(.back, .closed), at: 3.3)
         #expect(state.cameras.back.phase == .streaming)
         let layer = state.scene.scene(at: Timestamp(seconds: 9))[0]
         #expect(layer.veil == 0 && layer.notice == nil)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 4)
-        _ = send(.lensReady(.back), at: 4.5)
-        _ = send(.lensCrossed(.back), at: 4.7)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 4)
+        _ = send(.lens(.back, .ready), at: 4.5)
+        _ = send(.lens(.back, .crossed), at: 4.7)
         #expect(lens.device == "telephoto" && state.cameras.back.phase == .streaming)
         // In the other direction it fails for another reason, and so does the next best: the
         // earlier lens is reopened.
         _ = zoom(to: 1, at: 5)
-        _ = send(.lensInterrupted(.back, .bandwidth), at: 5.2)
+        _ = send(.lens(.back, .interrupted(.bandwidth)), at: 5.2)
         #expect(
-            send(.lensInterrupted(.back, .busy), at: 5.4)
+            send(.lens(.back, .interrupted(.busy)), at: 5.4)
                 == [.startLensRetry(.back), .openLens(.back)]
         )
         #expect(lens.incoming?.device == "ultra-wide")
         #expect(
-            send(.lensInterrupted(.back, .busy), at: 5.5)
+            send(.lens(.back, .interrupted(.busy)), at: 5.5)
                 == [.startLensRetry(.back), .closeLens(.back), .openCamera(.back)]
         )
         #expect(lens.device == "telephoto" && lens.isFallback)
@@ -148,36 +148,36 @@ struct LensTests {
         begin()
         _ = zoom(to: 3, at: 3)
         #expect(
-            send(.lensInterrupted(.back, .busy), at: 3.2)
+            send(.lens(.back, .interrupted(.busy)), at: 3.2)
                 == [.startLensRetry(.back), .closeLens(.back)]
         )
         #expect(lens.isFallback && lens.selected?.name == "telephoto" && lens.device == "own")
         #expect(abs(part(at: 4).width - 1 / 3.0) < 1e-9)
-        #expect(send(.lensRetry(.back), at: 9) == [.openLens(.back)])
+        #expect(send(.lens(.back, .retry), at: 9) == [.openLens(.back)])
         #expect(!lens.isFallback)
     }
 
     @Test mutating func aLensThatIsPulledOutIsReplacedAndComesBack() {
         begin()
         _ = zoom(to: 3, at: 3)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
-        _ = send(.lensReady(.back), at: 4)
-        _ = send(.lensCrossed(.back), at: 4.2)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 3.3)
+        _ = send(.lens(.back, .ready), at: 4)
+        _ = send(.lens(.back, .crossed), at: 4.2)
         #expect(
-            send(.cameraInterrupted(.back, .unplugged, reason: "gone"), at: 5)
+            send(.camera(.back, .interrupted(.unplugged, reason: "gone")), at: 5)
                 == [.startLensRetry(.back), .openLens(.back)]
         )
         #expect(lens.incoming?.device == "own" && lens.isFallback)
         #expect(state.scene.scene(at: Timestamp(seconds: 6.5))[0].veil == 0, "not at once")
-        send(.lensesFound(.back, lenses(without: "telephoto")), at: 5.1)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 5.5)
-        _ = send(.lensReady(.back), at: 6)
-        _ = send(.lensCrossed(.back), at: 6.2)
+        send(.lens(.back, .found(lenses(without: "telephoto"))), at: 5.1)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 5.5)
+        _ = send(.lens(.back, .ready), at: 6)
+        _ = send(.lens(.back, .crossed), at: 6.2)
         #expect(lens.device == "own" && state.cameras.back.phase == .streaming)
         #expect(lens.selected?.name == "telephoto" && lens.isFallback)
         #expect(lens.present.map(\.name) == ["ultra-wide", "wide"])
-        #expect(send(.lensRetry(.back), at: 10) == [], "it is not there")
-        #expect(send(.lensesFound(.back, lenses()), at: 20) == [.openLens(.back)])
+        #expect(send(.lens(.back, .retry), at: 10) == [], "it is not there")
+        #expect(send(.lens(.back, .found(lenses())), at: 20) == [.openLens(.back)])
         #expect(!lens.isFallback)
     }
 
@@ -194,12 +194,12 @@ struct LensTests {
     }
 
     @Test mutating func aZoomOfTheDevicesOwnTakesOverFromTheCrop() throws {
-        send(.cameraIdentified(.back, "own"), .cameraAssigned(.back, name: "Desk"), at: 1)
-        send(.start, .nodePublished(id: 7), .consumed(true), at: 1)
-        send(.lensesFound(.back, lenses().filter { $0.name == "wide" }), at: 1)
-        send(.cameraStreaming(.back, mode, insteadOf: nil), at: 2)
+        send(.camera(.back, .identified("own")), .camera(.back, .assigned(name: "Desk")), at: 1)
+        send(.stream(.start), .node(nil, .published(id: 7)), .node(nil, .consumed(true)), at: 1)
+        send(.lens(.back, .found(lenses().filter { $0.name == "wide" })), at: 1)
+        send(.camera(.back, .streaming(mode, insteadOf: nil)), at: 2)
         #expect(state.zoomRequest(.back) == nil, "nobody asked")
-        send(.controlsRead(.back, identity: "own", controls(zoom: 1, number: 0)), at: 2.5)
+        send(.controls(.back, .read(identity: "own", controls(zoom: 1, number: 0))), at: 2.5)
         #expect(lens.zoomRange == 1...40)
         _ = zoom(to: 4, at: 3)
         let request = try #require(state.zoomRequest(.back))
@@ -207,7 +207,7 @@ struct LensTests {
         #expect(abs(part(at: 3.5).width - 0.25) < 1e-9)
         for hardware in [1.05, 2, 4] {
             let read = controls(zoom: hardware, number: request.number)
-            send(.controlsRead(.back, identity: "own", read), at: 3.5 + hardware)
+            send(.controls(.back, .read(identity: "own", read)), at: 3.5 + hardware)
             #expect(abs(part(at: 3.5 + hardware).width - hardware / 4) < 1e-9)
         }
         // On the way back it is ahead of the requested zoom.
@@ -218,15 +218,15 @@ struct LensTests {
     @Test mutating func aZoomThatAnotherTurnsIsWhatIsWanted() throws {
         begin()
         let found = controls(zoom: 1.5, number: 0, isOthers: true)
-        send(.controlsRead(.back, identity: "own", found), at: 2)
+        send(.controls(.back, .read(identity: "own", found)), at: 2)
         #expect(lens.zoom == 1.5 && part(at: 2) == .unit && state.zoomRequest(.back) == nil)
         _ = zoom(to: 2, at: 3)
         // The same report arrives once more, too late.
-        send(.controlsRead(.back, identity: "own", found), at: 3)
+        send(.controls(.back, .read(identity: "own", found)), at: 3)
         #expect(lens.zoom == 2)
         let number = try #require(state.zoomRequest(.back)).number
         let turned = controls(zoom: 2.5, number: number, isOthers: true)
-        send(.controlsRead(.back, identity: "own", turned), at: 4)
+        send(.controls(.back, .read(identity: "own", turned)), at: 4)
         #expect(lens.zoom == 2.5 && part(at: 4) == .unit && lens.incoming == nil)
         _ = zoom(to: 2.5, at: 5)
         #expect(try #require(state.zoomRequest(.back)).number > number)
@@ -235,65 +235,67 @@ struct LensTests {
     @Test mutating func lensesCrossOverOnceTheirZoomsShowWhatIsWanted() throws {
         begin()
         _ = zoom(to: 3, at: 3)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 3.3)
         let request = try #require(state.incomingZoomRequest(.back))
         #expect(request.factor == 3 && request.number == state.zoomRequest(.back)?.number)
         // It was left at twice the zoom.
-        send(.controlsRead(.back, identity: "telephoto", controls(zoom: 2, number: 1)), at: 3.4)
-        #expect(send(.lensReady(.back), at: 4) == [])
-        send(.controlsRead(.back, identity: "telephoto", controls(zoom: 1, number: 1)), at: 4.4)
-        #expect(send(.lensReady(.back), at: 4.5) != [])
-        _ = send(.lensCrossed(.back), at: 4.7)
+        send(.controls(.back, .read(identity: "telephoto", controls(zoom: 2, number: 1))), at: 3.4)
+        #expect(send(.lens(.back, .ready), at: 4) == [])
+        send(.controls(.back, .read(identity: "telephoto", controls(zoom: 1, number: 1))), at: 4.4)
+        #expect(send(.lens(.back, .ready), at: 4.5) != [])
+        _ = send(.lens(.back, .crossed), at: 4.7)
         _ = zoom(to: 6, at: 5)
         let turned = controls(zoom: 2, number: lens.zoomNumber)
-        send(.controlsRead(.back, identity: "telephoto", turned), at: 6)
+        send(.controls(.back, .read(identity: "telephoto", turned)), at: 6)
         #expect(part(at: 6) == .unit && lens.zoomRange.upperBound == 8 * 15)
         // The camera is gone: its last zoom is not waited for.
-        send(.cameraInterrupted(.back, .unplugged, reason: "gone"), at: 7)
+        send(.camera(.back, .interrupted(.unplugged, reason: "gone")), at: 7)
         _ = zoom(to: 1, at: 7.1)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 7.5)
-        #expect(send(.lensReady(.back), at: 8) != [])
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 7.5)
+        #expect(send(.lens(.back, .ready), at: 8) != [])
     }
 
     @Test mutating func lensesCrossOverInTheEndThoughAZoomIsStuck() {
         begin()
         _ = zoom(to: 3, at: 3)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 3.3)
         let stuck = controls(zoom: 2, number: lens.zoomNumber)
-        send(.controlsRead(.back, identity: "telephoto", stuck), at: 3.4)
-        #expect(send(.lensReady(.back), at: 4) == [] && send(.lensReady(.back), at: 6.9) == [])
-        #expect(send(.lensReady(.back), at: 7) != [])
-        _ = send(.lensCrossed(.back), at: 7.2)
+        send(.controls(.back, .read(identity: "telephoto", stuck)), at: 3.4)
+        #expect(
+            send(.lens(.back, .ready), at: 4) == [] && send(.lens(.back, .ready), at: 6.9) == []
+        )
+        #expect(send(.lens(.back, .ready), at: 7) != [])
+        _ = send(.lens(.back, .crossed), at: 7.2)
         #expect(lens.zoom == 3 && part(at: 8) == .unit)
     }
 
     @Test mutating func aLensThatComesDuringAPhotographOfAllPixelsIsAskedForThem() {
         begin()
         _ = zoom(to: 3, at: 3)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
-        _ = send(.lensReady(.back), at: 4)
-        _ = send(.photograph([.back], full: [.back]), at: 4.1)
-        #expect(send(.lensCrossed(.back), at: 4.2) == [.closeLens(.back), .adaptCamera(.back)])
-        send(.cameraAdapted(.back, isFull: true), at: 4.5)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 3.3)
+        _ = send(.lens(.back, .ready), at: 4)
+        _ = send(.photographs(.take([.back], full: [.back])), at: 4.1)
+        #expect(send(.lens(.back, .crossed), at: 4.2) == [.closeLens(.back), .adaptCamera(.back)])
+        send(.camera(.back, .adapted(isFull: true)), at: 4.5)
         #expect(state.cameras.back.full == .on)
         _ = zoom(to: 1, at: 5)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 5.3)
-        _ = send(.lensReady(.back), at: 6)
-        _ = send(.photograph([]), at: 6.1)
-        #expect(send(.lensCrossed(.back), at: 6.2) == [.closeLens(.back)])
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 5.3)
+        _ = send(.lens(.back, .ready), at: 6)
+        _ = send(.photographs(.take([])), at: 6.1)
+        #expect(send(.lens(.back, .crossed), at: 6.2) == [.closeLens(.back)])
         #expect(state.cameras.back.full == .off)
     }
 
     @Test mutating func aZoomThatNobodyAskedForIsNotRemembered() {
         begin()
         let turned = controls(zoom: 1.5, number: 0, isOthers: true)
-        send(.controlsRead(.back, identity: "own", turned), at: 2.5)
+        send(.controls(.back, .read(identity: "own", turned)), at: 2.5)
         #expect(lens.zoom == 1.5 && SavedState(state).zooms.isEmpty)
-        send(.cameraIdentified(.back, "other"), .cameraIdentified(.back, "own"), at: 3)
+        send(.camera(.back, .identified("other")), .camera(.back, .identified("own")), at: 3)
         #expect(lens.zoom == 1 && state.zoomRequest(.back) == nil)
-        send(.lensesFound(.back, lenses()), at: 3)
+        send(.lens(.back, .found(lenses())), at: 3)
         _ = zoom(to: 2, at: 4)
-        send(.cameraIdentified(.back, "other"), .cameraIdentified(.back, "own"), at: 5)
+        send(.camera(.back, .identified("other")), .camera(.back, .identified("own")), at: 5)
         #expect(lens.zoom == 2 && state.zoomRequest(.back) != nil)
     }
 
@@ -302,11 +304,11 @@ struct LensTests {
         #expect(zoom(to: 3, at: 3) == [])
         #expect(lens.device == "telephoto" && lens.incoming == nil)
         #expect(part(at: 3) == .unit)
-        #expect(send(.consumed(true), at: 4).contains(.openCamera(.back)))
+        #expect(send(.node(nil, .consumed(true)), at: 4).contains(.openCamera(.back)))
         // A change under way ends when the last consumer leaves.
-        send(.cameraStreaming(.back, mode, insteadOf: nil), at: 4.2)
+        send(.camera(.back, .streaming(mode, insteadOf: nil)), at: 4.2)
         _ = zoom(to: 1, at: 5)
-        let effects = send(.consumed(false), .graceOver, at: 6)
+        let effects = send(.node(nil, .consumed(false)), .node(nil, .graceOver), at: 6)
         #expect(effects.contains(.closeLens(.back)))
         #expect(lens.device == "own" && lens.incoming == nil && part(at: 6) == .unit)
     }
@@ -318,22 +320,22 @@ struct LensTests {
         for command in [ControlCommand.iso(800), .shutter(8000), .focus(0.3)] {
             try device.give(command, &controls)
         }
-        send(.controlsRead(.back, identity: "own", controls), at: 3)
+        send(.controls(.back, .read(identity: "own", controls)), at: 3)
         _ = zoom(to: 3, at: 4)
         let manual = try #require(lens.incoming?.controls.manual)
         #expect(manual.iso == 800 && manual.shutter == 8000 && manual.focus == nil)
         // Values set before it delivers are carried over, too.
         try device.give(.iso(400), &controls)
-        send(.controlsRead(.back, identity: "own", controls), at: 4.5)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 4.6)
+        send(.controls(.back, .read(identity: "own", controls)), at: 4.5)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 4.6)
         #expect(lens.incoming?.controls.manual.iso == 400)
         var other = CameraControls(manual: manual)
         other.read(ScriptedControls(ScriptedControls.gain(0...10)).controls)
-        send(.controlsRead(.back, identity: "telephoto", other), at: 5)
+        send(.controls(.back, .read(identity: "telephoto", other)), at: 5)
         #expect(state.cameras.back.controls.manual.focus == 0.3, "what is shown is as it was")
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 5)
-        _ = send(.lensReady(.back), at: 5.5)
-        _ = send(.lensCrossed(.back), at: 5.7)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 5)
+        _ = send(.lens(.back, .ready), at: 5.5)
+        _ = send(.lens(.back, .crossed), at: 5.7)
         #expect(state.cameras.back.controls.manual == manual)
         #expect(state.cameras.back.controls.device.map(\.name) == ["gain"])
     }
@@ -341,13 +343,13 @@ struct LensTests {
     @Test mutating func aLensInTheDarkIsCutFromAWiderOneUntilThereIsLight() throws {
         begin()
         _ = zoom(to: 3, at: 3)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
-        _ = send(.lensReady(.back), at: 4)
-        _ = send(.lensCrossed(.back), at: 4.2)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 3.3)
+        _ = send(.lens(.back, .ready), at: 4)
+        _ = send(.lens(.back, .crossed), at: 4.2)
         /// Reports the brightness at these times, and returns the effects.
         func see(_ luma: Double, _ seconds: [Double], _ state: inout State) -> [Effect] {
             seconds.flatMap {
-                reduce(&state, .lensLight(.back, luma), at: Timestamp(seconds: $0))
+                reduce(&state, .lens(.back, .light(luma)), at: Timestamp(seconds: $0))
             }
         }
         #expect(see(20, [5, 6], &state) == [])
@@ -355,21 +357,21 @@ struct LensTests {
         #expect(see(20, [7, 8], &state) == [])
         #expect(see(20, [9], &state) == [.openLens(.back)])
         #expect(lens.incoming?.device == "own" && lens.isFallback)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 9.3)
-        _ = send(.lensReady(.back), at: 10)
-        _ = send(.lensCrossed(.back), at: 10.2)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 9.3)
+        _ = send(.lens(.back, .ready), at: 10)
+        _ = send(.lens(.back, .crossed), at: 10.2)
         // A little more light is not enough, and it has to last.
         #expect(see(40, [11, 15, 20], &state) == [])
         #expect(see(80, [21, 23], &state) == [])
         #expect(see(80, [24.1], &state) == [.openLens(.back)] && !lens.isFallback)
         // Without success: the next attempt comes later.
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 24.3)
-        _ = send(.lensReady(.back), at: 25)
-        _ = send(.lensCrossed(.back), at: 25.2)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 24.3)
+        _ = send(.lens(.back, .ready), at: 25)
+        _ = send(.lens(.back, .crossed), at: 25.2)
         #expect(see(20, [26, 28.1], &state) == [.openLens(.back)])
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 28.3)
-        _ = send(.lensReady(.back), at: 29)
-        _ = send(.lensCrossed(.back), at: 29.2)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 28.3)
+        _ = send(.lens(.back, .ready), at: 29)
+        _ = send(.lens(.back, .crossed), at: 29.2)
         #expect(see(80, [30, 33.5, 35.9], &state) == [])
         // A new request retries it at once.
         #expect(zoom(to: 3, at: 36) == [.openLens(.back)])
@@ -378,16 +380,16 @@ struct LensTests {
     @Test mutating func whatCouldBeLighterOrIsMeantToBeDarkIsNotTooDark() throws {
         begin()
         _ = zoom(to: 3, at: 3)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 3.3)
-        _ = send(.lensReady(.back), at: 4)
-        _ = send(.lensCrossed(.back), at: 4.2)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 3.3)
+        _ = send(.lens(.back, .ready), at: 4)
+        _ = send(.lens(.back, .crossed), at: 4.2)
         var device = ScriptedControls(ScriptedControls.exposure() + ScriptedControls.gain())
         func isTooDark(_ controls: CameraControls) -> Bool {
             var state = state
-            let read = Event.controlsRead(.back, identity: "telephoto", controls)
+            let read = Event.controls(.back, .read(identity: "telephoto", controls))
             _ = reduce(&state, read, at: Timestamp(seconds: 5))
             return [5.0, 6, 7.1].contains {
-                reduce(&state, .lensLight(.back, 20), at: Timestamp(seconds: $0)) != []
+                reduce(&state, .lens(.back, .light(20)), at: Timestamp(seconds: $0)) != []
             }
         }
         var controls = CameraControls()
@@ -406,9 +408,9 @@ struct LensTests {
     @Test mutating func theWidestLensStaysWhereverItIsDark() {
         begin()
         _ = zoom(to: 0.5, at: 2.5)
-        send(.lensStreaming(.back, mode, insteadOf: nil), at: 2.6)
-        _ = send(.lensReady(.back), at: 2.8)
-        _ = send(.lensCrossed(.back), at: 3)
-        for second in 4...9 { #expect(send(.lensLight(.back, 17), at: Double(second)) == []) }
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 2.6)
+        _ = send(.lens(.back, .ready), at: 2.8)
+        _ = send(.lens(.back, .crossed), at: 3)
+        for second in 4...9 { #expect(send(.lens(.back, .light(17)), at: Double(second)) == []) }
     }
 }

@@ -7,14 +7,14 @@ import Testing
     private func ready() -> State {
         var state = State.withTwoCameras()
         for role in Role.allCases {
-            _ = reduce(&state, .cameraAssigned(role, name: "A camera"), at: .zero)
+            _ = reduce(&state, .camera(role, .assigned(name: "A camera")), at: .zero)
         }
         return state
     }
 
     private func streaming(_ role: Role) -> Event {
         let mode = CaptureMode(size: Size(width: 640, height: 480), rate: 30, format: .mjpg)
-        return .cameraStreaming(role, mode, insteadOf: nil)
+        return .camera(role, .streaming(mode, insteadOf: nil))
     }
 
     @Test(
@@ -22,42 +22,42 @@ import Testing
     )
     func beginning() {
         var state = ready()
-        var effects = reduce(&state, .startRecording([.back], sound: true), at: .zero)
+        var effects = reduce(&state, .recording(.start([.back], sound: true)), at: .zero)
         #expect(effects == [.prepareRecording(sound: true), .openCamera(.back)])
         effects = reduce(&state, streaming(.back), at: .zero)
         #expect(!effects.contains(.beginRecording))
-        effects = reduce(&state, .microphone(false), at: Timestamp(seconds: 3))
+        effects = reduce(&state, .recording(.microphone(false)), at: Timestamp(seconds: 3))
         #expect(effects == [.beginRecording])
         #expect(state.recording.phase == .running)
         #expect(state.recording.seconds(at: Timestamp(seconds: 5.5)) == 2)
         // No consumer is left; the camera stays open.
-        effects = reduce(&state, .graceOver, at: Timestamp(seconds: 6))
+        effects = reduce(&state, .node(nil, .graceOver), at: Timestamp(seconds: 6))
         #expect(state.cameras.back.isOpen && effects.isEmpty)
-        effects = reduce(&state, .stopRecording, at: Timestamp(seconds: 7))
+        effects = reduce(&state, .recording(.stop), at: Timestamp(seconds: 7))
         #expect(effects == [.endRecording, .closeCamera(.back, keepsPicture: false)])
-        _ = reduce(&state, .recordingEnded, at: Timestamp(seconds: 8))
+        _ = reduce(&state, .recording(.ended), at: Timestamp(seconds: 8))
         #expect(state.recording == RecordingState())
     }
 
     @Test("a camera that does not come is not waited for without end")
     func timeout() {
         var state = ready()
-        _ = reduce(&state, .startRecording([.stream], sound: false), at: .zero)
+        _ = reduce(&state, .recording(.start([.stream], sound: false)), at: .zero)
         #expect(state.recording.needs(.back) && state.recording.needs(.front))
         _ = reduce(&state, streaming(.back), at: .zero)
         #expect(state.recording.phase == .starting)
-        #expect(reduce(&state, .recordingStartTimedOut, at: .zero) == [.beginRecording])
+        #expect(reduce(&state, .recording(.startTimedOut), at: .zero) == [.beginRecording])
     }
 
     @Test("privacy closes cameras that are recorded, and opens them again for it")
     func privacy() {
         var state = ready()
-        _ = reduce(&state, .startRecording([.back], sound: false), at: .zero)
+        _ = reduce(&state, .recording(.start([.back], sound: false)), at: .zero)
         _ = reduce(&state, streaming(.back), at: .zero)
-        let closed = reduce(&state, .suspend(.privacy, true), at: .zero)
+        let closed = reduce(&state, .session(.suspend(.privacy, true)), at: .zero)
         #expect(closed == [.closeCamera(.back, keepsPicture: true)])
-        _ = reduce(&state, .cameraClosed(.back), at: .zero)
-        let opened = reduce(&state, .suspend(.privacy, false), at: .zero)
+        _ = reduce(&state, .camera(.back, .closed), at: .zero)
+        let opened = reduce(&state, .session(.suspend(.privacy, false)), at: .zero)
         #expect(opened == [.openCamera(.back)])
         #expect(state.recording.phase == .running)
     }
@@ -65,12 +65,12 @@ import Testing
     @Test("the stream can be stopped while a camera is recorded")
     func stopping() {
         var state = ready()
-        _ = reduce(&state, .start, at: .zero)
-        _ = reduce(&state, .nodePublished(id: 7), at: .zero)
-        _ = reduce(&state, .startRecording([.back], sound: false), at: .zero)
+        _ = reduce(&state, .stream(.start), at: .zero)
+        _ = reduce(&state, .node(nil, .published(id: 7)), at: .zero)
+        _ = reduce(&state, .recording(.start([.back], sound: false)), at: .zero)
         _ = reduce(&state, streaming(.back), at: .zero)
-        _ = reduce(&state, .stop, at: .zero)
-        let effects = reduce(&state, .nodeWithdrawn, at: .zero)
+        _ = reduce(&state, .stream(.stop), at: .zero)
+        let effects = reduce(&state, .node(nil, .withdrawn), at: .zero)
         #expect(effects.contains(.announce(.didStop)))
         #expect(state.cameras.back.isOpen)
     }

@@ -34,7 +34,7 @@ struct SavedStateTests {
         before.cameras.back.controls = CameraControls(manual: other)
         _ = reduce(
             &before,
-            .setZoom(.back, 2.5, middle: nil, duration: 0),
+            .lens(.back, .setZoom(2.5, middle: nil, duration: 0)),
             at: .zero
         )
         let saved = SavedState(before)
@@ -45,12 +45,12 @@ struct SavedStateTests {
         read.restore(&after)
         #expect(SavedState(after) == saved)
         // The camera gets its manual values back when it appears.
-        _ = reduce(&after, .cameraIdentified(.back, "v4l2:desk"), at: .zero)
+        _ = reduce(&after, .camera(.back, .identified("v4l2:desk")), at: .zero)
         #expect(after.cameras.back.controls.manual == other)
         #expect(after.cameras.back.lens.zoom == 2.5)
         #expect(after.scene.framings.back.zoom == 2.5)
         // And it keeps them while another camera has the role.
-        _ = reduce(&after, .cameraIdentified(.back, "v4l2:else"), at: .zero)
+        _ = reduce(&after, .camera(.back, .identified("v4l2:else")), at: .zero)
         #expect(after.cameras.back.controls.manual.isAutomatic)
         #expect(SavedState(after) == saved)
     }

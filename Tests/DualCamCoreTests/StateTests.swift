@@ -19,43 +19,48 @@ struct StateTests {
     /// Sets up a stream with a consumer and a back camera, and a front one if asked for.
     mutating func lookedAt(withFront: Bool = false) {
         let cameras: [Event] =
-            [.cameraAssigned(.back, name: "Desk")]
-            + (withFront ? [.cameraAssigned(.front, name: "Face")] : [])
-        let events = cameras + [.start, .nodePublished(id: 7), .consumed(true)]
+            [.camera(.back, .assigned(name: "Desk"))]
+            + (withFront ? [.camera(.front, .assigned(name: "Face"))] : [])
+        let events =
+            cameras + [.stream(.start), .node(nil, .published(id: 7)), .node(nil, .consumed(true))]
         for (index, event) in events.enumerated() {
             _ = reduce(&state, event, at: Timestamp(seconds: Double(index)))
         }
     }
 
     @Test mutating func startAndStopAnnounceInOrder() {
-        #expect(apply(.start) == [.announce(.willStart), .publishNode])
+        #expect(apply(.stream(.start)) == [.announce(.willStart), .publishNode])
         #expect(state.streamPhase == .starting)
-        #expect(apply(.nodePublished(id: 7)) == [.announce(.didStart)])
+        #expect(apply(.node(nil, .published(id: 7))) == [.announce(.didStart)])
         #expect(state.streamPhase == .idle && state.isActive)
-        #expect(apply(.start) == [])
-        #expect(apply(.stop) == [.announce(.willStop), .endGrace, .withdrawNode])
+        #expect(apply(.stream(.start)) == [])
+        #expect(apply(.stream(.stop)) == [.announce(.willStop), .endGrace, .withdrawNode])
         #expect(state.streamPhase == .stopped && !state.isActive)
-        #expect(apply(.nodeWithdrawn) == [.announce(.didStop)])
-        #expect(apply(.stop) == [])
+        #expect(apply(.node(nil, .withdrawn)) == [.announce(.didStop)])
+        #expect(apply(.stream(.stop)) == [])
     }
 
     @Test mutating func aStartWhileStoppingWaitsForTheEnd() {
-        _ = apply(.start, .nodePublished(id: 7), .stop)
-        #expect(apply(.start) == [])
+        _ = apply(.stream(.start), .node(nil, .published(id: 7)), .stream(.stop))
+        #expect(apply(.stream(.start)) == [])
         #expect(
-            apply(.nodeWithdrawn) == [.announce(.didStop), .announce(.willStart), .publishNode]
+            apply(.node(nil, .withdrawn)) == [
+                .announce(.didStop), .announce(.willStart), .publishNode,
+            ]
         )
     }
 
     @Test mutating func restoreAsksForTheWindowAndStops() {
-        _ = apply(.start, .nodePublished(id: 7))
+        _ = apply(.stream(.start), .node(nil, .published(id: 7)))
         #expect(
-            apply(.restore) == [
+            apply(.stream(.restore)) == [
                 .announce(.restoreRequested), .announce(.willStop), .endGrace, .withdrawNode,
             ]
         )
         #expect(
-            apply(.nodeWithdrawn, .restore) == [.announce(.didStop), .announce(.restoreRequested)]
+            apply(.node(nil, .withdrawn), .stream(.restore)) == [
+                .announce(.didStop), .announce(.restoreRequested),
+            ]
         )
     }
 
@@ -66,18 +71,21 @@ struct StateTests {
         lookedAt()
         let large = CaptureMode(size: Size(width: 1920, height: 1080), rate: 5, format: .yuyv)
         let events: [(Event, [Effect], CameraState.Full, CameraPhase)] = [
-            (.cameraStreaming(.back, mode, insteadOf: nil), [], .off, .streaming),
-            (.cameraAdapted(.back, isFull: false), [], .off, .streaming),
-            (.photograph([.back], full: [.back]), [.adaptCamera(.back)], .asked, .streaming),
+            (.camera(.back, .streaming(mode, insteadOf: nil)), [], .off, .streaming),
+            (.camera(.back, .adapted(isFull: false)), [], .off, .streaming),
+            (
+                .photographs(.take([.back], full: [.back])), [.adaptCamera(.back)], .asked,
+                .streaming
+            ),
             // A report from before is not taken for the reply.
-            (.cameraAdapted(.back, isFull: false), [], .asked, .streaming),
-            (.cameraOpening(.back), [], .asked, .opening),
-            (.cameraStreaming(.back, large, insteadOf: nil), [], .asked, .streaming),
-            (.cameraAdapted(.back, isFull: true), [], .on, .streaming),
-            (.photograph([]), [.adaptCamera(.back)], .left, .streaming),
-            (.cameraOpening(.back), [], .left, .opening),
-            (.cameraStreaming(.back, mode, insteadOf: nil), [], .left, .streaming),
-            (.cameraAdapted(.back, isFull: false), [], .off, .streaming),
+            (.camera(.back, .adapted(isFull: false)), [], .asked, .streaming),
+            (.camera(.back, .opening), [], .asked, .opening),
+            (.camera(.back, .streaming(large, insteadOf: nil)), [], .asked, .streaming),
+            (.camera(.back, .adapted(isFull: true)), [], .on, .streaming),
+            (.photographs(.take([])), [.adaptCamera(.back)], .left, .streaming),
+            (.camera(.back, .opening), [], .left, .opening),
+            (.camera(.back, .streaming(mode, insteadOf: nil)), [], .left, .streaming),
+            (.camera(.back, .adapted(isFull: false)), [], .off, .streaming),
         ]
         for (number, (event, effects, full, phase)) in events.enumerated() {
             let time = Timestamp(seconds: 10 + 2 * Double(number))
@@ -91,11 +99,11 @@ struct StateTests {
         }
         #expect(state.cameras.back.deliveringSince == Timestamp(seconds: 28))
         // A camera that does not come back is veiled as usual.
-        _ = reduce(&state, .photograph([.back], full: [.back]), at: Timestamp(seconds: 40))
-        _ = reduce(&state, .cameraOpening(.back), at: Timestamp(seconds: 41))
+        _ = reduce(&state, .photographs(.take([.back], full: [.back])), at: Timestamp(seconds: 40))
+        _ = reduce(&state, .camera(.back, .opening), at: Timestamp(seconds: 41))
         #expect(state.scene.scene(at: Timestamp(seconds: 46))[0].veil == 1)
         // A camera closed meanwhile is opened as usual.
-        _ = reduce(&state, .suspend(.privacy, true), at: Timestamp(seconds: 50))
+        _ = reduce(&state, .session(.suspend(.privacy, true)), at: Timestamp(seconds: 50))
         #expect(state.cameras.back.full == .off)
     }
 
@@ -103,275 +111,303 @@ struct StateTests {
     mutating func recordingAfterFull() {
         lookedAt()
         _ = apply(
-            .cameraStreaming(.back, mode, insteadOf: nil),
-            .photograph([.back], full: [.back]),
-            .cameraAdapted(.back, isFull: true)
+            .camera(.back, .streaming(mode, insteadOf: nil)),
+            .photographs(.take([.back], full: [.back])),
+            .camera(.back, .adapted(isFull: true))
         )
         #expect(
-            apply(.startRecording([.back], sound: false)) == [.prepareRecording(sound: false)]
+            apply(.recording(.start([.back], sound: false))) == [
+                .prepareRecording(sound: false)
+            ]
         )
-        #expect(apply(.photograph([])) == [.adaptCamera(.back)])
-        #expect(apply(.cameraAdapted(.back, isFull: false)) == [.beginRecording])
+        #expect(apply(.photographs(.take([]))) == [.adaptCamera(.back)])
+        #expect(apply(.camera(.back, .adapted(isFull: false))) == [.beginRecording])
     }
 
     @Test mutating func withoutPipeWireTheStartFailsOnceAndHealsLater() {
-        _ = apply(.start)
+        _ = apply(.stream(.start))
         #expect(
-            apply(.nodeLost(reason: "no PipeWire")) == [
+            apply(.node(nil, .lost(reason: "no PipeWire"))) == [
                 .announce(.failedToStart(reason: "no PipeWire"))
             ]
         )
         #expect(!state.isPossible && state.streamPhase == .interrupted)
-        #expect(apply(.nodeLost(reason: "no PipeWire")) == [])
-        #expect(apply(.nodePublished(id: 9)) == [.announce(.didStart)])
+        #expect(apply(.node(nil, .lost(reason: "no PipeWire"))) == [])
+        #expect(apply(.node(nil, .published(id: 9))) == [.announce(.didStart)])
         #expect(state.streamPhase == .idle)
-        _ = apply(.nodeLost(reason: "gone"))
-        #expect(apply(.nodePublished(id: 12)) == [], "a node that comes back is not a start")
+        _ = apply(.node(nil, .lost(reason: "gone")))
+        #expect(
+            apply(.node(nil, .published(id: 12))) == [],
+            "a node that comes back is not a start"
+        )
     }
 
     @Test mutating func camerasAreOpenWhileSomebodyLooksAndABitLonger() {
         _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .cameraAssigned(.front, name: "Face"),
-            .start,
-            .nodePublished(id: 7)
+            .camera(.back, .assigned(name: "Desk")),
+            .camera(.front, .assigned(name: "Face")),
+            .stream(.start),
+            .node(nil, .published(id: 7))
         )
-        #expect(apply(.consumed(true)) == [.endGrace, .openCamera(.back), .openCamera(.front)])
-        #expect(state.streamPhase == .starting)
-        _ = apply(.cameraOpening(.back), .cameraStreaming(.back, mode, insteadOf: nil))
-        #expect(state.streamPhase == .streaming)
-        #expect(apply(.consumed(false)) == [.startGrace])
-        #expect(apply(.consumed(true)) == [.endGrace], "a consumer that bounces finds them open")
-        #expect(apply(.graceOver) == [], "too late")
         #expect(
-            apply(.consumed(false), .graceOver) == [
+            apply(.node(nil, .consumed(true))) == [
+                .endGrace, .openCamera(.back), .openCamera(.front),
+            ]
+        )
+        #expect(state.streamPhase == .starting)
+        _ = apply(.camera(.back, .opening), .camera(.back, .streaming(mode, insteadOf: nil)))
+        #expect(state.streamPhase == .streaming)
+        #expect(apply(.node(nil, .consumed(false))) == [.startGrace])
+        #expect(
+            apply(.node(nil, .consumed(true))) == [.endGrace],
+            "a consumer that bounces finds them open"
+        )
+        #expect(apply(.node(nil, .graceOver)) == [], "too late")
+        #expect(
+            apply(.node(nil, .consumed(false)), .node(nil, .graceOver)) == [
                 .startGrace, .closeCamera(.back, keepsPicture: false),
                 .closeCamera(.front, keepsPicture: false),
             ]
         )
-        _ = apply(.cameraClosed(.back))
+        _ = apply(.camera(.back, .closed))
         #expect(state.cameras.back.phase == .closed && state.cameras.back.mode == nil)
     }
 
     @Test mutating func whoLooksAtOneCameraAloneOpensNoOther() {
         _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .cameraAssigned(.front, name: "Face"),
-            .start,
-            .nodePublished(id: 7),
-            .cameraNode(.front, .published(id: 8))
+            .camera(.back, .assigned(name: "Desk")),
+            .camera(.front, .assigned(name: "Face")),
+            .stream(.start),
+            .node(nil, .published(id: 7)),
+            .node(.front, .published(id: 8))
         )
         #expect(state.cameras.front.node.id == 8)
         #expect(
-            apply(.cameraNode(.front, .consumed(true))) == [
+            apply(.node(.front, .consumed(true))) == [
                 .endCameraGrace(.front), .openCamera(.front),
             ]
         )
         #expect(state.scene.isAlone == PerRole(back: false, front: true))
         #expect(state.streamPhase == .idle && state.isInUse)
         // The stream comes and goes, and closes only the cameras that it opened.
-        #expect(apply(.consumed(true)) == [.endGrace, .openCamera(.back)])
+        #expect(apply(.node(nil, .consumed(true))) == [.endGrace, .openCamera(.back)])
         #expect(
-            apply(.consumed(false), .graceOver) == [
+            apply(.node(nil, .consumed(false)), .node(nil, .graceOver)) == [
                 .startGrace, .closeCamera(.back, keepsPicture: false),
             ]
         )
-        #expect(apply(.cameraNode(.front, .graceOver)) == [], "somebody looks")
-        #expect(apply(.cameraNode(.front, .consumed(false))) == [.startCameraGrace(.front)])
+        #expect(apply(.node(.front, .graceOver)) == [], "somebody looks")
+        #expect(apply(.node(.front, .consumed(false))) == [.startCameraGrace(.front)])
         #expect(
-            apply(.cameraNode(.front, .graceOver)) == [.closeCamera(.front, keepsPicture: false)]
+            apply(.node(.front, .graceOver)) == [
+                .closeCamera(.front, keepsPicture: false)
+            ]
         )
         #expect(state.scene.isAlone == PerRole(back: false, front: false) && !state.isInUse)
     }
 
     @Test(arguments: [
-        CameraNodeEvent.withdrawn, .lost(reason: "PipeWire is gone"), .consumed(false),
+        NodeEvent.withdrawn, .lost(reason: "PipeWire is gone"), .consumed(false),
     ])
-    mutating func aCameraIsOpenForNobodyWhenItsNodeGoes(_ end: CameraNodeEvent) {
+    mutating func aCameraIsOpenForNobodyWhenItsNodeGoes(_ end: NodeEvent) {
         _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .start,
-            .nodePublished(id: 7),
-            .cameraNode(.back, .published(id: 8)),
-            .cameraNode(.back, .consumed(true)),
-            .cameraNode(.back, end)
+            .camera(.back, .assigned(name: "Desk")),
+            .stream(.start),
+            .node(nil, .published(id: 7)),
+            .node(.back, .published(id: 8)),
+            .node(.back, .consumed(true)),
+            .node(.back, end)
         )
-        let closed = apply(.cameraNode(.back, .graceOver))
+        let closed = apply(.node(.back, .graceOver))
         #expect(closed.isEmpty == (end == .withdrawn), "at once when it was taken away")
         #expect(state.cameras.back.isAsked == false)
         // An event that comes late does not count as a consumer.
-        #expect(apply(.stop, .cameraNode(.back, .consumed(true))).contains(.withdrawNode))
+        #expect(
+            apply(.stream(.stop), .node(.back, .consumed(true))).contains(.withdrawNode)
+        )
         #expect(!state.isInUse)
     }
 
     @Test mutating func whoLooksAtOneCameraAloneSeesWhyItIsClosed() {
         _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .start,
-            .cameraNode(.back, .published(id: 8)),
-            .cameraNode(.back, .consumed(true)),
-            .cameraStreaming(.back, mode, insteadOf: nil)
+            .camera(.back, .assigned(name: "Desk")),
+            .stream(.start),
+            .node(.back, .published(id: 8)),
+            .node(.back, .consumed(true)),
+            .camera(.back, .streaming(mode, insteadOf: nil))
         )
-        #expect(apply(.suspend(.privacy, true)) == [.closeCamera(.back, keepsPicture: true)])
+        #expect(
+            apply(.session(.suspend(.privacy, true))) == [.closeCamera(.back, keepsPicture: true)]
+        )
         #expect(state.cameras.back.interruption == .privacy)
         let layer = state.scene.scene(of: .back, at: Timestamp(seconds: 60))[0]
         #expect(layer.veil == 1 && layer.notice == .privacy)
-        #expect(apply(.suspend(.privacy, false)) == [.openCamera(.back)])
+        #expect(apply(.session(.suspend(.privacy, false))) == [.openCamera(.back)])
     }
 
     @Test mutating func stoppingIsOverWhenTheCamerasAreClosed() {
         _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .start,
-            .nodePublished(id: 7),
-            .consumed(true),
-            .cameraOpening(.back)
+            .camera(.back, .assigned(name: "Desk")),
+            .stream(.start),
+            .node(nil, .published(id: 7)),
+            .node(nil, .consumed(true)),
+            .camera(.back, .opening)
         )
-        #expect(apply(.stop).contains(.closeCamera(.back, keepsPicture: false)))
-        #expect(apply(.nodeWithdrawn) == [])
-        #expect(apply(.cameraClosed(.back)) == [.announce(.didStop)])
+        #expect(apply(.stream(.stop)).contains(.closeCamera(.back, keepsPicture: false)))
+        #expect(apply(.node(nil, .withdrawn)) == [])
+        #expect(apply(.camera(.back, .closed)) == [.announce(.didStop)])
     }
 
     @Test mutating func aCameraThatComesWhileNeededIsOpened() {
-        _ = apply(.start, .nodePublished(id: 7), .consumed(true))
-        #expect(apply(.cameraAssigned(.front, name: "Face")) == [.openCamera(.front)])
+        _ = apply(.stream(.start), .node(nil, .published(id: 7)), .node(nil, .consumed(true)))
+        #expect(apply(.camera(.front, .assigned(name: "Face"))) == [.openCamera(.front)])
         #expect(state.scene.main == .front)
         #expect(
-            apply(.cameraAssigned(.front, name: nil)) == [.closeCamera(.front, keepsPicture: false)]
+            apply(.camera(.front, .assigned(name: nil))) == [
+                .closeCamera(.front, keepsPicture: false)
+            ]
         )
-        _ = apply(.cameraClosed(.front))
+        _ = apply(.camera(.front, .closed))
         #expect(state.cameras.front.phase == .unavailable)
     }
 
     @Test mutating func anInterruptionSaysWhyAndPasses() {
         lookedAt()
-        _ = apply(.cameraOpening(.back), .cameraStreaming(.back, mode, insteadOf: nil))
-        _ = apply(.cameraInterrupted(.back, .unplugged, reason: "ENODEV"))
+        _ = apply(.camera(.back, .opening), .camera(.back, .streaming(mode, insteadOf: nil)))
+        _ = apply(.camera(.back, .interrupted(.unplugged, reason: "ENODEV")))
         #expect(state.cameras.back.interruption == .unplugged && state.streamPhase == .interrupted)
         #expect(state.scene.scene(at: Timestamp(seconds: 9))[0].veil == 1)
-        _ = apply(.cameraOpening(.back))
+        _ = apply(.camera(.back, .opening))
         #expect(state.cameras.back.phase == .interrupted, "a new try is no end of it")
-        _ = apply(.cameraStreaming(.back, mode, insteadOf: nil))
+        _ = apply(.camera(.back, .streaming(mode, insteadOf: nil)))
         #expect(state.cameras.back.interruption == .none && state.streamPhase == .streaming)
     }
 
     @Test(arguments: Suspension.allCases)
     mutating func aSuspensionClosesCamerasAndKeepsTheirPicturesVeiled(_ why: Suspension) {
         _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .start,
-            .nodePublished(id: 7),
-            .consumed(true),
-            .cameraOpening(.back),
-            .cameraStreaming(.back, mode, insteadOf: nil)
+            .camera(.back, .assigned(name: "Desk")),
+            .stream(.start),
+            .node(nil, .published(id: 7)),
+            .node(nil, .consumed(true)),
+            .camera(.back, .opening),
+            .camera(.back, .streaming(mode, insteadOf: nil))
         )
-        #expect(apply(.suspend(why, true)) == [.closeCamera(.back, keepsPicture: true)])
-        _ = apply(.cameraClosed(.back))
+        #expect(apply(.session(.suspend(why, true))) == [.closeCamera(.back, keepsPicture: true)])
+        _ = apply(.camera(.back, .closed))
         #expect(state.cameras.back.phase == .interrupted)
         #expect(
             state.scene.scene(at: Timestamp(seconds: 9))[0].notice?.rawValue
                 == state.cameras.back.interruption.rawValue
         )
         #expect(
-            apply(.consumed(false), .graceOver, .consumed(true)).filter {
-                $0 == .openCamera(.back)
-            }.isEmpty,
+            apply(.node(nil, .consumed(false)), .node(nil, .graceOver), .node(nil, .consumed(true)))
+                .filter {
+                    $0 == .openCamera(.back)
+                }.isEmpty,
             "not even for a new consumer"
         )
-        #expect(apply(.suspend(why, false)) == [.openCamera(.back)])
+        #expect(apply(.session(.suspend(why, false))) == [.openCamera(.back)])
         #expect(state.cameras.back.phase == .opening)
     }
 
     @Test mutating func aPictureThatWasKeptIsForgottenWhenNobodyLooksAnyMore() {
         _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .start,
-            .nodePublished(id: 7),
-            .consumed(true),
-            .suspend(.privacy, true),
-            .cameraClosed(.back)
+            .camera(.back, .assigned(name: "Desk")),
+            .stream(.start),
+            .node(nil, .published(id: 7)),
+            .node(nil, .consumed(true)),
+            .session(.suspend(.privacy, true)),
+            .camera(.back, .closed)
         )
         #expect(
-            apply(.consumed(false), .graceOver) == [
+            apply(.node(nil, .consumed(false)), .node(nil, .graceOver)) == [
                 .startGrace, .closeCamera(.back, keepsPicture: false),
             ]
         )
-        #expect(apply(.graceOver, .suspend(.privacy, false)) == [])
+        #expect(apply(.node(nil, .graceOver), .session(.suspend(.privacy, false))) == [])
     }
 
     @Test mutating func whatAThreadToldBeforeItHeardOfAWishIsPassedOver() {
         _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .cameraAssigned(.front, name: "Face"),
-            .start,
-            .nodePublished(id: 7),
-            .consumed(true),
-            .cameraStreaming(.back, mode, insteadOf: nil),
-            .suspend(.privacy, true)
+            .camera(.back, .assigned(name: "Desk")),
+            .camera(.front, .assigned(name: "Face")),
+            .stream(.start),
+            .node(nil, .published(id: 7)),
+            .node(nil, .consumed(true)),
+            .camera(.back, .streaming(mode, insteadOf: nil)),
+            .session(.suspend(.privacy, true))
         )
         #expect(
-            apply(.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")) == [],
+            apply(.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))) == [],
             "a camera that is closed makes no room for"
         )
-        _ = apply(.cameraClosed(.front), .cameraStreaming(.front, mode, insteadOf: nil))
+        _ = apply(.camera(.front, .closed), .camera(.front, .streaming(mode, insteadOf: nil)))
         #expect(!state.cameras.front.isOpen && state.cameras.front.mode == nil)
-        _ = apply(.suspend(.privacy, false), .cameraClosed(.back))
+        _ = apply(.session(.suspend(.privacy, false)), .camera(.back, .closed))
         #expect(state.cameras.back.isOpen && state.cameras.back.phase == .opening)
-        _ = apply(.cameraStreaming(.back, mode, insteadOf: nil), .cameraOpening(.back))
+        _ = apply(.camera(.back, .streaming(mode, insteadOf: nil)), .camera(.back, .opening))
         #expect(state.cameras.back.phase == .opening, "opened anew, it does not deliver yet")
     }
 
     @Test mutating func aCameraThatWasAskedForIsWaitedForThoughItHasNotBegunToOpen() {
         _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .start,
-            .nodePublished(id: 7),
-            .consumed(true),
-            .stop
+            .camera(.back, .assigned(name: "Desk")),
+            .stream(.start),
+            .node(nil, .published(id: 7)),
+            .node(nil, .consumed(true)),
+            .stream(.stop)
         )
-        #expect(apply(.nodeWithdrawn) == [])
-        #expect(apply(.cameraOpening(.back)) == [])
-        #expect(apply(.cameraClosed(.back)) == [.announce(.didStop)])
+        #expect(apply(.node(nil, .withdrawn)) == [])
+        #expect(apply(.camera(.back, .opening)) == [])
+        #expect(apply(.camera(.back, .closed)) == [.announce(.didStop)])
     }
 
     @Test mutating func aCameraThatWorksAgainAfterItHasTriedAllModesInVainHasItsBestOne() {
         lookedAt(withFront: false)
         for step in 1...8 {
-            let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "EIO")
-            #expect(apply(noRoom, .cameraOpening(.back)) == [.openCamera(.back)])
+            let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "EIO"))
+            #expect(apply(noRoom, .camera(.back, .opening)) == [.openCamera(.back)])
             #expect(state.cameras.back.reduction == step)
         }
-        #expect(apply(.cameraInterrupted(.back, .stalled, reason: "EIO")) == [])
-        #expect(apply(.cameraOpening(.back)) == [])
-        #expect(apply(.cameraStreaming(.back, jpeg, insteadOf: mode)) == [.adaptCamera(.back)])
+        #expect(apply(.camera(.back, .interrupted(.stalled, reason: "EIO"))) == [])
+        #expect(apply(.camera(.back, .opening)) == [])
+        #expect(apply(.camera(.back, .streaming(jpeg, insteadOf: mode))) == [.adaptCamera(.back)])
         #expect(state.cameras.back.reduction == 0)
-        #expect(apply(.cameraOpening(.back), .cameraStreaming(.back, mode, insteadOf: nil)) == [])
+        #expect(
+            apply(.camera(.back, .opening), .camera(.back, .streaming(mode, insteadOf: nil))) == []
+        )
     }
 
     @Test mutating func forWantOfBandwidthTheInsetGivesWayFirst() {
         lookedAt(withFront: true)
-        let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")
+        let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))
         func lighter(_ rate: Double) -> Event {
             let lighter = CaptureMode(size: mode.size, rate: rate, format: .mjpg)
-            return .cameraStreaming(.front, lighter, insteadOf: mode)
+            return .camera(.front, .streaming(lighter, insteadOf: mode))
         }
         #expect(apply(noRoom) == [.openCamera(.front)])
         #expect(state.cameras.front.reduction == 1 && state.cameras.back.reduction == 0)
         #expect(apply(noRoom) == [], "until it is known what that brings")
-        #expect(apply(.cameraStreaming(.front, mode, insteadOf: nil)) == [], "told too late")
-        #expect(apply(.cameraOpening(.front), lighter(30)) == [.openCamera(.back)], "tried at once")
+        #expect(apply(.camera(.front, .streaming(mode, insteadOf: nil))) == [], "told too late")
+        #expect(
+            apply(.camera(.front, .opening), lighter(30)) == [.openCamera(.back)],
+            "tried at once"
+        )
         for step in 2...8 {
             #expect(apply(noRoom) == [.openCamera(.front)])
             let next = lighter(30 - Double(step))
-            #expect(apply(.cameraOpening(.front), next) == [.openCamera(.back)])
+            #expect(apply(.camera(.front, .opening), next) == [.openCamera(.back)])
         }
         for _ in 1...8 {
             #expect(apply(noRoom) == [.openCamera(.back)], "then the main one")
-            #expect(apply(.cameraOpening(.back)) == [])
+            #expect(apply(.camera(.back, .opening)) == [])
         }
         #expect(apply(noRoom) == [], "and then there is nothing left to give up")
         #expect(
-            apply(.cameraInterrupted(.back, .unplugged, reason: "ENODEV")) == [.openCamera(.front)],
+            apply(.camera(.back, .interrupted(.unplugged, reason: "ENODEV"))) == [
+                .openCamera(.front)
+            ],
             "a bus of its own again"
         )
         #expect(state.cameras.front.reduction == 0)
@@ -380,60 +416,72 @@ struct StateTests {
     @Test(arguments: [Interruption.unplugged, .busy, .denied, .stalled])
     mutating func aCameraThatIsNotOnTheBusGivesNothing(_ why: Interruption) {
         _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .cameraAssigned(.front, name: "Face"),
-            .start,
-            .nodePublished(id: 7),
-            .consumed(true),
-            .cameraInterrupted(.front, why, reason: "")
+            .camera(.back, .assigned(name: "Desk")),
+            .camera(.front, .assigned(name: "Face")),
+            .stream(.start),
+            .node(nil, .published(id: 7)),
+            .node(nil, .consumed(true)),
+            .camera(.front, .interrupted(why, reason: ""))
         )
-        let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")
+        let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))
         #expect(apply(noRoom) == [.openCamera(.back)])
     }
 
     @Test mutating func aCameraThatCannotBeLighterIsAskedOnce() {
         lookedAt(withFront: true)
-        let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")
+        let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))
         #expect(apply(noRoom) == [.openCamera(.front)])
-        let same = Event.cameraStreaming(.front, mode, insteadOf: nil)
-        #expect(apply(.cameraOpening(.front), same) == [.openCamera(.back)])
+        let same = Event.camera(.front, .streaming(mode, insteadOf: nil))
+        #expect(apply(.camera(.front, .opening), same) == [.openCamera(.back)])
         #expect(apply(noRoom) == [.openCamera(.back)], "the main one's turn")
     }
 
     @Test mutating func aCameraThatStaysAsItIsHasNothingMoreToGive() {
         lookedAt(withFront: true)
-        let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "ENOSPC")
-        let lighter = Event.cameraStreaming(.front, jpeg, insteadOf: mode)
-        _ = apply(noRoom, .cameraOpening(.front), lighter)
-        #expect(apply(noRoom, .cameraOpening(.front), lighter).last == .openCamera(.back))
+        let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))
+        let lighter = Event.camera(.front, .streaming(jpeg, insteadOf: mode))
+        _ = apply(noRoom, .camera(.front, .opening), lighter)
+        #expect(apply(noRoom, .camera(.front, .opening), lighter).last == .openCamera(.back))
         #expect(apply(noRoom) == [.openCamera(.back)], "the main one's turn")
     }
 
     @Test mutating func whatWasGivenUpForNothingIsTakenBack() {
         lookedAt(withFront: true)
-        let noRoom = Event.cameraInterrupted(.back, .bandwidth, reason: "EIO")
-        _ = apply(.cameraStreaming(.front, mode, insteadOf: nil), noRoom, .cameraOpening(.front))
-        _ = apply(.cameraStreaming(.front, jpeg, insteadOf: mode), noRoom, .cameraOpening(.front))
+        let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "EIO"))
+        _ = apply(
+            .camera(.front, .streaming(mode, insteadOf: nil)),
+            noRoom,
+            .camera(.front, .opening)
+        )
+        _ = apply(
+            .camera(.front, .streaming(jpeg, insteadOf: mode)),
+            noRoom,
+            .camera(.front, .opening)
+        )
         #expect(
-            apply(.cameraStreaming(.front, jpeg, insteadOf: mode), noRoom).last
+            apply(.camera(.front, .streaming(jpeg, insteadOf: mode)), noRoom).last
                 == .openCamera(.back)
         )
-        let broken = Event.cameraInterrupted(.back, .stalled, reason: "EIO")
-        #expect(apply(.cameraOpening(.back), broken) == [.openCamera(.front)])
+        let broken = Event.camera(.back, .interrupted(.stalled, reason: "EIO"))
+        #expect(apply(.camera(.back, .opening), broken) == [.openCamera(.front)])
         #expect(state.cameras.front.reduction == 0)
         #expect(apply(broken) == [], "it is tried again, and that is all")
     }
 
     @Test mutating func aCameraIsOpenedAnewWhereItIsFoundAndAdaptedToItsPlace() {
-        _ = apply(.cameraAssigned(.back, name: "Desk"), .start, .nodePublished(id: 7))
-        #expect(apply(.cameraMoved(.back)) == [], "nobody looks")
-        #expect(apply(.setRotation(.back, 90)) == [])
-        _ = apply(.consumed(true), .cameraStreaming(.back, mode, insteadOf: nil))
-        #expect(apply(.cameraMoved(.back)) == [.openCamera(.back)])
-        #expect(apply(.setRotation(.back, 90)) == [])
-        #expect(apply(.setRotation(.back, 0)) == [.adaptCamera(.back)])
+        _ = apply(
+            .camera(.back, .assigned(name: "Desk")),
+            .stream(.start),
+            .node(nil, .published(id: 7))
+        )
+        #expect(apply(.camera(.back, .moved)) == [], "nobody looks")
+        #expect(apply(.camera(.back, .setRotation(90))) == [])
+        _ = apply(.node(nil, .consumed(true)), .camera(.back, .streaming(mode, insteadOf: nil)))
+        #expect(apply(.camera(.back, .moved)) == [.openCamera(.back)])
+        #expect(apply(.camera(.back, .setRotation(90))) == [])
+        #expect(apply(.camera(.back, .setRotation(0))) == [.adaptCamera(.back)])
         #expect(
-            apply(.setOutput(Size(width: 640, height: 360))) == [
+            apply(.stream(.setOutput(Size(width: 640, height: 360)))) == [
                 .publishNode, .adaptCamera(.back), .startGrace,
             ]
         )
@@ -441,37 +489,39 @@ struct StateTests {
 
     @Test mutating func aCameraThatIsBackSoonInAnotherModeIsNotVeiled() {
         lookedAt()
-        _ = apply(.cameraStreaming(.back, mode, insteadOf: nil))
+        _ = apply(.camera(.back, .streaming(mode, insteadOf: nil)))
         func veil(at seconds: Double) -> Double {
             state.scene.scene(at: Timestamp(seconds: seconds))[0].veil
         }
-        _ = reduce(&state, .cameraOpening(.back), at: Timestamp(seconds: 20))
+        _ = reduce(&state, .camera(.back, .opening), at: Timestamp(seconds: 20))
         #expect(state.cameras.back.phase == .opening)
         #expect(veil(at: 20.4) == 0 && veil(at: 20.9) == 1)
-        let back = Event.cameraStreaming(.back, jpeg, insteadOf: nil)
+        let back = Event.camera(.back, .streaming(jpeg, insteadOf: nil))
         _ = reduce(&state, back, at: Timestamp(seconds: 20.4))
         #expect(veil(at: 20.5) == 0 && veil(at: 21) == 0)
     }
 
     @Test mutating func privacyJustAfterTheLastConsumerLeftOpensNothingAgain() {
         _ = apply(
-            .cameraAssigned(.back, name: "Desk"),
-            .start,
-            .nodePublished(id: 7),
-            .consumed(true),
-            .consumed(false)
+            .camera(.back, .assigned(name: "Desk")),
+            .stream(.start),
+            .node(nil, .published(id: 7)),
+            .node(nil, .consumed(true)),
+            .node(nil, .consumed(false))
         )
-        #expect(apply(.suspend(.privacy, true)) == [.closeCamera(.back, keepsPicture: false)])
-        #expect(apply(.suspend(.privacy, false)) == [])
+        #expect(
+            apply(.session(.suspend(.privacy, true))) == [.closeCamera(.back, keepsPicture: false)]
+        )
+        #expect(apply(.session(.suspend(.privacy, false))) == [])
     }
 
     @Test mutating func cameraStaysClosedUntilTheLastReasonIsGone() {
         lookedAt()
-        _ = apply(.suspend(.asleep, true), .suspend(.privacy, true))
+        _ = apply(.session(.suspend(.asleep, true)), .session(.suspend(.privacy, true)))
         #expect(state.cameras.back.interruption == .privacy, "the user's own wish is told first")
-        #expect(apply(.suspend(.privacy, false)) == [])
+        #expect(apply(.session(.suspend(.privacy, false))) == [])
         #expect(state.cameras.back.interruption == .asleep)
-        #expect(apply(.suspend(.asleep, false)) == [.openCamera(.back)])
+        #expect(apply(.session(.suspend(.asleep, false))) == [.openCamera(.back)])
     }
 
     @Test(arguments: [
@@ -487,29 +537,29 @@ struct StateTests {
     @Test mutating func takesControlsOfTheCameraThatHasTheRole() {
         var settings = ControlSettings()
         settings.isoRange = 50...800
-        _ = reduce(&state, .cameraIdentified(.back, "a"), at: .zero)
-        _ = reduce(&state, .setControls(.back, settings, aperture: 0), at: .zero)
+        _ = reduce(&state, .camera(.back, .identified("a")), at: .zero)
+        _ = reduce(&state, .controls(.back, .set(settings, aperture: 0)), at: .zero)
         var manual = ManualControls()
         manual.iso = 400
         _ = reduce(
             &state,
-            .controlsRead(.back, identity: "b", CameraControls(manual: manual)),
+            .controls(.back, .read(identity: "b", CameraControls(manual: manual))),
             at: .zero
         )
         #expect(state.cameras.back.controls.manual.isAutomatic)
         _ = reduce(
             &state,
-            .controlsRead(.back, identity: "a", CameraControls(manual: manual)),
+            .controls(.back, .read(identity: "a", CameraControls(manual: manual))),
             at: .zero
         )
         // The user's values stay, whatever the thread last reported.
         #expect(state.cameras.back.controls.manual == manual)
         #expect(state.cameras.back.controls.settings == settings)
         // Both roles change their cameras.
-        _ = reduce(&state, .cameraIdentified(.front, "a"), at: .zero)
+        _ = reduce(&state, .camera(.front, .identified("a")), at: .zero)
         #expect(state.cameras.front.controls.manual == manual)
-        _ = reduce(&state, .cameraIdentified(.back, "c"), at: .zero)
-        _ = reduce(&state, .setPro(false), at: .zero)
+        _ = reduce(&state, .camera(.back, .identified("c")), at: .zero)
+        _ = reduce(&state, .pro(.setEnabled(false)), at: .zero)
         #expect(state.manualControls.isEmpty)
     }
 }

@@ -116,24 +116,24 @@ struct HudCamera {
         let camera = lenses.isEmpty ? "" : "own"
         if !lenses.isEmpty {
             for event: Event in [
-                .cameraIdentified(.back, camera), .lensesFound(.back, marks),
-                .setZoom(.back, zoom, middle: nil, duration: 0),
+                .camera(.back, .identified(camera)), .lens(.back, .found(marks)),
+                .lens(.back, .setZoom(zoom, middle: nil, duration: 0)),
             ] {
                 _ = reduce(&state, event, at: Timestamp(seconds: 5))
             }
         }
         for event: Event in [
-            .setControls(.back, ControlSettings(), aperture: aperture), .setPro(true),
-            .cameraAssigned(.back, name: "back"), .cameraAssigned(.front, name: "front"),
+            .controls(.back, .set(ControlSettings(), aperture: aperture)), .pro(.setEnabled(true)),
+            .camera(.back, .assigned(name: "back")), .camera(.front, .assigned(name: "front")),
         ] {
             _ = reduce(&state, event, at: Timestamp(seconds: 10))
         }
         _ = reduce(
             &state,
-            .controlsRead(.back, identity: camera, controls),
+            .controls(.back, .read(identity: camera, controls)),
             at: Timestamp(seconds: 20)
         )
-        _ = reduce(&state, .dialTurned(.back, dial, limit: limit), at: start)
+        _ = reduce(&state, .controls(.back, .dialTurned(dial, limit: limit)), at: start)
         return state.scene.hud
     }
 }
@@ -350,10 +350,10 @@ struct HudTests {
                 front: CameraState(source: .auto, mirror: true, rotation: 0)
             )
         )
-        _ = reduce(&state, .setPro(true), at: .zero)
+        _ = reduce(&state, .pro(.setEnabled(true)), at: .zero)
         for iso in [100, 125, 160, 200] {
             let camera = try HudCamera(.iso(iso))
-            _ = reduce(&state, .controlsRead(.back, identity: "", camera.controls), at: .zero)
+            _ = reduce(&state, .controls(.back, .read(identity: "", camera.controls)), at: .zero)
             shown.show(state.scene)
             let done = DispatchSemaphore(value: 0)
             shown.whenShown { done.signal() }

@@ -48,24 +48,3 @@ package struct RecordingState: Hashable, Sendable {
         return pictures.contains { $0.role == role || $0 == .stream }
     }
 }
-
-extension State {
-    /// `true` while a consumer takes frames, for the grace period after that, and during a
-    /// recording.
-    package var isInUse: Bool {
-        needsCameras || recording.phase == .starting || recording.phase == .running
-            || cameras.back.node.needsCamera || cameras.front.node.needsCamera
-    }
-
-    /// `true` once everything is known that a recording waits for.
-    var canRecord: Bool {
-        recording.hasStartTimedOut
-            || recording.hasSound != nil
-                && Role.allCases.allSatisfy { role in
-                    let phase = cameras[role].phase
-                    let isReady =
-                        phase != .opening && phase != .closed && cameras[role].full == .off
-                    return !recording.needs(role) || isReady
-                }
-    }
-}

@@ -1,0 +1,116 @@
+import Frames
+
+/// An event of the controls of a role's camera.
+package enum ControlsEvent: Hashable, Sendable {
+    /// Sets the user's settings for the controls, and the camera's f-number.
+    case set(ControlSettings, aperture: Double)
+    /// The current controls of the device of this identity.
+    case read(identity: String, CameraControls)
+    /// A dial was turned; `limit` is the end that it ran into.
+    case dialTurned(Dial, limit: Bound?)
+}
+
+/// An event of Pro mode.
+package enum ProEvent: Hashable, Sendable {
+    /// Turns Pro mode on or off.
+    case setEnabled(Bool)
+    /// Selects the dial in use.
+    case setDial(Dial)
+    /// Sets when the HUD is shown.
+    case setHud(HudMode)
+}
+
+/// Controls and Pro mode.
+extension State {
+    mutating func handle(_ event: ControlsEvent, of role: Role, at time: Timestamp) {
+        switch event {
+        case .set(let settings, let aperture):
+            cameras[role].controls.settings = settings
+            cameras[role].aperture = aperture
+        case .read(let identity, let controls):
+            if !controls.device.isEmpty {
+                cameras[role].lens.reaches[identity] = controls.mostMagnification
+            }
+            if identity == cameras[role].lens.incoming?.device {
+                cameras[role].lens.incoming?.controls = controls
+            }
+            // The report may be about the camera that had the role before.
+            guard identity == cameras[role].lens.device else { break }
+            // The settings are the user's; the thread's copy may be older.
+            let settings = cameras[role].controls.settings
+            cameras[role].controls = controls
+            cameras[role].controls.settings = settings
+            if readZoom(role) { cameras[role].lens.ramp = 0 }
+        case .dialTurned(let dial, let limit): turned(role, dial, limit, at: time)
+        }
+    }
+
+    mutating func handle(_ event: ProEvent, at time: Timestamp) {
+        switch event {
+        case .setEnabled(let isOn):
+            pro.isEnabled = isOn
+            // Cameras that are absent now return automatic.
+            if !isOn { manualControls = [:] }
+            pro.limit = nil
+            scene.touchHud(at: time, limit: nil, rising: false)
+        case .setDial(let dial):
+            pro.dial = dial
+            pro.limit = nil
+            scene.touchHud(at: time, limit: nil, rising: false)
+        case .setHud(let mode): pro.hud = mode
+        }
+    }
+
+    /// `true` while the values of the cameras are visible, and so have to be kept current.
+    package var showsControls: Bool { pro.isEnabled || pro.hud == .always }
+
+    /// Returns the circumstances that decide how a role's controls are polled and set.
+    package func controlUse(_ role: Role) -> ControlUse {
+        let camera = cameras[role]
+        return ControlUse(
+            device: camera.lens.device,
+            pipeline: camera.lens.pipeline,
+            settings: camera.controls.settings,
+            rate: camera.mode?.rate,
+            isShown: showsControls,
+            zoomNumber: zoomRequest(role)?.number
+        )
+    }
+
+    /// Notes that a dial of the photographer's was turned.
+    private mutating func turned(
+        _ role: Role,
+        _ dial: Dial,
+        _ limit: Bound?,
+        at time: Timestamp
+    ) {
+        guard role == scene.main else { return }
+        pro.dial = dial
+        pro.limit = limit
+        // The scale runs from long to short times, so that faster is to the right.
+        let isRising = (limit == .maximum) != (dial == .shutter)
+        scene.touchHud(at: time, limit: limit, rising: isRising)
+    }
+
+    /// Shows the values of the main camera in the scene, and corrects each camera's picture.
+    mutating func showControls(at time: Timestamp) {
+        for role in Role.allCases {
+            let lens = cameras[role].lens
+            scene.grades[role][lens.pipeline] = cameras[role].controls.grade
+            scene.grades[role][lens.pipeline.other] = lens.incoming?.controls.grade ?? .none
+        }
+        let isSeen = pro.hud == .always || (pro.hud == .pro && pro.isEnabled)
+        let camera = cameras[scene.main]
+        guard isSeen else { return scene.setHud(nil, at: time) }
+        var content = HudContent(
+            camera.controls,
+            aperture: camera.aperture,
+            dial: pro.isEnabled ? pro.dial : nil,
+            limit: pro.limit,
+            recording: recording.seconds(at: time)
+        )
+        content.show(camera.lens)
+        content.inset = scene.lowInset
+        scene.setHud(content, at: time)
+    }
+}

@@ -1,0 +1,40 @@
+/// An action for the daemon that follows from a change of state.
+package enum Effect: Hashable, Sendable {
+    /// A signal of the Stream interface.
+    package enum Announcement: Hashable, Sendable {
+        case willStart, didStart, willStop, didStop, restoreRequested
+        case failedToStart(reason: String)
+    }
+    /// Publishes the node, and keeps it published.
+    case publishNode
+    /// Withdraws the node.
+    case withdrawNode
+    /// Opens this role's camera, and keeps it delivering.
+    case openCamera(Role)
+    /// Reopens the camera if another mode suits it better now that its picture fills another place.
+    case adaptCamera(Role)
+    /// Closes the camera. With `keepsPicture`, its last picture stays visible, veiled.
+    case closeCamera(Role, keepsPicture: Bool)
+    /// Opens the incoming lens's device, in the other pipeline.
+    case openLens(Role)
+    /// Closes the device in the other pipeline.
+    case closeLens(Role)
+    /// Sends `lensCrossed` after this many seconds.
+    case startCrossing(Role, seconds: Double)
+    /// Sends `lensRetry` after a while.
+    case startLensRetry(Role)
+    /// Sends `graceOver` unless a consumer takes frames within the grace period.
+    case startGrace
+    /// Cancels `startGrace`.
+    case endGrace
+    /// The same for the consumers of this camera's own node.
+    case startCameraGrace(Role), endCameraGrace(Role)
+    /// Opens the microphone if sound is wanted, and sends `recordingStartTimedOut` in time.
+    case prepareRecording(sound: Bool)
+    /// Begins to record.
+    case beginRecording
+    /// Completes all files, and then sends `recordingEnded`.
+    case endRecording
+    /// Emits a signal on D-Bus.
+    case announce(Announcement)
+}

@@ -1,0 +1,73 @@
+import Frames
+
+/// An event of a recording.
+package enum RecordingEvent: Hashable, Sendable {
+    /// Starts to record these pictures, with sound or without.
+    case start(Set<RecordedPicture>, sound: Bool)
+    /// Ends the recording.
+    case stop
+    /// The microphone for the recording is open, or there is none.
+    case microphone(Bool)
+    /// The recording has waited long enough for cameras or sound.
+    case startTimedOut
+    /// Another second was recorded.
+    case tick
+    /// All files of the recording are complete.
+    case ended
+}
+
+/// Recordings.
+extension State {
+    mutating func handle(_ event: RecordingEvent, at time: Timestamp) -> [Effect] {
+        switch event {
+        case .start(let pictures, let sound):
+            precondition(recording.phase == .off && !pictures.isEmpty)
+            if !needsCameras { neededSince = time }
+            recording = RecordingState()
+            recording.phase = .starting
+            recording.pictures = pictures
+            recording.hasSound = sound ? nil : false
+            return [.prepareRecording(sound: sound)]
+        case .stop:
+            guard recording.phase == .starting || recording.phase == .running else { break }
+            recording.phase = .ending
+            return [.endRecording]
+        case .microphone(let isThere):
+            if recording.phase == .starting { recording.hasSound = isThere }
+        case .startTimedOut:
+            guard recording.phase == .starting else { break }
+            recording.hasStartTimedOut = true
+            recording.hasSound = recording.hasSound ?? false
+        case .tick: break  // The HUD follows every event.
+        case .ended: recording = RecordingState()
+        }
+        return []
+    }
+
+    /// Begins to record once everything is known that the recording waits for.
+    mutating func beginRecording(at time: Timestamp) -> [Effect] {
+        guard recording.phase == .starting, canRecord else { return [] }
+        recording.phase = .running
+        recording.since = time
+        return [.beginRecording]
+    }
+
+    /// `true` while a consumer takes frames, for the grace period after that, and during a
+    /// recording.
+    package var isInUse: Bool {
+        needsCameras || recording.phase == .starting || recording.phase == .running
+            || cameras.back.node.needsCamera || cameras.front.node.needsCamera
+    }
+
+    /// `true` once everything is known that a recording waits for.
+    var canRecord: Bool {
+        recording.hasStartTimedOut
+            || recording.hasSound != nil
+                && Role.allCases.allSatisfy { role in
+                    let phase = cameras[role].phase
+                    let isReady =
+                        phase != .opening && phase != .closed && cameras[role].full == .off
+                    return !recording.needs(role) || isReady
+                }
+    }
+}
