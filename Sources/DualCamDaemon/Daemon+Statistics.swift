@@ -15,6 +15,10 @@ extension Daemon {
                 "back": Self.drops(cameras.back),
                 "front": Self.drops(cameras.front),
             ]),
+            "noisy": .named([
+                "back": .uint64(cameras.back.noisy),
+                "front": .uint64(cameras.front.noisy),
+            ]),
             "opening": .named([
                 "back": Self.times(cameras.back.opening),
                 "front": Self.times(cameras.front.opening),

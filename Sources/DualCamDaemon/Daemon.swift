@@ -555,6 +555,7 @@ final class Daemon {
         var counts = slots[role][pipeline].counts
         counts.captured += other.captured
         counts.damaged += other.damaged
+        counts.noisy += other.noisy
         counts.missing += other.missing
         counts.replaced += other.replaced
         return counts

@@ -281,9 +281,10 @@ package final class CaptureThread: Sendable {
         case .frame(let frame):
             return .picture(frame.sequence, frame, nil, decoding: stream.decoding)
         case .jpeg(let jpeg):
-            let start = MonotonicClock.now
+            let (start, noisy) = (MonotonicClock.now, decoder.noisyCount)
             switch decoder.decode(jpeg, for: slot.extent) {
             case .frame(let frame):
+                if decoder.noisyCount > noisy { slot.countNoisy() }
                 return .picture(
                     jpeg.sequence,
                     frame,

@@ -15,6 +15,8 @@ package final class FrameSlot: Sendable {
         package var captured: UInt64 = 0
         /// The frames that were damaged, or that no memory was free for.
         package var damaged: UInt64 = 0
+        /// The good frames whose JPEGs have noise, such as stray bytes.
+        package var noisy: UInt64 = 0
         /// The frames that are missing by the camera's own count.
         package var missing: UInt64 = 0
         /// The good frames that a newer one replaced before any output frame showed them.
@@ -145,6 +147,9 @@ package final class FrameSlot: Sendable {
 
     /// Counts an unusable frame; the one before it stays.
     package func countDropped() { state.withLock { $0.counts.damaged += 1 } }
+
+    /// Counts a JPEG with noise that leaves its picture whole.
+    func countNoisy() { state.withLock { $0.counts.noisy += 1 } }
 
     /// Forgets the frame: nothing shown after the camera closed may be from before.
     package func clear() {

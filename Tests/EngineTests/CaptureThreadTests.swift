@@ -143,6 +143,18 @@ struct CaptureThreadTests {
         #expect(slot.latestJPEG == nil, "the device has its memory back")
     }
 
+    @Test("is shown although its JPEGs have no end marker, and that is counted")
+    func noisyPictures() throws {
+        defer { end() }
+        let camera = Scripted("a", jpeg: try jpeg(request.size).dropLast(2))
+        camera.give()
+        thread.open(camera, request)
+        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        camera.give()
+        try log.wait(for: "the second") { _ in slot.latest?.sequence == 1 }
+        #expect(slot.counts.noisy == 2 && slot.counts.captured == 2 && slot.counts.damaged == 0)
+    }
+
     @Test("is not waited for longer than wanted when its device hangs")
     func hangingDevice() throws {
         let camera = Scripted("a", isOpening: true)
