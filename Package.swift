@@ -73,6 +73,12 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        .target(
+            name: "Compositing",
+            dependencies: ["Frames", "Imaging", "DualCamCore"],
+            swiftSettings: drawingSettings
+        ),
+
         // Adapters: each talks to one part of the system.
         .target(
             name: "Platform",
@@ -114,7 +120,8 @@ let package = Package(
         .target(
             name: "Engine",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Capture", "Photos", "PipeWire", "Platform",
+                "Frames", "Imaging", "DualCamCore", "Compositing", "Capture", "Photos", "PipeWire",
+                "Platform",
             ],
             swiftSettings: drawingSettings
         ),
@@ -184,7 +191,8 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Capture", "Engine", "Platform", "Control",
+                "Frames", "Imaging", "DualCamCore", "Compositing", "Capture", "Engine", "Platform",
+                "Control",
                 "DBusKit", "TestSupport", "CTurboJPEG",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -219,7 +227,8 @@ let package = Package(
         .testTarget(
             name: "CaptureTests",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Capture", "Platform", "CTurboJPEG", "CV4L2",
+                "Frames", "Imaging", "DualCamCore", "Capture", "Engine", "Platform", "TestSupport",
+                "CTurboJPEG", "CV4L2",
             ],
             swiftSettings: pixelSettings
         ),
@@ -280,12 +289,17 @@ let package = Package(
             swiftSettings: pixelSettings
         ),
         .testTarget(
+            name: "CompositingTests",
+            dependencies: ["Frames", "Imaging", "DualCamCore", "Compositing", "CCairo"],
+            exclude: ["Goldens"],
+            swiftSettings: pixelSettings
+        ),
+        .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Capture", "Engine", "Platform", "TestSupport",
-                "CCairo", "CTurboJPEG",
+                "Frames", "DualCamCore", "Capture", "Engine", "Platform", "TestSupport",
+                "CTurboJPEG",
             ],
-            exclude: ["Goldens"],
             swiftSettings: pixelSettings
         ),
         // These run what is built, and know nothing of its insides.

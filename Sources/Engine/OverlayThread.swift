@@ -1,3 +1,4 @@
+package import Compositing
 package import DualCamCore
 package import Frames
 package import Platform

@@ -1,3 +1,4 @@
+import Compositing
 package import DualCamCore
 package import Frames
 import Glibc

@@ -1,3 +1,4 @@
+import Compositing
 import DualCamCore
 import Frames
 import PipeWire
@@ -148,6 +149,14 @@ final class StreamOutput {
         if clock.frameArrived(at: MonotonicClock.now) || shown == nil { tick() }
     }
 
+    /// All that one output frame shows.
+    private struct Picture {
+        let scene: Scene
+        let contents: PerRole<PerPipeline<FrameSlot.Content>>
+        let labels: PerRole<NoticeLabels?>
+        let hud: (pose: HudState.Pose, picture: HudPicture)?
+    }
+
     /// Makes one output frame.
     private func tick() {
         guard isDrawing else { return }
@@ -155,77 +164,37 @@ final class StreamOutput {
         // A thread that does it just now does it for a newer scene.
         shared.aimUnlessAimed(at: now)
         let shown = shared.overlay.current
-        let labels = shown.labels
         let slots = shared.slots
         let contents = PerRole(
             back: PerPipeline(a: slots.back.a.fetch(), b: slots.back.b.fetch()),
             front: PerPipeline(a: slots.front.a.fetch(), b: slots.front.b.fetch())
         )
-        var state = shown.state
-        if let before, now < before.until, !state.scene(of: camera, at: now).isSharp(contents) {
-            // Grades are shown at once, since the request for them was answered.
-            let grades = state.grades
-            state = before.state
-            state.grades = grades
-        } else {
-            before = (state, now + Self.decodingTimeout)
-        }
-        let role = camera ?? state.main
-        let pipeline = state.framings[role].pipeline(at: now)
-        if role != mainRole || pipeline != mainPipeline {
-            (mainRole, mainPipeline) = (role, pipeline)
-            clock.mainChanged()
-            clocked = FrameName(contents[mainRole][mainPipeline].frame)
-        }
-        let main = contents[mainRole][mainPipeline].frame
-        if main == nil && !isContinuous && now < waitsUntil {
+        let state = sharp(shown.state, contents, at: now)
+        follow(camera ?? state.main, of: state, contents, at: now)
+        let main = contents[mainRole][mainPipeline]
+        if main.frame == nil && !isContinuous && now < waitsUntil {
             timer?.arm(at: waitsUntil)
             return
         }
         clock.tick(at: now)
         timer?.arm(at: clock.due)
 
-        let name = FrameName(main)
+        let name = FrameName(main.frame)
         let isRepeated = name == self.shown
-        let stamp = clock.stamp(taken: isRepeated ? nil : main?.timestamp, now: now)
+        let stamp = clock.stamp(taken: isRepeated ? nil : main.frame?.timestamp, now: now)
         let taken = PerRole(back: contents.back.taken, front: contents.front.taken)
-        let scene = state.scene(of: camera, at: now, taken: taken)
-        let hud = (camera == nil ? shown.hud : nil).flatMap { hud in
-            hud.state.pose(at: now).map { (pose: $0, picture: hud.picture) }
-        }
-        var drawn = (start: now, end: now)
-        let isAsked = node?.isStreaming ?? false
-        let copy = tap == nil ? nil : recorded.draw()
-        let layout = FrameLayout(recording: settings.size)
-        let isPublished =
-            node?.publish(pts: stamp, sequence: sequence, discontinuity: !isContinuous) {
-                base,
-                stride in
-                drawn = draw(scene, contents, labels, hud, base, stride)
-                copy?.plane(0, of: layout).copyRows(from: base, stride: stride)
-            } ?? false
-        if let tap {
-            if let copy {
-                let plane = copy.plane(0, of: layout)
-                if !isPublished {
-                    drawn = draw(scene, contents, labels, hud, plane.base, plane.stride)
-                }
-                tap.take(
-                    Frame(
-                        buffer: copy,
-                        layout: layout,
-                        color: .video,
-                        timestamp: stamp,
-                        sequence: sequence
-                    )
-                )
-            } else {
-                tap.drop()
+        let picture = Picture(
+            scene: state.scene(of: camera, at: now, taken: taken),
+            contents: contents,
+            labels: shown.labels,
+            hud: (camera == nil ? shown.hud : nil).flatMap { hud in
+                hud.state.pose(at: now).map { (pose: $0, picture: hud.picture) }
             }
-        }
-        let end = MonotonicClock.now
-        let arrival = contents[mainRole][mainPipeline].arrival
+        )
+        let isAsked = node?.isStreaming ?? false
+        let (isPublished, drawn) = pass(on: picture, stamp: stamp, at: now)
         if camera == nil {
+            let end = MonotonicClock.now
             shared.count { counts in
                 guard isPublished else {
                     counts.unbuffered += isAsked ? 1 : 0
@@ -235,9 +204,9 @@ final class StreamOutput {
                 counts.repeated += isRepeated ? 1 : 0
                 counts.composite.add((drawn.end - drawn.start).nanoseconds)
                 counts.publish.add((drawn.start - now + end - drawn.end).nanoseconds)
-                guard !isRepeated, let main else { return }
-                counts.wait.add((now - arrival).nanoseconds)
-                counts.latency.add((end - main.timestamp).nanoseconds)
+                guard !isRepeated, let frame = main.frame else { return }
+                counts.wait.add((now - main.arrival).nanoseconds)
+                counts.latency.add((end - frame.timestamp).nanoseconds)
             }
         }
         guard isPublished || tap != nil else { return }
@@ -246,28 +215,96 @@ final class StreamOutput {
         self.shown = name
     }
 
+    /// Returns the scene to show: `state`, or for a moment the one before it if the pictures of
+    /// `state` are still being decoded as large as a hard cut to it needs them.
+    private func sharp(
+        _ state: SceneState,
+        _ contents: PerRole<PerPipeline<FrameSlot.Content>>,
+        at now: Timestamp
+    ) -> SceneState {
+        guard let before, now < before.until, !state.scene(of: camera, at: now).isSharp(contents)
+        else {
+            before = (state, now + Self.decodingTimeout)
+            return state
+        }
+        var older = before.state
+        // Grades are shown at once, since the request for them was answered.
+        older.grades = state.grades
+        return older
+    }
+
+    /// Makes the pictures of `role` those that the clock follows.
+    private func follow(
+        _ role: Role,
+        of state: SceneState,
+        _ contents: PerRole<PerPipeline<FrameSlot.Content>>,
+        at now: Timestamp
+    ) {
+        let pipeline = state.framings[role].pipeline(at: now)
+        guard role != mainRole || pipeline != mainPipeline else { return }
+        (mainRole, mainPipeline) = (role, pipeline)
+        clock.mainChanged()
+        clocked = FrameName(contents[role][pipeline].frame)
+    }
+
+    /// Draws `picture` and passes it on to PipeWire and to the recording, as far as they want it.
+    /// Returns whether PipeWire took it, and when the drawing began and ended.
+    private func pass(
+        on picture: Picture,
+        stamp: Timestamp,
+        at now: Timestamp
+    ) -> (isPublished: Bool, drawn: (start: Timestamp, end: Timestamp)) {
+        var drawn = (start: now, end: now)
+        let copy = tap == nil ? nil : recorded.draw()
+        let layout = FrameLayout(recording: settings.size)
+        let isPublished =
+            node?.publish(pts: stamp, sequence: sequence, discontinuity: !isContinuous) {
+                base,
+                stride in
+                drawn = draw(picture, base, stride)
+                copy?.plane(0, of: layout).copyRows(from: base, stride: stride)
+            } ?? false
+        guard let tap else { return (isPublished, drawn) }
+        guard let copy else {
+            tap.drop()
+            return (isPublished, drawn)
+        }
+        if !isPublished {
+            let plane = copy.plane(0, of: layout)
+            drawn = draw(picture, plane.base, plane.stride)
+        }
+        tap.take(
+            Frame(
+                buffer: copy,
+                layout: layout,
+                color: .video,
+                timestamp: stamp,
+                sequence: sequence
+            )
+        )
+        return (isPublished, drawn)
+    }
+
     /// Draws one output frame at `base`, `stride` bytes a row, and returns its start and end times.
-    /// It is a method, not a function within `tick`, whose captures would cost an allocation per
+    /// It is a method, not a function within `pass`, whose captures would cost an allocation per
     /// frame.
     private func draw(
-        _ scene: Scene,
-        _ contents: PerRole<PerPipeline<FrameSlot.Content>>,
-        _ labels: PerRole<NoticeLabels?>,
-        _ hud: (pose: HudState.Pose, picture: HudPicture)?,
+        _ picture: Picture,
         _ base: UnsafeMutablePointer<UInt8>,
         _ stride: Int
     ) -> (start: Timestamp, end: Timestamp) {
         let start = MonotonicClock.now
+        let contents = picture.contents
         compositor.composite(
-            scene,
+            picture.scene,
             back: contents.back.a.frame,
             front: contents.front.a.frame,
             second: PerRole(
                 back: contents.back.b.frame,
                 front: contents.front.b.frame
             ),
-            labels: labels,
-            hud: hud,
+            labels: picture.labels,
+            hud: picture.hud,
             into: base,
             stride: stride
         )

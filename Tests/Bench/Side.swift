@@ -1,5 +1,6 @@
 import CTurboJPEG
 import Capture
+import Compositing
 import DualCamCore
 import Engine
 import Frames

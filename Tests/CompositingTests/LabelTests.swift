@@ -1,10 +1,8 @@
+import Compositing
 import DualCamCore
-import Engine
 import Frames
 import Glibc
 import Imaging
-import Platform
-import TestSupport
 import Testing
 
 @Suite("The words of a notice")
@@ -152,30 +150,6 @@ struct LabelTests {
             let texts = Role.allCases.map { notice.text(for: $0) }
             #expect(texts[0].replacing("Back", with: "Front") == texts[1])
         }
-    }
-
-    @Test(.timeLimit(.minutes(5)))
-    func areThereSoonAfterTheirNoticeAndAtOnceTheNextTime() throws {
-        var state = SceneState(
-            canvas: Self.canvas,
-            style: SceneStyle(),
-            present: PerRole(back: true, front: true)
-        )
-        let shown = try OverlayThread(state, canvas: Self.canvas)
-        defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
-        #expect(shown.current.labels.back == nil && shown.current.labels.front == nil)
-        state.setNotice(.unplugged, of: .back, at: .zero)
-        shown.show(state)
-        #expect(shown.current.state == state)
-        try eventually("the back camera's words", within: 30) { shown.current.labels.back != nil }
-        #expect(shown.current.labels.front == nil)
-        state.setNotice(.busy, of: .back, at: .zero)
-        shown.show(state)
-        try eventually("other words", within: 30) { shown.current.labels.back != nil }
-        state.setNotice(.unplugged, of: .back, at: .zero)
-        shown.show(state)
-        #expect(shown.current.labels.back != nil)
-        #expect(shown.current.state == state)
     }
 
     /// Returns the contrast of two greys of the stream, after WCAG 2.

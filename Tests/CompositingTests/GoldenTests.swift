@@ -1,5 +1,5 @@
+import Compositing
 import DualCamCore
-import Engine
 import Foundation
 import Frames
 import Testing

@@ -1,12 +1,10 @@
 import CCairo
+import Compositing
 import DualCamCore
-import Engine
 import Foundation
 import Frames
 import Glibc
 import Imaging
-import Platform
-import TestSupport
 import Testing
 
 /// A camera with all controls, like those of a USB camera, some of them set by hand.
@@ -329,36 +327,6 @@ struct HudTests {
                 guard !isInside else { continue }
                 #expect(picture.pixel(x, y) == Pixel(y: 110, u: 128, v: 128), "(\(x), \(y))")
             }
-        }
-    }
-
-    @Test("is drawn before a change is said to be shown, and only when it says something else")
-    func drawing() throws {
-        let canvas = Self.sizes[0]
-        let present = PerRole(back: true, front: true)
-        let shown = try OverlayThread(
-            SceneState(canvas: canvas, style: SceneStyle(), present: present),
-            canvas: canvas
-        )
-        defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
-        #expect(shown.current.hud == nil)
-        var state = State(
-            canvas: canvas,
-            style: SceneStyle(),
-            cameras: PerRole(
-                back: CameraState(source: .auto, mirror: false, rotation: 0),
-                front: CameraState(source: .auto, mirror: true, rotation: 0)
-            )
-        )
-        _ = reduce(&state, .pro(.setEnabled(true)), at: .zero)
-        for iso in [100, 125, 160, 200] {
-            let camera = try HudCamera(.iso(iso))
-            _ = reduce(&state, .controls(.back, .read(identity: "", camera.controls)), at: .zero)
-            shown.show(state.scene)
-            let done = DispatchSemaphore(value: 0)
-            shown.whenShown { done.signal() }
-            #expect(done.wait(timeout: .now() + 20) == .success)
-            #expect(shown.current.hud?.state == state.scene.hud, "ISO \(iso)")
         }
     }
 }

@@ -1,5 +1,5 @@
+import Compositing
 import DualCamCore
-import Engine
 import Frames
 
 /// One pixel of a composed picture, with the chroma of its pair.

@@ -1,5 +1,5 @@
+import Compositing
 import DualCamCore
-import Engine
 import Frames
 import Testing
 

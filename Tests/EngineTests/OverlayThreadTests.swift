@@ -1,0 +1,68 @@
+import DualCamCore
+import Engine
+import Foundation
+import Frames
+import Platform
+import TestSupport
+import Testing
+
+@Suite("The thread of words and the HUD")
+struct OverlayThreadTests {
+    @Test(.timeLimit(.minutes(5)))
+    func wordsAreThereSoonAfterTheirNoticeAndAtOnceTheNextTime() throws {
+        let canvas = Size(width: 1280, height: 720)
+        var state = SceneState(
+            canvas: canvas,
+            style: SceneStyle(),
+            present: PerRole(back: true, front: true)
+        )
+        let shown = try OverlayThread(state, canvas: canvas)
+        defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
+        #expect(shown.current.labels.back == nil && shown.current.labels.front == nil)
+        state.setNotice(.unplugged, of: .back, at: .zero)
+        shown.show(state)
+        #expect(shown.current.state == state)
+        try eventually("the back camera's words", within: 30) { shown.current.labels.back != nil }
+        #expect(shown.current.labels.front == nil)
+        state.setNotice(.busy, of: .back, at: .zero)
+        shown.show(state)
+        try eventually("other words", within: 30) { shown.current.labels.back != nil }
+        state.setNotice(.unplugged, of: .back, at: .zero)
+        shown.show(state)
+        #expect(shown.current.labels.back != nil)
+        #expect(shown.current.state == state)
+    }
+
+    @Test("draws the HUD before a change is said to be shown, and only when it says something else")
+    func drawsTheHud() throws {
+        let canvas = Size(width: 1280, height: 720)
+        let present = PerRole(back: true, front: true)
+        let shown = try OverlayThread(
+            SceneState(canvas: canvas, style: SceneStyle(), present: present),
+            canvas: canvas
+        )
+        defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
+        #expect(shown.current.hud == nil)
+        var state = State(
+            canvas: canvas,
+            style: SceneStyle(),
+            cameras: PerRole(
+                back: CameraState(source: .auto, mirror: false, rotation: 0),
+                front: CameraState(source: .auto, mirror: true, rotation: 0)
+            )
+        )
+        _ = reduce(&state, .pro(.setEnabled(true)), at: .zero)
+        for iso in [100, 125, 160, 200] {
+            var controls = CameraControls()
+            controls.read([
+                DeviceControl(id: 3, name: "gain", purpose: .gain, range: 0...255, value: iso)
+            ])
+            _ = reduce(&state, .controls(.back, .read(identity: "", controls)), at: .zero)
+            shown.show(state.scene)
+            let done = DispatchSemaphore(value: 0)
+            shown.whenShown { done.signal() }
+            #expect(done.wait(timeout: .now() + 20) == .success)
+            #expect(shown.current.hud?.state == state.scene.hud, "ISO \(iso)")
+        }
+    }
+}
