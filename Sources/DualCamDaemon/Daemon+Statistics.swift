@@ -1,6 +1,7 @@
 import DBusKit
 import DualCamCore
 import Engine
+import Platform
 
 extension Daemon {
     /// The value of `Stream.Statistics`, as `dbus/org.dualcam.DualCam1.Stream.xml` describes it.
@@ -31,7 +32,18 @@ extension Daemon {
             "composite": Self.times(frames.composite),
             "publish": Self.times(frames.publish),
             "latency": Self.times(frames.latency),
+            "scheduling": .named(scheduling),
         ]
+    }
+
+    /// The scheduling of each thread that keeps time, by the thread's name.
+    private var scheduling: [String: Value] {
+        var scheduling: [String: Value] = [:]
+        for member in timedThreads.members {
+            guard let now = RealTimeThreads.scheduling(of: member.id) else { continue }
+            scheduling[member.name] = .string(now.rawValue)
+        }
+        return scheduling
     }
 
     private static func drops(_ counts: FrameSlot.Counts) -> Value {

@@ -35,6 +35,8 @@ final class Daemon {
     )
     let slots: PerRole<PerPipeline<FrameSlot>>
     private let bell: Bell
+    /// The threads that keep time.
+    let timedThreads = RealTimeThreads()
     var cameras: PerRole<PerPipeline<CaptureThread>>?
     var controls: PerRole<PerPipeline<ControlThread>>?
     var lensTimers: PerRole<LensTimers>?
@@ -219,9 +221,12 @@ final class Daemon {
         _ pipeline: CapturePipeline
     ) throws(SystemError) -> CaptureThread {
         let mailbox = loop.mailbox
-        return try CaptureThread(role: role, pipeline: pipeline, slot: slots[role][pipeline]) {
-            report,
-            device in
+        return try CaptureThread(
+            role: role,
+            pipeline: pipeline,
+            slot: slots[role][pipeline],
+            timed: timedThreads
+        ) { report, device in
             mailbox.post {
                 MainActor.assumeIsolated { self.handle(role, pipeline, report, device) }
             }
@@ -254,7 +259,8 @@ final class Daemon {
             scene: state.scene,
             slots: slots,
             bell: bell,
-            settings: PipeWireNode.Settings(configuration)
+            settings: PipeWireNode.Settings(configuration),
+            timed: timedThreads
         ) { role, event in
             mailbox.post {
                 MainActor.assumeIsolated {

@@ -154,7 +154,7 @@ final class LivePhotos {
         guard isWanted, microphone == nil else { return }
         let mailbox = loop.mailbox
         do throws(SystemError) {
-            let microphone = try Microphone { [weak self] report in
+            let microphone = try Microphone(timed: daemon.timedThreads) { [weak self] report in
                 mailbox.post { MainActor.assumeIsolated { self?.handle(report) } }
             }
             // All its sound is encoded.

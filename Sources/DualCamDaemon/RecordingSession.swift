@@ -7,7 +7,6 @@ import Media
 import Platform
 import Recording
 
-
 /// The pictures to record, and the format.
 struct RecordingRequest {
     var pictures = Set(RecordedPicture.allCases)
@@ -180,7 +179,7 @@ final class RecordingSession {
         guard wantsSound else { return }
         let mailbox = loop.mailbox
         do throws(SystemError) {
-            microphone = try Microphone { [weak self] report in
+            microphone = try Microphone(timed: daemon.timedThreads) { [weak self] report in
                 mailbox.post { MainActor.assumeIsolated { self?.handle(report) } }
             }
             microphone?.pause(!daemon.state.suspensions.isEmpty)

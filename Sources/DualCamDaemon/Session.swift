@@ -13,6 +13,8 @@ final class Session {
     private var login: Login?
     private var sensor: SensorProxy?
     private var screenSavers: ScreenSavers?
+    private var realTime: RealTimeKit?
+    private var loggedPriority = ""
     /// Kept separately, since each source reports locks that the other does not.
     private var isAway = (login: false, screen: false)
 
@@ -44,10 +46,32 @@ final class Session {
         } catch {
             Log.control.info("no system bus", metadata: ["reason": "\(error)"])
         }
+        do throws(SystemError) {
+            realTime = try RealTimeKit(
+                for: daemon.timedThreads,
+                system: system,
+                session: connection,
+                loop: loop
+            ) { [unowned self] in logPriority($0) }
+        } catch {
+            Log.control.warning("ordinary priority", metadata: ["reason": "\(error)"])
+        }
         daemon.observers.append { [unowned self] in
             letSleep()
             let cameras = daemon.state.cameras
             sensor?.isClaimed = cameras.back.mayBeOpen || cameras.front.mayBeOpen
+        }
+    }
+
+    /// Logs who gave the threads their priority, or why they have none, once for each.
+    private func logPriority(_ outcome: RealTimeKit.Outcome) {
+        let line = outcome.provider ?? outcome.refusal
+        guard line != loggedPriority else { return }
+        loggedPriority = line
+        if let provider = outcome.provider {
+            Log.control.notice("real-time priority", metadata: ["from": "\(provider)"])
+        } else {
+            Log.control.warning("ordinary priority", metadata: ["reason": "\(outcome.refusal)"])
         }
     }
 

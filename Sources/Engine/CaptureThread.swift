@@ -66,7 +66,7 @@ package final class CaptureThread: Sendable {
     /// The seconds that a camera may take to its first frame, or deliver only damaged ones.
     private static let startTime = 3.0
 
-    /// Starts the thread, with no camera wanted.
+    /// Starts the thread, with no camera wanted. It is one of `timed`.
     ///
     /// `report` is called on it with each event and the identity of its camera, which is empty for
     /// `closed`.
@@ -76,6 +76,7 @@ package final class CaptureThread: Sendable {
         role: Role,
         pipeline: CapturePipeline = .a,
         slot: FrameSlot,
+        timed: RealTimeThreads? = nil,
         report: @escaping @Sendable (Report, String) -> Void
     ) throws(SystemError) {
         worker = try Worker(name: "capture-\(role.rawValue)\(pipeline.suffix)")
@@ -88,7 +89,7 @@ package final class CaptureThread: Sendable {
         self.slot = slot
         self.report = report
         slot.attach(worker.bell)
-        try worker.start { [self] in run() }
+        try worker.start(timed: timed) { [self] in run() }
     }
 
     /// Requests that `source` be open from now on. Another one that is open is closed first.

@@ -51,7 +51,7 @@ package final class CompositeThread: Sendable {
     private let aiming = Mutex(())
     private let worker: LoopWorker<Outputs>
 
-    /// Starts the thread, without a node.
+    /// Starts the thread, without a node. It is one of `timed`.
     ///
     /// The slots ring `bell`; `settings` are those of the stream's node. `report` is called on this
     /// thread with the events of the stream's node (`nil`) and of the cameras' nodes.
@@ -62,13 +62,14 @@ package final class CompositeThread: Sendable {
         slots: PerRole<PerPipeline<FrameSlot>>,
         bell: Bell,
         settings: PipeWireNode.Settings,
+        timed: RealTimeThreads? = nil,
         report: @escaping @Sendable (Role?, Event) -> Void
     ) throws(SystemError) {
         self.slots = slots
         worker = try LoopWorker(name: "composite")
         overlay = try OverlayThread(scene, canvas: settings.size)
         do throws(SystemError) {
-            try worker.start { loop throws(SystemError) in
+            try worker.start(timed: timed) { loop throws(SystemError) in
                 try Outputs(of: self, on: loop, bell, settings, report)
             }
         } catch {

@@ -28,12 +28,18 @@ package final class Worker: Sendable {
         self.bell = bell
     }
 
-    /// Runs `body` on the thread. Call once; then call `join` or `leave` before the worker is
-    /// released.
+    /// Runs `body` on the thread, which is one of `timed` if it keeps time. Call once; then call
+    /// `join` or `leave` before the worker is released.
     ///
     /// - Throws: EAGAIN if the system is out of threads.
-    package func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
-        let started = try Thread(name: name, body)
+    package func start(
+        timed: RealTimeThreads? = nil,
+        _ body: @escaping @Sendable () -> Void
+    ) throws(SystemError) {
+        let name = name
+        let started = try Thread(name: name) {
+            if let timed { timed.run(as: name, body) } else { body() }
+        }
         thread.withLock { thread in
             precondition(thread == nil, "a worker started twice")
             thread = started
@@ -99,18 +105,20 @@ package final class LoopWorker<State>: Sendable {
     }
 
     /// Makes the state with `make`, on the caller's thread so that its error can be thrown, and
-    /// runs the loop on the worker's, after `first`. The state is released there at the end.
+    /// runs the loop on the worker's, after `first`. The state is released there at the end. The
+    /// thread is one of `timed` if it keeps time.
     ///
     /// Call once; then call `join` or `leave` before the worker is released.
     ///
     /// - Throws: EAGAIN if the system is out of threads, or what `make` throws.
     package func start(
+        timed: RealTimeThreads? = nil,
         first: @escaping @Sendable (State) -> Void = { _ in },
         _ make: (EventLoop) throws(SystemError) -> State
     ) throws(SystemError) {
         state = try make(loop)
         do throws(SystemError) {
-            try worker.start { [self] in
+            try worker.start(timed: timed) { [self] in
                 state.map(first)
                 loop.run()
                 state = nil

@@ -28,7 +28,7 @@ package final class Microphone: Sendable {
     private let span = Mutex(Span())
     private let remote: String?
     private let report: @Sendable (Report) -> Void
-    private let thread = Mutex<Thread?>(nil)
+    private let worker: Worker
 
     /// The time within which the first sound must arrive.
     private static let timeout = Timestamp(seconds: 1.5)
@@ -36,17 +36,18 @@ package final class Microphone: Sendable {
     private static let endTimeout = Timestamp(seconds: 0.3)
 
     /// Starts to listen, at the PipeWire instance `remote` or the user's own. `report` is called on
-    /// the thread.
+    /// the thread, which is one of `timed`.
     ///
     /// - Throws: `SystemError` when the thread cannot be started.
     package init(
         remote: String? = nil,
+        timed: RealTimeThreads? = nil,
         report: @escaping @Sendable (Report) -> Void
     ) throws(SystemError) {
         self.remote = remote
         self.report = report
-        let started = try Thread(name: "sound") { [self] in run() }
-        thread.withLock { $0 = started }
+        worker = try Worker(name: "sound")
+        try worker.start(timed: timed) { [self] in run() }
     }
 
     /// Encodes sound from `time` on.
@@ -60,10 +61,10 @@ package final class Microphone: Sendable {
 
     /// Waits until the thread has ended, at most until `deadline`, and returns `true` if it has. To
     /// be called after `end(at:)`.
-    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
+    package func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
 
     /// Lets the thread end by itself. To be called after `end(at:)`.
-    package func leave() { thread.leave() }
+    package func leave() { worker.leave() }
 
     // MARK: On the thread
 

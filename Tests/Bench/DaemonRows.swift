@@ -17,7 +17,7 @@ struct DaemonRows {
     }
 
     /// Returns a configuration in which both cameras show `source`.
-    private func configuration(
+    func configuration(
         _ source: String,
         size: Size = Clips.size,
         more: String = ""
@@ -39,7 +39,7 @@ struct DaemonRows {
         URL(fileURLWithPath: file).standardizedFileURL.path
     }
 
-    private func movie(_ motion: Clips.Motion) -> String { "file:\(path(clips.movie(motion)))" }
+    func movie(_ motion: Clips.Motion) -> String { "file:\(path(clips.movie(motion)))" }
 
     // MARK: Beside GStreamer
 
@@ -86,7 +86,7 @@ struct DaemonRows {
         return (process.processor - start) * 1000 / Double(frames)
     }
 
-    private func settle(_ reader: StreamReader, frames: Int = 45) throws {
+    func settle(_ reader: StreamReader, frames: Int = 45) throws {
         try eventually("frames", within: 20) { reader.count > frames }
     }
 

@@ -75,7 +75,8 @@ struct Bench: ParsableCommand {
                 ),
                 ("nv12", { try offline.rows(.raw(.nv12)) }), ("sizes", offline.sizes),
                 ("load", { try Clips.Motion.allCases.flatMap(daemon.load) }),
-                ("delays", daemon.delays), ("starts", daemon.starts), ("rest", daemon.rest),
+                ("delays", daemon.delays), ("busy", daemon.busy), ("starts", daemon.starts),
+                ("rest", daemon.rest),
                 ("allocations", daemon.allocations), ("growth", daemon.growth),
                 ("large", daemon.large), ("library", LibraryRows(pairs: pairs).rows),
             ]

@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -53,4 +54,36 @@ static inline void clinux_be_idle(void) {
     struct sched_param parameters = {0};
     sched_setscheduler(0, 5 /* SCHED_IDLE */, &parameters);
     syscall(SYS_ioprio_set, 1 /* IOPRIO_WHO_PROCESS */, 0, 3 << 13 /* IOPRIO_CLASS_IDLE */);
+}
+
+/// gettid(2), which is hidden without _GNU_SOURCE: see `clinux_name_thread`.
+static inline int clinux_thread_id(void) { return (int)syscall(SYS_gettid); }
+
+/// sched_setscheduler(2) for the thread `thread`, whose children get ordinary scheduling
+/// (SCHED_RESET_ON_FORK, hidden without _GNU_SOURCE). Returns 0, or -1 with errno.
+static inline int clinux_schedule(int thread, int policy, int priority) {
+    struct sched_param parameters = {priority};
+    return sched_setscheduler(thread, policy | 0x40000000, &parameters);
+}
+
+/// Returns the policy of the thread `thread`, or -1 if it has ended.
+static inline int clinux_scheduling(int thread) {
+    int policy = sched_getscheduler(thread);
+    return policy < 0 ? -1 : policy & ~0x40000000;
+}
+
+/// The nice level of the thread `thread`. Linux keeps one for each thread, against POSIX.
+static inline int clinux_nice(int thread) { return getpriority(PRIO_PROCESS, (id_t)thread); }
+static inline int clinux_set_nice(int thread, int level) {
+    return setpriority(PRIO_PROCESS, (id_t)thread, level);
+}
+
+/// Lowers RLIMIT_RTTIME, whose name is hidden without _GNU_SOURCE, to `microseconds`, and the time
+/// of its signal to half of that. Returns 0, or -1 with errno.
+static inline int clinux_limit_realtime(long long microseconds) {
+    struct rlimit limit;
+    if (getrlimit((__rlimit_resource_t)15, &limit)) return -1;
+    if (limit.rlim_max > (rlim_t)microseconds) limit.rlim_max = (rlim_t)microseconds;
+    if (limit.rlim_cur > limit.rlim_max / 2) limit.rlim_cur = limit.rlim_max / 2;
+    return setrlimit((__rlimit_resource_t)15, &limit);
 }

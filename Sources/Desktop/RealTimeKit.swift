@@ -1,0 +1,233 @@
+package import DBusKit
+import Glibc
+package import Platform
+
+/// The way to real-time priority: RTKit (org.freedesktop.RealtimeKit1) on the system bus; where
+/// that is missing, the portal's Realtime interface on the session bus; else this process itself.
+///
+/// Threads that are refused keep their ordinary priority.
+///
+/// - Context: Bound to the connections' thread.
+package final class RealTimeKit {
+    /// The results so far.
+    package struct Outcome: Hashable, Sendable {
+        /// The one that gave the priority: "RTKit", "portal" or "process"; `nil` for none.
+        package var provider: String?
+        /// The names of threads with real-time priority, and of those with a low nice level.
+        package var raised: Set<String> = []
+        /// The reason why the last thread is ordinary; empty if none is.
+        package var refusal = ""
+    }
+
+    /// A program that gives priorities. Both have the same methods and properties.
+    private struct Provider {
+        let name: String
+        let connection: BusConnection
+        let bus: String
+        let path: ObjectPath
+        let interface: String
+    }
+
+    /// The wanted priority. It is below that of PipeWire's own threads.
+    private static let priority = 5
+    /// The time in microseconds that a thread may run without a wait, if no provider allows less.
+    private static let longestRun: Int64 = 200_000
+    /// The nice level to have where there is no real-time priority.
+    private static let nice = -11
+    /// The seconds between two looks at the limit of time, which libraries may change, and at
+    /// threads that ran for too long.
+    private static let interval = 10.0
+
+    private let threads: RealTimeThreads
+    private let mailbox: EventLoop.Mailbox
+    private let onChange: (Outcome) -> Void
+    private var providers: [Provider]
+    private var limits: (priority: Int, microseconds: Int64)
+    private var isReady = false
+    private var waiting: [RealTimeThreads.Member] = []
+    private var outcome = Outcome()
+    private var timer: EventLoop.Timer?
+
+    /// Asks for the priority of all `threads`, now and when more start. `onChange` is called after
+    /// each answer that changes the outcome.
+    ///
+    /// `system` is `nil` without a system bus. `loop` is the connections'.
+    ///
+    /// - Throws: `SystemError` when the process is out of descriptors.
+    package init(
+        for threads: RealTimeThreads,
+        system: BusConnection?,
+        session: BusConnection,
+        loop: EventLoop,
+        onChange: @escaping (Outcome) -> Void
+    ) throws(SystemError) {
+        self.threads = threads
+        self.onChange = onChange
+        mailbox = loop.mailbox
+        limits = (Self.priority, Self.longestRun)
+        providers = []
+        if let system {
+            providers.append(
+                Provider(
+                    name: "RTKit",
+                    connection: system,
+                    bus: "org.freedesktop.RealtimeKit1",
+                    path: "/org/freedesktop/RealtimeKit1",
+                    interface: "org.freedesktop.RealtimeKit1"
+                )
+            )
+        }
+        providers.append(
+            Provider(
+                name: "portal",
+                connection: session,
+                bus: "org.freedesktop.portal.Desktop",
+                path: "/org/freedesktop/portal/desktop",
+                interface: "org.freedesktop.portal.Realtime"
+            )
+        )
+        timer = try loop.timer { [unowned self] in look() }
+        readLimits()
+        let (mailbox, reference) = (mailbox, Reference(self))
+        threads.follow { member in mailbox.post { reference.kit?.raise(member) } }
+    }
+
+    /// The object, if it still exists.
+    // Unchecked: read on the connections' thread alone.
+    private final class Reference: @unchecked Sendable {
+        weak let kit: RealTimeKit?
+        init(_ kit: RealTimeKit) { self.kit = kit }
+    }
+
+    /// Reads what the first provider allows; without an answer, the next one is asked.
+    private func readLimits() {
+        guard let provider = providers.first else { return begin() }
+        read("MaxRealtimePriority", of: provider) { [weak self] priority in
+            guard let self else { return }
+            guard let priority, priority > 0 else { return dropProvider() }
+            read("RTTimeUSecMax", of: provider) { [weak self] time in
+                guard let self else { return }
+                guard let time, time > 0 else { return dropProvider() }
+                limits.priority = min(Self.priority, priority)
+                limits.microseconds = min(Self.longestRun, Int64(time))
+                begin()
+            }
+        }
+    }
+
+    private func dropProvider() {
+        providers.removeFirst()
+        readLimits()
+    }
+
+    private func begin() {
+        isReady = true
+        let members = waiting
+        waiting = []
+        for member in members { raise(member) }
+    }
+
+    private func raise(_ member: RealTimeThreads.Member) {
+        guard isReady else { return waiting.append(member) }
+        do throws(SystemError) {
+            // First: RTKit refuses a process without this limit.
+            try RealTimeThreads.limitTime(to: limits.microseconds)
+        } catch {
+            return finish(member, nil, "\(error)")
+        }
+        timer?.arm(after: Self.interval)
+        guard let provider = providers.first else { return raiseAlone(member, "no RTKit") }
+        ask(
+            provider,
+            MethodCall(
+                "MakeThreadRealtimeWithPID",
+                of: provider.interface,
+                at: provider.path,
+                on: provider.bus,
+                [
+                    .uint64(UInt64(getpid())), .uint64(UInt64(member.id)),
+                    .uint32(UInt32(limits.priority)),
+                ],
+                timeout: 5
+            )
+        ) { [weak self] answer in
+            switch answer {
+            case .success: self?.finish(member, provider.name, "")
+            case .failure(let error): self?.raiseAlone(member, "\(error)")
+            }
+        }
+    }
+
+    /// Gives the priority without another program's help.
+    private func raiseAlone(_ member: RealTimeThreads.Member, _ refusal: String) {
+        do throws(SystemError) {
+            try RealTimeThreads.raise(member.id, to: limits.priority)
+            finish(member, "process", "")
+        } catch {
+            // A low nice level is the next best.
+            guard (try? RealTimeThreads.raise(member.id, toNice: Self.nice)) == nil else {
+                return finish(member, "process", "")
+            }
+            finish(member, nil, "\(refusal); \(error)")
+        }
+    }
+
+    private func finish(_ member: RealTimeThreads.Member, _ provider: String?, _ refusal: String) {
+        let before = outcome
+        if let provider {
+            outcome.provider = provider
+            outcome.raised.insert(member.name)
+        } else {
+            outcome.raised.remove(member.name)
+        }
+        outcome.refusal = refusal
+        if outcome != before { onChange(outcome) }
+    }
+
+    /// Restores the limit, which a library may have changed so that the kernel would kill the
+    /// process without a signal (PipeWire's module-rt does), and notices an overrun.
+    private func look() {
+        try? RealTimeThreads.limitTime(to: limits.microseconds)
+        if RealTimeThreads.takeOverrun() {
+            outcome.provider = nil
+            outcome.raised = []
+            outcome.refusal = "threads ran for too long"
+            onChange(outcome)
+        }
+        if !threads.members.isEmpty { timer?.arm(after: Self.interval) }
+    }
+
+    private func read(
+        _ property: String,
+        of provider: Provider,
+        completion: @escaping (Int?) -> Void
+    ) {
+        ask(
+            provider,
+            MethodCall(
+                "Get",
+                of: "org.freedesktop.DBus.Properties",
+                at: provider.path,
+                on: provider.bus,
+                [.string(provider.interface), .string(property)],
+                timeout: 5
+            )
+        ) { answer in
+            guard case .success(let values) = answer, case .variant(let value)? = values.first
+            else { return completion(nil) }
+            completion(value.integer)
+        }
+    }
+
+    private func ask(
+        _ provider: Provider,
+        _ call: MethodCall,
+        completion: @escaping (Result<[Value], DBusError>) -> Void
+    ) {
+        do throws(DBusError) {
+            try provider.connection.call(call, completion: completion)
+        } catch {
+            completion(.failure(error))
+        }
+    }
+}

@@ -1,0 +1,163 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Glibc
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    /// Tests of the priority of the threads that keep time, which dbusmock gives as RTKit or as the
+    /// portal.
+    @Suite("Priority", .timeLimit(.minutes(2)))
+    struct PriorityTests {
+        private static let kit = "org.freedesktop.RealtimeKit1"
+        private static let portal = "org.freedesktop.portal.Realtime"
+        private static let method = "MakeThreadRealtimeWithPID"
+        private static let threads: Set = [
+            "capture-back", "capture-back-2", "capture-front", "capture-front-2", "composite",
+        ]
+        private static let template = URL(filePath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "Mocks/realtime_kit.py").path
+
+        private func startKit(in session: PrivateSession) throws -> MockedService {
+            try MockedService(
+                Self.kit,
+                at: "/org/freedesktop/RealtimeKit1",
+                interface: Self.kit,
+                template: Self.template,
+                on: .system,
+                in: session
+            )
+        }
+
+        @Test func eachThreadThatKeepsTimeHasTheKitsPriority() throws {
+            try withSession { session in
+                let kit = try startKit(in: session)
+                let daemon = try Daemon(Self.configuration, in: session)
+                try expect(kit, wasAskedBy: daemon)
+                // The mock gives it only where it may.
+                if getuid() == 0 {
+                    try eventually("the priority") {
+                        try scheduling(of: daemon).allSatisfy { $0.value == "realtime" }
+                    }
+                }
+                #expect(try Set(scheduling(of: daemon).keys) == Self.threads)
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                _ = try reader.next()
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        @Test func theStreamGoesOnWhereTheKitRefuses() throws {
+            try withSession { session in
+                let kit = try startKit(in: session)
+                try kit.define(
+                    Self.method,
+                    of: Self.kit,
+                    takes: "ttu",
+                    code: """
+                        raise dbus.exceptions.DBusException(
+                            'too many', name='org.freedesktop.DBus.Error.AccessDenied')
+                        """
+                )
+                let daemon = try Daemon(Self.configuration, in: session)
+                try expect(kit, wasAskedBy: daemon)
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                _ = try reader.next()
+                #expect(try Set(scheduling(of: daemon).keys) == Self.threads)
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        @Test func thePortalIsAskedWhereThereIsNoKit() throws {
+            try withSession { session in
+                let portal = try MockedService(
+                    "org.freedesktop.portal.Desktop",
+                    at: "/org/freedesktop/portal/desktop",
+                    interface: Self.portal,
+                    on: .session,
+                    in: session
+                )
+                for (name, value) in [
+                    ("MaxRealtimePriority", Value.int32(3)), ("RTTimeUSecMax", .int64(100_000)),
+                ] {
+                    try portal.call(
+                        "AddProperty",
+                        of: "org.freedesktop.DBus.Mock",
+                        [.string(Self.portal), .string(name), .variant(value)]
+                    )
+                }
+                try portal.define(Self.method, of: Self.portal, takes: "ttu", code: "")
+                let daemon = try Daemon(Self.configuration, in: session)
+                try expect(portal, wasAskedBy: daemon, priority: 3)
+                #expect(try limit(of: daemon) == [50_000, 100_000])
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        private static let configuration = DaemonTests.still(
+            back: "test:bars",
+            front: "test:bars"
+        )
+
+        private func withSession(_ body: (PrivateSession) throws -> Void) throws {
+            let session = try PrivateSession(PrivateSession.Service.usual + [.systemBus])
+            defer { session.close() }
+            do {
+                try body(session)
+            } catch {
+                session.printLogs()
+                throw error
+            }
+        }
+
+        /// Expects that `service` is asked for each of the daemon's threads that keep time, with
+        /// its numbers, and for no other.
+        private func expect(
+            _ service: MockedService,
+            wasAskedBy daemon: Daemon,
+            priority: Int = 5
+        ) throws {
+            var calls: [[Int?]] = []
+            try eventually("the requests") {
+                let answer = try service.call(
+                    "GetMethodCalls",
+                    of: "org.freedesktop.DBus.Mock",
+                    [.string(Self.method)]
+                )
+                calls = (answer.first?.array ?? []).map { call in
+                    guard case .structure(let parts) = call else { return [] }
+                    return (parts.last?.array ?? []).map { argument in
+                        if case .variant(let value) = argument { value.integer } else { nil }
+                    }
+                }
+                return calls.count >= Self.threads.count
+            }
+            let process = Int(daemon.program.id)
+            #expect(calls.allSatisfy { $0.count == 3 && $0[0] == process && $0[2] == priority })
+            let names = try calls.map { call in
+                let thread = try #require(call[1])
+                let path = "/proc/\(process)/task/\(thread)/comm"
+                return try String(contentsOfFile: path, encoding: .utf8).dropLast()
+            }
+            #expect(Set(names.map(String.init)) == Self.threads && names.count == calls.count)
+        }
+
+        private func scheduling(of daemon: Daemon) throws -> [String: String] {
+            let statistics = try daemon.call("Statistics", of: .stream).first?.named
+            return (statistics?["scheduling"]?.named ?? [:]).compactMapValues(\.string)
+        }
+
+        /// Returns the daemon's RLIMIT_RTTIME: the time of the signal, and the end.
+        private func limit(of daemon: Daemon) throws -> [Int] {
+            let path = "/proc/\(daemon.program.id)/limits"
+            let line = try String(contentsOfFile: path, encoding: .utf8)
+                .split(separator: "\n").first { $0.hasPrefix("Max realtime timeout") }
+            return (line ?? "").split(separator: " ").compactMap { Int($0) }
+        }
+    }
+}
