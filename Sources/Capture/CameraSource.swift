@@ -102,6 +102,12 @@ package protocol CameraStream: AnyObject {
     ///
     /// - Throws: a `CaptureError`, after which the stream is unusable and should be released.
     func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent
+    /// `true` if the camera has already delivered a newer picture than the one returned last, so
+    /// that the next call does not wait.
+    var hasNewer: Bool { get }
+    /// `true` if every picture is needed, even one that has a newer one behind it. Otherwise `next`
+    /// may return `outdated` instead of converting such a picture.
+    var isEveryPictureNeeded: Bool { get set }
 }
 
 extension CameraStream {
@@ -109,6 +115,13 @@ extension CameraStream {
     package var unreducedMode: CaptureMode? { nil }
     /// Zero: some sources deliver finished frames.
     package var decoding: Timestamp { .zero }
+    /// `false`: most streams keep only the newest picture.
+    package var hasNewer: Bool { false }
+    /// `true`: most streams convert every picture that they deliver.
+    package var isEveryPictureNeeded: Bool {
+        get { true }
+        set {}
+    }
 }
 
 /// The result of a wait for a picture.
@@ -117,6 +130,9 @@ package enum CapturedEvent: Sendable {
     case frame(Frame)
     /// A picture that is still compressed. It has not been checked and may be damaged.
     case jpeg(JPEGFrame)
+    /// A picture that was not converted because the camera has a newer one; with the camera's own
+    /// number.
+    case outdated(UInt64)
     /// A damaged picture, or one without free memory. The previous picture stays. It still counts
     /// in the sequence of frames.
     case dropped

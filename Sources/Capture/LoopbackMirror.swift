@@ -249,7 +249,7 @@ package final class LoopbackMirror: Sendable {
                         try device.write(frame)
                         reportOnce(.mirroring(device.path))
                     case .woken: return
-                    case .jpeg, .dropped, .timedOut: break
+                    case .jpeg, .outdated, .dropped, .timedOut: break
                     }
                 }
             }

@@ -21,6 +21,9 @@ final class VideoStream: CameraStream {
     private let color: ColorSpace
     /// The memory of copies.
     private var copies: FramePool?
+    /// The filled buffer after the one delivered last, if the device had it by then.
+    private var ahead: v4l2_buffer?
+    var isEveryPictureNeeded = true
 
     /// One buffer of the device.
     private struct Slot {
@@ -128,15 +131,26 @@ final class VideoStream: CameraStream {
     func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
         while true {
             try queueFree()
+            if let buffer = ahead {
+                ahead = dequeueAhead()
+                return try deliver(buffer)
+            }
             switch device.wait(bell: bell, until: deadline) {
             case .rang: return .woken
             case .due: return .timedOut
             case .ready(let events):
                 guard let buffer = try dequeue(events) else { continue }
+                ahead = dequeueAhead()
                 return try deliver(buffer)
             }
         }
     }
+
+    var hasNewer: Bool { ahead.map { $0.flags & UInt32(V4L2_BUF_FLAG_ERROR) == 0 } ?? false }
+
+    /// Takes another filled buffer if the device has one. An error comes again at the next wait,
+    /// which tells a device that is gone from one that failed.
+    private func dequeueAhead() -> v4l2_buffer? { (try? dequeue(0)) ?? nil }
 
     /// Takes a filled buffer from the device; `nil` if there was none after all.
     private func dequeue(_ events: CInt) throws(CaptureError) -> v4l2_buffer? {
@@ -180,6 +194,9 @@ final class VideoStream: CameraStream {
                     sequence: UInt64(buffer.sequence)
                 )
             )
+        }
+        if hasNewer, !isEveryPictureNeeded, conversion.borrowed == nil {
+            return .outdated(UInt64(buffer.sequence))
         }
         let picture: FramePicture?
         let start = MonotonicClock.now

@@ -227,15 +227,21 @@ package final class CaptureThread: Sendable {
                 report(reported, identity)
             }
             if let frame = decoder.sharpen(for: slot.extent) { slot.sharpen(frame) }
+            stream.isEveryPictureNeeded = slot.isTapped
             switch try take(from: stream, decoder, until: lastSign + Timestamp(seconds: limit)) {
+            case .outdated(let number, let frame, let jpeg):
+                lastSign = MonotonicClock.now
+                slot.skip(frame, jpeg, lost: Self.lost(between: sequence, and: number))
+                if sequence == nil { slot.countOpening(lastSign - start) }
+                sequence = number
             case .picture(let number, let frame, let jpeg, let decoding):
                 lastFrame = MonotonicClock.now
                 lastSign = lastFrame
-                let lost = sequence.map { number > $0 + 1 ? number - $0 - 1 : 0 }
+                let lost = Self.lost(between: sequence, and: number)
                 if sequence == nil { slot.countOpening(lastFrame - start) }
                 sequence = number
                 if let frame { mode.size = frame.pictureSize }
-                slot.put(frame, of: jpeg, lost: lost ?? 0, decoding: decoding)
+                slot.put(frame, of: jpeg, lost: lost, decoding: decoding)
                 if !isDelivering {
                     isDelivering = true
                     limit = stallTimeout
@@ -269,16 +275,32 @@ package final class CaptureThread: Sendable {
         /// A picture and its number, with the frame if one is wanted, and the time it took to
         /// decode.
         case picture(UInt64, Frame?, JPEGFrame?, decoding: Timestamp)
+        /// A picture that is not decoded because the camera has a newer one: its number, and the
+        /// picture as the camera gave it, if it was needed.
+        case outdated(UInt64, Frame?, JPEGFrame?)
         case dropped, timedOut, woken
     }
 
-    /// Waits for the next picture, and decodes it if it is shown.
+    /// Returns the number of frames between two that have these numbers, by the camera's count.
+    private static func lost(between last: UInt64?, and number: UInt64) -> UInt64 {
+        guard let last, number > last else { return 0 }
+        return number - last - 1
+    }
+
+    /// Waits for the next picture, and decodes it if it is shown and the newest: a decoder that is
+    /// slower than the camera would otherwise show pictures that have waited in all the device's
+    /// buffers.
     private func take(
         from stream: any CameraStream,
         _ decoder: FrameDecoder,
         until deadline: Timestamp
     ) throws(CaptureError) -> Taken {
         switch try stream.next(until: deadline, bell: worker.bell) {
+        case .frame(let frame) where stream.hasNewer:
+            return .outdated(frame.sequence, frame, nil)
+        case .jpeg(let jpeg) where stream.hasNewer:
+            return .outdated(jpeg.sequence, nil, jpeg)
+        case .outdated(let number): return .outdated(number, nil, nil)
         case .frame(let frame):
             return .picture(frame.sequence, frame, nil, decoding: stream.decoding)
         case .jpeg(let jpeg):

@@ -81,6 +81,9 @@ package final class FrameSlot: Sendable {
     /// Gives `tap` every picture from now on; `nil` stops that.
     package func tap(_ tap: (any FrameTap)?) { state.withLock { $0.tap = tap } }
 
+    /// `true` while there is a tap, which needs every picture.
+    var isTapped: Bool { state.withLock { $0.tap != nil } }
+
     /// Tells the tap that the camera was closed or lost.
     func discontinue() { state.withLock { $0.tap }?.discontinue(at: MonotonicClock.now) }
 
@@ -110,6 +113,22 @@ package final class FrameSlot: Sendable {
         }
         _ = consume replaced
         bell.ring()
+        if let jpeg {
+            tap?.take(jpeg: jpeg.bytes, at: jpeg.timestamp)
+        } else if let frame {
+            tap?.take(copying: frame)
+        }
+    }
+
+    /// Gives the tap a picture that is not shown, because the camera has a newer one: `frame`, or
+    /// the `jpeg`, or neither if there is no tap. `lost` is the number of frames missing before it.
+    func skip(_ frame: Frame?, _ jpeg: JPEGFrame?, lost: UInt64) {
+        let tap = state.withLock { state in
+            state.counts.captured += 1
+            state.counts.missing += lost
+            state.counts.replaced += state.extent.isHidden ? 0 : 1
+            return state.tap
+        }
         if let jpeg {
             tap?.take(jpeg: jpeg.bytes, at: jpeg.timestamp)
         } else if let frame {

@@ -43,7 +43,7 @@ extension CapturedEvent {
             let decoder = try? FrameDecoder(expecting: Size(width: 1920, height: 1080))
             guard case .frame(let frame)? = decoder?.decode(jpeg, for: .whole) else { return nil }
             return frame
-        case .dropped, .timedOut, .woken: return nil
+        case .outdated, .dropped, .timedOut, .woken: return nil
         }
     }
 }

@@ -1,0 +1,194 @@
+import CTurboJPEG
+import CV4L2
+import DualCamCore
+import Engine
+import Frames
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Capture
+
+@Suite("The newest picture", .timeLimit(.minutes(2)))
+struct NewestPictureTests {
+    private let request = CaptureRequest(size: Size(width: 64, height: 32), rate: 30)
+
+    @Test("is the one that is decoded, and a recording gets all, however slow the decoder is")
+    func decoded() throws {
+        let device = ScriptedDevice()
+        device.format = .mjpg
+        let picture = ScriptedDevice.Delivery(content: try jpeg(request.size))
+        device.deliveries = [picture]
+        // While the first is worked on, the camera takes five more.
+        let tap = Recording { count in
+            if count == 1 { device.deliveries = Array(repeating: picture, count: 5) }
+        }
+        let slot = try run(device, tap)
+        #expect(tap.times == Array(100...105))
+        let counts = slot.counts
+        #expect(counts.captured == 6 && counts.decode.count == 2)
+        #expect(counts.replaced == 5, "none was shown, and one remains")
+        #expect(counts.missing == 0 && counts.damaged == 0)
+    }
+
+    @Test("reaches a recording with all others where none needs a decoder")
+    func raw() throws {
+        let device = ScriptedDevice()
+        device.deliveries = Array(repeating: .init(), count: 6)
+        let tap = Recording { _ in }
+        let slot = try run(device, tap)
+        #expect(tap.times == Array(100...105))
+        #expect(slot.counts.captured == 6 && slot.counts.missing == 0)
+    }
+
+    @Test("is the last that is whole, if the one after it is damaged")
+    func damaged() throws {
+        let device = ScriptedDevice()
+        device.format = .mjpg
+        let picture = ScriptedDevice.Delivery(content: try jpeg(request.size))
+        var broken = picture
+        broken.flags |= UInt32(V4L2_BUF_FLAG_ERROR)
+        device.deliveries = [picture]
+        let tap = Recording { count in
+            if count == 1 { device.deliveries = [picture, picture, broken] }
+        }
+        let slot = try run(device, tap, until: 2)
+        try eventually("the damaged one") { slot.counts.damaged == 1 }
+        #expect(slot.counts.captured == 3 && slot.counts.decode.count == 2)
+        #expect(slot.counts.missing == 0)
+    }
+
+    @Test(
+        "is the only one that is converted, unless every one is needed",
+        arguments: [false, true]
+    )
+    func converted(isEveryPictureNeeded: Bool) throws {
+        let device = ScriptedDevice()
+        device.format = PixelFormat("RGB3")
+        device.length = request.size.area * 3
+        device.pix.bytesperline = UInt32(request.size.width * 3)
+        let stream = try V4L2Source.stream(VideoDevice(path: "/dev/videoX", calls: device), request)
+        stream.isEveryPictureNeeded = isEveryPictureNeeded
+        device.deliveries = Array(repeating: .init(), count: 3)
+        var outdated: [Bool] = []
+        for index in 0..<3 {
+            let event = try stream.next(until: .zero, bell: try Bell())
+            if case .outdated(let number) = event {
+                #expect(number == UInt64(index))
+                outdated.append(true)
+            } else {
+                #expect(event.frame?.sequence == UInt64(index))
+                outdated.append(false)
+            }
+            #expect(stream.hasNewer == (index < 2))
+        }
+        #expect(outdated == (isEveryPictureNeeded ? [false, false, false] : [true, true, false]))
+    }
+
+    /// Runs a camera's thread on `device` until its slot has the picture with this number, and
+    /// returns the slot.
+    private func run(
+        _ device: ScriptedDevice,
+        _ tap: Recording,
+        until number: UInt64 = 5
+    ) throws -> FrameSlot {
+        let slot = FrameSlot(bell: try Bell())
+        slot.tap(tap)
+        let thread = try CaptureThread(role: .back, slot: slot) { _, _ in }
+        thread.open(ScriptedSource(device), request)
+        try eventually("the newest picture") { slot.latest?.sequence == number }
+        thread.end()
+        #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: 20)))
+        return slot
+    }
+
+    /// Returns a grey JPEG.
+    private func jpeg(_ size: Size) throws -> [UInt8] {
+        let compressor = try #require(tjInitCompress())
+        defer { tjDestroy(compressor) }
+        var jpeg: UnsafeMutablePointer<UInt8>?
+        var count: UInt = 0
+        defer { tjFree(jpeg) }
+        let pixels = [UInt8](repeating: 90, count: size.area)
+        let (width, height) = (CInt(size.width), CInt(size.height))
+        let (format, sampling) = (CInt(TJPF_GRAY.rawValue), CInt(TJSAMP_GRAY.rawValue))
+        let result = tjCompress2(
+            compressor,
+            pixels,
+            width,
+            0,
+            height,
+            format,
+            &jpeg,
+            &count,
+            sampling,
+            90,
+            0
+        )
+        #expect(result == 0)
+        return Array(UnsafeBufferPointer(start: jpeg, count: Int(count)))
+    }
+}
+
+/// A recording of the times of pictures, in seconds.
+private final class Recording: FrameTap {
+    private let list = Mutex<[Int]>([])
+    // Unsafe: called on the camera's thread alone.
+    private nonisolated(unsafe) let onPicture: (Int) -> Void
+
+    /// `onPicture` is called on the camera's thread with the number of pictures so far.
+    init(onPicture: @escaping (Int) -> Void) { self.onPicture = onPicture }
+
+    var times: [Int] { list.withLock { $0 } }
+
+    private func note(_ time: Timestamp) {
+        let count = list.withLock { list in
+            list.append(Int(time.seconds))
+            return list.count
+        }
+        onPicture(count)
+    }
+
+    func take(copying frame: Frame) { note(frame.timestamp) }
+    func take(_ frame: Frame) { note(frame.timestamp) }
+    func take(jpeg bytes: UnsafeRawBufferPointer, at time: Timestamp) { note(time) }
+    func drop() {}
+    func discontinue(at time: Timestamp) {}
+}
+
+/// A source of a scripted device, which waits as a real one does.
+private final class ScriptedSource: CameraSource {
+    // Unsafe: used on the camera's thread alone once that has opened it.
+    private nonisolated(unsafe) let calls: PatientDevice
+
+    init(_ device: ScriptedDevice) { calls = PatientDevice(device) }
+
+    var name: String { "scripted" }
+    var identity: String { "scripted" }
+
+    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
+        try V4L2Source.stream(VideoDevice(path: "/dev/videoX", calls: calls), request)
+    }
+}
+
+/// A scripted device that waits for the bell while it has no picture.
+private final class PatientDevice: VideoCalls {
+    private let device: ScriptedDevice
+
+    init(_ device: ScriptedDevice) { self.device = device }
+
+    var descriptor: CInt { device.descriptor }
+    func ioctl(_ request: UInt, _ argument: UnsafeMutableRawPointer) -> CInt {
+        device.ioctl(request, argument)
+    }
+    func map(offset: Int, length: Int) throws(SystemError) -> MappedMemory {
+        try device.map(offset: offset, length: length)
+    }
+    func wait(bell: Bell, until deadline: Timestamp) -> WaitResult {
+        if case .ready(let events) = device.wait(bell: bell, until: deadline) {
+            return .ready(events)
+        }
+        return Capture.wait(for: -1, bell: bell, until: deadline)
+    }
+}
