@@ -212,6 +212,40 @@ import Testing
         }
     }
 
+    @Test(
+        "a time of another clock, or one that cannot be, is replaced by the time of its arrival",
+        arguments: [
+            (UInt32(V4L2_BUF_FLAG_TIMESTAMP_UNKNOWN), 100),
+            (UInt32(V4L2_BUF_FLAG_TIMESTAMP_COPY), 100),
+            (UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC), -1),
+            (UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC), 1 << 32),
+        ]
+    )
+    func otherClocks(flags: UInt32, time: Int) throws {
+        let device = ScriptedDevice()
+        let stream = try open(device)
+        device.deliveries = [.init(flags: flags, time: time)]
+        let before = MonotonicClock.now
+        guard case .frame(let frame) = try next(stream) else {
+            Issue.record("no frame")
+            return
+        }
+        #expect(frame.timestamp >= before && frame.timestamp <= MonotonicClock.now)
+    }
+
+    @Test("a camera whose rate cannot be set is opened as it is", arguments: [ENOTTY, EINVAL])
+    func fixedRate(errno: CInt) throws {
+        let device = ScriptedDevice()
+        device.errors[cv4l2_s_parm] = [errno]
+        let stream = try open(device)
+        #expect(stream.mode.rate == 30, "as the device lists it")
+        device.deliveries = [.init()]
+        guard case .frame = try next(stream) else {
+            Issue.record("no frame")
+            return
+        }
+    }
+
     @Test("every call that a signal interrupts is made again")
     func interrupts() throws {
         let device = ScriptedDevice()

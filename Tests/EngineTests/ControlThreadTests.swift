@@ -236,6 +236,29 @@ struct ControlThreadTests {
         #expect(driver.value(of: "zoom") == 300)
     }
 
+    @Test("turns the torch off when its camera closes, is left, or the thread ends")
+    func torch() throws {
+        func light() throws {
+            try use(isStreaming: true)
+            #expect(try perform(.torch(true)).get().controls.torch == true)
+            #expect(driver.value(of: "led_mode") == DeviceControl.FlashMode.torch)
+        }
+        func waitUntilDark() throws {
+            try eventually("the dark", within: Self.timeout) {
+                driver.value(of: "led_mode") == DeviceControl.FlashMode.off && driver.openPorts == 0
+            }
+        }
+        try light()
+        try use(isStreaming: false)
+        try waitUntilDark()
+        try light()
+        thread.leave()
+        try waitUntilDark()
+        try light()
+        end()
+        #expect(driver.value(of: "led_mode") == DeviceControl.FlashMode.off)
+    }
+
     @Test("does what it was asked before it ends, and keeps nobody waiting meanwhile")
     func ending() throws {
         try use(isStreaming: true)
@@ -368,6 +391,7 @@ private final class ScriptedDriver: Sendable {
             control(4, "focus_auto", .focusAuto, 0...1, 1),
             control(5, "focus", .focus, 0...250, 120),
             control(6, "zoom", .zoom, 100...500, 100),
+            control(7, "led_mode", .flashMode, 0...2, 0, menu: [0, 1, 2]),
         ]
         follow(&controls)
         return controls
