@@ -156,8 +156,11 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         case denied
         /// The bus has no room for a stream of this mode. A smaller one may fit.
         case bandwidth
-        /// It has no mode that we can use, or not the requested one.
+        /// It cannot do what was asked for.
         case unsupported
+        /// It has no mode that can be read, or not the configured one. Only another device or
+        /// another configuration changes that.
+        case noMode
         /// Its data cannot be read as pictures.
         case unreadable
         /// It took too long.
@@ -206,6 +209,7 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         case .gone, .notFound: .unplugged
         case .denied: .denied
         case .bandwidth: .bandwidth
+        case .noMode: .unsupported
         case .unsupported, .unreadable, .timedOut, .woken, .system: .stalled
         }
     }

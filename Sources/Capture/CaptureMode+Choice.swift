@@ -2,7 +2,8 @@ import DualCamCore
 import Frames
 import Glibc
 
-/// Returns the mode out of `modes` that suits `request` best; `nil` if there is none as configured.
+/// Returns the mode out of `modes` that suits `request` best; `nil` if there is none as configured,
+/// or none that can be read.
 ///
 /// A configured mode is taken exactly or not at all. Otherwise each mode gets a cost for what it
 /// lacks and wastes, in octaves (factors of two). The lowest cost wins, and the earlier of two
@@ -13,6 +14,7 @@ import Glibc
 ///
 /// For a photograph, the choice is among the modes with the most pixels.
 func chooseMode(_ modes: [CaptureMode], for request: CaptureRequest) -> CaptureMode? {
+    let modes = modes.filter(\.format.isReadable)
     var wanted = modes
     if request.isFull {
         wanted = largest(of: modes)
@@ -36,7 +38,7 @@ func chooseMode(_ modes: [CaptureMode], for request: CaptureRequest) -> CaptureM
 
 /// Returns the modes with the most pixels, in colour if there are any.
 private func largest(of modes: [CaptureMode]) -> [CaptureMode] {
-    let coloured = modes.filter { $0.format != .gray }
+    let coloured = modes.filter { !$0.format.isGray }
     let modes = coloured.isEmpty ? modes : coloured
     let most = modes.map(\.size.area).max()
     return modes.filter { $0.size.area == most }
@@ -86,7 +88,7 @@ extension CaptureMode {
         case .yuyv, .uyvy, .nv12, .i420, .i422: break
         case .mjpg, .jpeg: cost += size.height >= 720 ? 0.02 : 0.1
         // A picture without colour, such as an infrared camera's, is the last resort.
-        case .gray: cost += 10
+        case _ where format.isGray: cost += 10
         default: cost += 0.5
         }
         return cost

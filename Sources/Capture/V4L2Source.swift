@@ -1,4 +1,5 @@
 package import DualCamCore
+import Frames
 import Glibc
 import Platform
 
@@ -38,9 +39,9 @@ package struct V4L2Source: CameraSource {
 
     /// Sets the mode that suits `request` and starts the device.
     ///
-    /// - Throws: `notFound` if the camera is not attached; `unsupported` if it has no mode as
-    ///   configured (the error lists the existing ones) or none at all; otherwise the code of the
-    ///   failed call.
+    /// - Throws: `notFound` if the camera is not attached; `noMode` if it has no mode as configured,
+    ///   or none that can be read (the error lists what it has); otherwise the code of the failed
+    ///   call.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         do throws(CaptureError) {
             return try Self.stream(device(), request)
@@ -103,14 +104,7 @@ package struct V4L2Source: CameraSource {
         let modes = try device.modes(for: request)
         if request.isFull { return try fullStream(device, modes, request) }
         guard let mode = chooseMode(modes, for: request) else {
-            throw CaptureError(
-                .unsupported,
-                "capture mode",
-                "\(request.mode) of \(device.path)",
-                detail: modes.isEmpty
-                    ? "the device offers none that can be read"
-                    : "there are \(modes.map(\.description).joined(separator: ", "))"
-            )
+            throw noMode(of: device, modes, request)
         }
         do throws(CaptureError) {
             return try VideoStream(device, mode, insteadOf: request.unreducedMode(mode, of: modes))
@@ -128,6 +122,30 @@ package struct V4L2Source: CameraSource {
 }
 
 extension V4L2Source {
+    /// Returns the error of `device`, which has none of `modes` for `request`.
+    private static func noMode(
+        of device: VideoDevice,
+        _ modes: [CaptureMode],
+        _ request: CaptureRequest
+    ) -> CaptureError {
+        let readable = modes.filter(\.format.isReadable).map(\.description)
+        let detail: String
+        if readable.isEmpty {
+            let formats = Set(modes.map(\.format.description)).sorted().joined(separator: ", ")
+            detail =
+                formats.isEmpty
+                ? "it offers no format" : "it offers only \(formats), which cannot be read"
+        } else {
+            detail = "there are \(readable.joined(separator: ", "))"
+        }
+        return CaptureError(
+            .noMode,
+            "capture mode",
+            readable.isEmpty ? device.path : "\(request.mode) of \(device.path)",
+            detail: detail
+        )
+    }
+
     /// Returns a stream of `device` for a photograph, in the largest of `modes` that the bus has
     /// room for.
     private static func fullStream(
@@ -136,7 +154,7 @@ extension V4L2Source {
         _ request: CaptureRequest
     ) throws(CaptureError) -> any CameraStream {
         var (request, last) = (request, CaptureMode?.none)
-        var failure = CaptureError(.unsupported, "capture mode", device.path)
+        var failure = noMode(of: device, modes, request)
         while let mode = chooseMode(modes, for: request), mode != last {
             do throws(CaptureError) {
                 return try VideoStream(device, mode)

@@ -12,7 +12,7 @@ extension VideoDevice {
     /// - Throws: the code of the failed VIDIOC_ENUM_FMT.
     func modes(for request: CaptureRequest) throws(CaptureError) -> [CaptureMode] {
         var modes: [CaptureMode] = []
-        for format in try formats() where !format.isMovie {
+        for format in try formats() {
             for size in sizes(of: format, for: request) {
                 for rate in rates(of: format, size: size, for: request) {
                     modes.append(CaptureMode(size: size, rate: rate, format: format))
@@ -57,6 +57,8 @@ extension VideoDevice {
         if sizes.isEmpty, let size = nearestSize(of: format, to: request.wantedSize) {
             sizes = [size]
         }
+        // A camera for Windows Hello gives its infrared picture as one more size of its usual node.
+        if sizes.contains(where: { $0 != .infrared }) { sizes.removeAll { $0 == .infrared } }
         // A descriptor may list a size twice, or impossible sizes.
         return sizes.enumerated()
             .filter { $0.element.isPossible && !sizes[..<$0.offset].contains($0.element) }
@@ -166,6 +168,9 @@ extension VideoDevice {
 }
 
 extension Size {
+    /// The size of the infrared picture of many cameras for Windows Hello.
+    fileprivate static let infrared = Size(width: 340, height: 340)
+
     /// `true` if a camera may have this size. Guards the memory sizes computed from a driver's
     /// answers.
     fileprivate var isPossible: Bool {
@@ -224,16 +229,5 @@ extension CaptureRequest {
     /// The rate to look for: the configured one, or the highest useful one.
     fileprivate var wantedRate: Double {
         if case .mode(_, let rate, _) = mode { rate } else { Double(rate) }
-    }
-}
-
-extension PixelFormat {
-    /// `true` for a movie codec, whose frames do not stand alone; neither we nor libv4lconvert
-    /// decode it.
-    fileprivate var isMovie: Bool {
-        let movies: [StaticString] = [
-            "H264", "AVC1", "HEVC", "VP80", "VP90", "AV10", "MPEG", "MPG1", "MPG2", "MPG4", "FWHT",
-        ]
-        return movies.contains { PixelFormat($0) == self }
     }
 }

@@ -35,6 +35,8 @@ package final class CaptureThread: Sendable {
         var request: CaptureRequest
         /// `true` if the slot's frame is to be forgotten first, even if a camera is wanted again.
         var forgetsPicture = false
+        /// The number of times that `retry()` was called.
+        var retries = 0
         /// The number of the newest change, by which the thread notices it.
         var number = 0
         /// The number of the newest change that an open camera does not meet.
@@ -123,7 +125,10 @@ package final class CaptureThread: Sendable {
     }
 
     /// Tries a camera that failed again now, since it may be back.
-    package func retry() { worker.wake() }
+    package func retry() {
+        target.withLock { $0.retries += 1 }
+        worker.wake()
+    }
 
     /// Makes the thread close the camera and end. Does not wait for it.
     package func end() {
@@ -164,6 +169,7 @@ package final class CaptureThread: Sendable {
             }
             report(.opening, source.identity)
             let start = MonotonicClock.now
+            var isFinal = false
             do throws(CaptureError) {
                 let stream = try source.open(wanted.request, bell: worker.bell)
                 defer { slot.discontinue() }
@@ -173,15 +179,29 @@ package final class CaptureThread: Sendable {
                 // The request may be for another camera. If not, larger pictures are wanted, which
                 // takes reopening.
                 if error.code == .woken { continue }
+                isFinal = error.code == .noMode
                 report(
                     .interrupted(error.interruption, reason: "\(error)"),
                     source.identity
                 )
             }
+            // Another try would only open the device in vain, and its light might blink.
+            if isFinal {
+                waitForChange(since: wanted)
+                continue
+            }
             // A camera that had worked for a while gets the short delay again.
             if (MonotonicClock.now - start).seconds > 5 { delay = Self.retryDelay.lowerBound }
             worker.bell.wait(until: MonotonicClock.now + Timestamp(seconds: delay))
             delay = min(2 * delay, Self.retryDelay.upperBound)
+        }
+    }
+
+    /// Waits for another target than `before`, or for `retry()`. The bell rings for other reasons,
+    /// too, such as a picture that is shown larger.
+    private func waitForChange(since before: CaptureTarget) {
+        while target.withLock({ $0.number == before.number && $0.retries == before.retries }) {
+            worker.bell.wait(until: nil)
         }
     }
 

@@ -1,3 +1,4 @@
+import CV4L2
 import DualCamCore
 import Frames
 import Testing
@@ -18,7 +19,8 @@ import Testing
 
     static func mode(_ word: Substring) -> CaptureMode {
         let parts = word.split { "x@/".contains($0) }
-        let code = parts[3].utf8.enumerated().reduce(UInt32(0)) {
+        let padded = (parts[3] + "   ").utf8.prefix(4)
+        let code = padded.enumerated().reduce(UInt32(0)) {
             $0 | UInt32($1.element) << UInt32(8 * $1.offset)
         }
         return CaptureMode(
@@ -50,6 +52,10 @@ import Testing
             (modes("640x360@30/GREY"), 640, 480, 30, "640x360@30/GREY"),
             (modes("1280x720@30/BA81 1280x720@30/MJPG"), 1280, 720, 30, "1280x720@30/MJPG"),
             (modes("1280x720@30/YUYV 1280x720@30/MJPG"), 1280, 720, 30, "1280x720@30/YUYV"),
+            (modes("1280x720@30/P010 1280x720@30/NV12"), 1280, 720, 30, "1280x720@30/NV12"),
+            (modes("1280x720@30/Z16 640x360@15/YUYV"), 1280, 720, 30, "640x360@15/YUYV"),
+            (modes("1280x720@30/Y16 640x360@15/YUYV"), 1280, 720, 30, "640x360@15/YUYV"),
+            (modes("1280x720@30/H264 640x480@30/MJPG"), 1280, 720, 30, "640x480@30/MJPG"),
         ]
     )
     func automatic(modes: [CaptureMode], width: Int, height: Int, rate: Int, expected: String) {
@@ -100,6 +106,50 @@ import Testing
     func none() {
         let request = CaptureRequest(size: Size(width: 1280, height: 720), rate: 30)
         #expect(chooseMode([], for: request) == nil)
+    }
+
+    @Test(
+        "a format that nothing here reads is never chosen",
+        arguments: [
+            "Z16", "INZI", "Y8I", "Y12I", "P010", "NV21", "NV24", "VYUY", "Y10", "Y12", "BG12",
+            "NM12", "AB24", "H264", "HEVC", "411P",
+        ]
+    )
+    func unreadable(format: String) throws {
+        for isFull in [false, true] {
+            var request = CaptureRequest(size: Size(width: 640, height: 480), rate: 30)
+            request.isFull = isFull
+            #expect(chooseMode(Self.modes("640x480@30/\(format)"), for: request) == nil)
+        }
+        let request = CaptureRequest(
+            size: Size(width: 640, height: 480),
+            rate: 30,
+            mode: try CaptureModePreference(parsing: "640x480@30/\(format)")
+        )
+        #expect(chooseMode(Self.modes("640x480@30/\(format)"), for: request) == nil)
+    }
+
+    @Test("a device that offers nothing readable says what it offers, and is not started")
+    func nothingReadable() {
+        let script = ScriptedDevice()
+        script.format = PixelFormat("Z16")
+        let device = VideoDevice(path: "/dev/video9", calls: script)
+        let request = CaptureRequest(size: Size(width: 640, height: 480), rate: 30)
+        let error = #expect(throws: CaptureError.self) { try V4L2Source.stream(device, request) }
+        #expect(error?.code == .noMode && error?.interruption == .unsupported)
+        #expect(error?.description.contains("only Z16, which cannot be read") == true)
+        #expect(!script.log.contains(cv4l2_s_fmt))
+    }
+
+    @Test("the infrared picture among a camera's sizes is left out, unless it is all there is")
+    func infraredSize() throws {
+        let script = ScriptedDevice()
+        script.size = Size(width: 340, height: 340)
+        let device = VideoDevice(path: "/dev/video9", calls: script)
+        let request = CaptureRequest(size: Size(width: 340, height: 340), rate: 30)
+        #expect(try device.modes(for: request).map(\.description) == ["340x340@30/YUYV"])
+        script.otherSizes = [Size(width: 640, height: 480)]
+        #expect(try device.modes(for: request).map(\.description) == ["640x480@30/YUYV"])
     }
 
     @Test("for want of bandwidth: compressed, then slower, then smaller")

@@ -155,6 +155,25 @@ struct CaptureThreadTests {
         #expect(slot.counts.noisy == 2 && slot.counts.captured == 2 && slot.counts.damaged == 0)
     }
 
+    @Test("opens a camera without a usable mode once, and again only when told that it may be back")
+    func noMode() throws {
+        defer { end() }
+        let camera = Modeless()
+        thread.open(camera, request)
+        try log.wait(for: "the reason") { $0.contains { $0.isUnsupported } }
+        // Two of the usual delays, and a picture that moves.
+        for width in 1...20 {
+            slot.show(at: ShownExtent(Size(width: 16 * width, height: 12 * width)))
+            try Bell().wait(until: MonotonicClock.now + Timestamp(seconds: 0.04))
+        }
+        #expect(camera.opened == 1)
+        thread.retry()
+        try log.wait(for: "another try") { $0.count { $0.isUnsupported } == 2 }
+        thread.open(camera, request)
+        try log.wait(for: "a third try") { $0.count { $0.isUnsupported } == 3 }
+        #expect(camera.opened == 3)
+    }
+
     @Test("is not waited for longer than wanted when its device hangs")
     func hangingDevice() throws {
         let camera = Scripted("a", isOpening: true)
@@ -172,6 +191,9 @@ extension CaptureThread.Report {
     fileprivate var isStreaming: Bool { if case .streaming = self { true } else { false } }
     fileprivate var isStall: Bool {
         if case .interrupted(.stalled, _) = self { true } else { false }
+    }
+    fileprivate var isUnsupported: Bool {
+        if case .interrupted(.unsupported, _) = self { true } else { false }
     }
 }
 
@@ -278,6 +300,23 @@ private final class Scripted: CameraSource {
             if source.goesOn { source.give() }
             return .timedOut
         }
+    }
+}
+
+/// A camera that has no mode.
+private final class Modeless: CameraSource {
+    let (name, identity) = ("a", "a")
+    private let count = Mutex(0)
+    /// The number of attempts to open it.
+    var opened: Int { count.withLock { $0 } }
+
+    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
+        count.withLock { $0 += 1 }
+        throw CaptureError(.noMode, "capture mode")
+    }
+
+    func openControls() throws(CaptureError) -> any ControlPort {
+        throw CaptureError(.noMode, "controls")
     }
 }
 

@@ -13,6 +13,8 @@ package enum Interruption: String, CaseIterable, Hashable, Sendable {
     case bandwidth
     /// It is there, but sends nothing usable.
     case stalled
+    /// It has no mode that DualCam reads, or not the configured one.
+    case unsupported
     /// The machine is going to sleep.
     case asleep
     /// The session is locked, or is not the active one.

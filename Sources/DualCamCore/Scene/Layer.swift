@@ -26,7 +26,7 @@ package enum Notice: String, CaseIterable, Hashable, Sendable {
     /// The camera is being opened.
     case waiting
     // The rest are the interruptions.
-    case unplugged, busy, denied, bandwidth, stalled, asleep, locked, privacy
+    case unplugged, busy, denied, bandwidth, stalled, unsupported, asleep, locked, privacy
 
     /// The notice of an interruption; `nil` for `.none`.
     package init?(_ interruption: Interruption) { self.init(rawValue: interruption.rawValue) }
@@ -41,6 +41,7 @@ package enum Notice: String, CaseIterable, Hashable, Sendable {
         case .denied: "No permission for the camera"
         case .bandwidth: "Too little USB bandwidth"
         case .stalled: "\(camera) does not respond"
+        case .unsupported: "\(camera) has no usable format"
         case .asleep: "Camera asleep"
         case .locked: "Camera paused while locked"
         case .privacy: "Camera turned off"
