@@ -67,7 +67,7 @@ private func reading<Result>(
             case .denied: .denied
             case .unsupported: .unsupported
             case .unreadable: .unreadable
-            case .noSpace, .system: .system
+            case .noSpace, .busy, .harmful, .system: .system
             }
         throw CaptureError(
             code,

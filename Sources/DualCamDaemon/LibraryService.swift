@@ -88,7 +88,8 @@ final class LibraryService {
         let mailbox = mailbox
         let new = try LibraryThread(
             folders,
-            program: (["--thumbnails"], "dualcam-\(DualCam.version)")
+            helpers: (HelperKind.thumbnails.arguments, HelperKind.idleThumbnails.arguments),
+            program: "dualcam-\(DualCam.version)"
         ) {
             mailbox.post {
                 MainActor.assumeIsolated {

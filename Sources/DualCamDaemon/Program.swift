@@ -6,6 +6,7 @@ import Frames
 import Glibc
 import Library
 import Logging
+import Media
 import Platform
 
 /// The program: wires everything together and runs it.
@@ -16,16 +17,32 @@ package enum Program {
     package static func main() {
         do {
             let options = Options.parseOrExit()
-            if let kind = options.thumbnails {
-                let program = "dualcam-\(DualCam.version)"
-                ThumbnailWorker.run(isIdle: kind == "idle", program: program)
+            switch options.helper {
+            case .repair: RepairHelper.run()
+            case .thumbnails: ThumbnailWorker.run(isIdle: false, program: program)
+            case .idleThumbnails: ThumbnailWorker.run(isIdle: true, program: program)
+            case nil: break
             }
             try run(options)
         } catch {
             Log.control.critical("cannot run", metadata: ["reason": "\(error)"])
-            exit(EXIT_FAILURE)
+            // Not `exit`: its cleanup would affect threads that still run.
+            _exit(EXIT_FAILURE)
         }
     }
+
+    /// The name under which failures to make thumbnails are stored.
+    private static var program: String { "dualcam-\(DualCam.version)" }
+}
+
+/// What the daemon runs this program for once more, in place of being a daemon itself.
+enum HelperKind: String, ExpressibleByArgument {
+    case repair
+    case thumbnails
+    case idleThumbnails = "idle-thumbnails"
+
+    /// The arguments that ask for it.
+    var arguments: [String] { ["--helper", rawValue] }
 }
 
 /// The options of the command line.
@@ -39,8 +56,7 @@ private struct Options: ParsableCommand {
 
     @Option(help: "Read this file instead of the user's or the system's dualcam.toml.")
     var config: String?
-    /// Makes the process a thumbnail worker, which the daemon starts: "asked" or "idle".
-    @Option(help: .hidden) var thumbnails: String?
+    @Option(help: .hidden) var helper: HelperKind?
 }
 
 /// Runs the daemon until a signal ends it or the session bus is gone.
@@ -56,7 +72,11 @@ private func run(_ options: Options) throws {
     let daemon = try Daemon(configuration ?? Configuration(), loop: loop)
     let stateStore = try StateStore(daemon, loop: loop)
     let connection = try BusConnection(loop: loop)
-    let recording = try RecordingSession(daemon, loop: loop)
+    let recording = try RecordingSession(
+        daemon,
+        helper: HelperKind.repair.arguments,
+        loop: loop
+    )
     let live = LivePhotos(daemon, loop: loop)
     let service = Service(
         daemon,
@@ -72,6 +92,7 @@ private func run(_ options: Options) throws {
         loop.stop()
     }
     try connection.requestName(DualCam.busName)
+    recording.repair()
 
     try loop.watch(signals.descriptor, for: .readable) { _ in
         while let signal = signals.next() {

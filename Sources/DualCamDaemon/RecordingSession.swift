@@ -68,8 +68,16 @@ final class RecordingSession {
     private var startTimer: EventLoop.Timer?
     private var second: EventLoop.Timer?
     /// The paths of unfinished files, kept on disk for the next start of the daemon.
-    private let journal = StateFile("recordings")
-    private var unfinished: [String] = []
+    private let journal = RecordingJournal()
+    /// The thread for all that the recording needs of the disk, except for its files.
+    private let disk: LoopWorker<Void>
+    /// The process that repairs files.
+    private let repairer: RepairHelper
+    /// The recording that waits for the disk.
+    private var preparation: Preparation?
+    /// The number of preparations so far, and of those that the disk has not answered yet.
+    private var preparations = (count: 0, unanswered: 0)
+    private var diskTimer: EventLoop.Timer?
     /// The unfinished files that still lack the room on the disk for their repair.
     private var broken: Set<String> = []
     private var mender: EventLoop.Timer?
@@ -83,6 +91,8 @@ final class RecordingSession {
     /// The number of threads that repair or remux.
     private var workers = 0
 
+    /// The time in seconds after which a recording is refused if the disk has not answered.
+    private static let diskTimeout = 10.0
     /// The time in seconds that cameras and the microphone may take to become ready.
     private static let startTimeout = 3.0
     /// The range of the intervals between checks for room, in seconds. Each is longer than the one
@@ -93,17 +103,39 @@ final class RecordingSession {
     /// The time that a thread may take to end after it has reported its end.
     private static let joinTimeout = Timestamp(seconds: 1)
 
-    /// Repairs the files of an earlier run, then waits for requests.
-    init(_ daemon: Daemon, loop: EventLoop) throws(SystemError) {
+    /// A request whose directory is being looked at.
+    private struct Preparation {
+        let number: Int
+        let request: RecordingRequest
+        let done: (Result<Void, Refusal>) -> Void
+    }
+
+    /// Waits for requests. `helper` are the arguments with which this program runs
+    /// `RepairHelper.run()`.
+    init(_ daemon: Daemon, helper: [String], loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
         self.loop = loop
+        disk = try LoopWorker(name: "disk")
+        repairer = try RepairHelper(helper)
         rotations = daemon.rotations
         startTimer = try loop.timer { daemon.send(.recording(.startTimedOut)) }
         second = try loop.timer { [unowned self] in tick() }
         mender = try loop.timer { [unowned self] in mend() }
+        diskTimer = try loop.timer { [unowned self] in
+            refusePreparation(
+                .failed(
+                    MediaError(
+                        .system,
+                        "record",
+                        detail: "the disk did not answer within \(Int(Self.diskTimeout)) s; "
+                            + "nothing is recorded"
+                    )
+                )
+            )
+        }
+        try disk.start { _ in }
         daemon.onRecording = { [unowned self] in carryOut($0) }
         daemon.observers.append { [unowned self] in follow() }
-        repair()
     }
 
     /// The length of the recording in whole seconds.
@@ -113,36 +145,72 @@ final class RecordingSession {
 
     // MARK: Requests
 
-    /// Starts a recording. Calls `done` when it has begun, or cannot begin.
+    /// Starts a recording. Calls `done` when it has begun, or will not begin.
     func start(_ request: RecordingRequest, done: @escaping (Result<Void, Refusal>) -> Void) {
+        if let refusal = refusal(of: request) { return done(.failure(refusal)) }
+        guard preparation == nil else { return done(.failure(.alreadyRecording)) }
+        guard preparations.unanswered == 0 else {
+            let detail = "the disk does not answer"
+            return done(.failure(.failed(MediaError(.system, "record", detail: detail))))
+        }
+        preparations.count += 1
+        preparations.unanswered += 1
+        let number = preparations.count
+        preparation = Preparation(number: number, request: request, done: done)
+        diskTimer?.arm(after: Self.diskTimeout)
+        let mailbox = loop.mailbox
+        let folder = daemon.configuration.capture.videoDirectory
+        let encoder = request.encoder
+        disk.post { [weak self] _ in
+            let stem = Result { () throws(MediaError) in try newStem(in: folder, encoder) }
+            mailbox.post { MainActor.assumeIsolated { self?.prepared(number, stem) } }
+        }
+    }
+
+    /// The reason why `request` cannot be met now, as far as the disk plays no part.
+    private func refusal(of request: RecordingRequest) -> Refusal? {
         let state = daemon.state
-        guard state.recording.phase == .off else { return done(.failure(.alreadyRecording)) }
+        guard state.recording.phase == .off else { return .alreadyRecording }
         let isPossible = request.pictures.allSatisfy { picture in
             let roles = picture.role.map { [$0] } ?? Role.allCases
             return roles.contains { state.cameras[$0].phase != .unavailable }
         }
-        guard isPossible else { return done(.failure(.noCamera)) }
-        do throws(MediaError) {
-            let folder = try VideoDirectory.path(
-                configured: daemon.configuration.capture.videoDirectory
-            )
-            guard !(try DiskSpace(at: folder)).isExhausted else {
-                throw MediaError(.noSpace, "statvfs", folder, errno: ENOSPC)
-            }
-            if let encoder = request.encoder { try VideoEncoder.check(encoder) }
-            stem = "\(folder)/DualCam_\(localTime())"
-        } catch {
-            return done(.failure(.failed(error)))
+        return isPossible ? nil : .noCamera
+    }
+
+    /// Begins the recording that waits for the disk, unless it was refused meanwhile.
+    private func prepared(_ number: Int, _ result: Result<String, MediaError>) {
+        preparations.unanswered -= 1
+        guard let waiting = preparation, waiting.number == number else { return }
+        if let refusal = refusal(of: waiting.request) { return refusePreparation(refusal) }
+        switch result {
+        case .failure(let error): refusePreparation(.failed(error))
+        case .success(let stem):
+            preparation = nil
+            diskTimer?.disarm()
+            self.stem = stem
+            request = waiting.request
+            problems = []
+            saved = []
+            starting.append(waiting.done)
+            daemon.send(.recording(.start(request.pictures, sound: request.hasSound)))
         }
-        self.request = request
-        problems = []
-        saved = []
-        starting.append(done)
-        daemon.send(.recording(.start(request.pictures, sound: request.hasSound)))
+    }
+
+    /// Refuses the recording that waits for the disk, if there is one. It does not begin later.
+    private func refusePreparation(_ refusal: Refusal) {
+        diskTimer?.disarm()
+        let waiting = preparation
+        preparation = nil
+        waiting?.done(.failure(refusal))
     }
 
     /// Stops the recording. Calls `done` with its files once they are on the disk.
     func stop(done: @escaping (Result<[Saved], Refusal>) -> Void) {
+        if preparation != nil {
+            refusePreparation(.notRecording)
+            return done(.success([]))
+        }
         guard daemon.state.recording.phase != .off else { return done(.failure(.notRecording)) }
         stopping.append { done(.success($0)) }
         daemon.send(.recording(.stop))
@@ -152,6 +220,8 @@ final class RecordingSession {
     /// `false` if a thread still runs.
     func end() -> Bool {
         isEnding = true
+        refusePreparation(.notRecording)
+        repairer.cancel()
         daemon.send(.recording(.stop))
         let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
         while daemon.state.recording.phase != .off, MonotonicClock.now < deadline {
@@ -160,7 +230,11 @@ final class RecordingSession {
         // Unfinished files are repaired at the next start.
         for recorder in recorders.values { recorder.leave() }
         microphone?.leave()
-        return recorders.isEmpty && microphone == nil && workers == 0
+        disk.end()
+        while workers > 0, MonotonicClock.now < deadline { loop.runOnce(milliseconds: 20) }
+        let isDiskDone = disk.join(until: deadline)
+        if !isDiskDone { disk.leave() }
+        return recorders.isEmpty && microphone == nil && workers == 0 && isDiskDone
     }
 
     // MARK: Effects
@@ -398,26 +472,32 @@ final class RecordingSession {
 
     /// Adds `path` to the journal of unfinished files, or removes it.
     private func remember(_ path: String, _ isUnfinished: Bool) {
-        unfinished.removeAll { $0 == path }
-        if isUnfinished { unfinished.append(path) }
-        do throws(SystemError) {
-            try journal?.store(unfinished.map { $0 + "\n" }.joined())
-        } catch {
-            Log.record.warning("not written down", metadata: ["reason": "\(error)"])
+        guard let journal else { return }
+        disk.post { _ in
+            do throws(SystemError) {
+                if isUnfinished { try journal.add(path) } else { try journal.remove(path) }
+            } catch {
+                Log.record.warning("not written down", metadata: ["reason": "\(error)"])
+            }
         }
     }
 
-    /// Repairs the files that were being written when the daemon last ended unexpectedly.
-    private func repair() {
-        let text = (try? journal?.load()) ?? nil
-        unfinished = text?.split(separator: "\n").map(String.init) ?? []
-        let paths = unfinished
-        guard !paths.isEmpty else { return }
+    /// Repairs the files that were being written when a daemon last ended unexpectedly. To be called
+    /// once the bus name is owned: another daemon may be writing them otherwise.
+    func repair() {
+        guard let journal else { return }
+        let repairs = RecordingRepair(journal, by: repairer.copy)
         let mailbox = loop.mailbox
         run("repair") { [weak self] in
-            for path in paths {
-                let result = Result { () throws(MediaError) in try Remux.repair(path) }
-                mailbox.post { MainActor.assumeIsolated { self?.repaired(path, result) } }
+            let entries = Result { () throws(SystemError) in try journal.entries() }
+            switch entries {
+            case .success(let entries):
+                for path in entries.map(\.path) {
+                    let outcome = repairs.repair(path)
+                    mailbox.post { MainActor.assumeIsolated { self?.repaired(path, outcome) } }
+                }
+            case .failure(let error):
+                Log.record.warning("nothing is repaired", metadata: ["reason": "\(error)"])
             }
             mailbox.post { MainActor.assumeIsolated { self?.workers -= 1 } }
         }
@@ -425,15 +505,16 @@ final class RecordingSession {
 
     /// Repairs broken files as far as there is room for it now. Does nothing during a recording.
     private func mend() {
-        guard !isEnding, !isMending, !broken.isEmpty else { return }
+        guard !isEnding, !isMending, !broken.isEmpty, let journal else { return }
         guard daemon.state.recording.phase == .off else { return }  // Its end calls this again.
         isMending = true
         let paths = broken.sorted()
+        let repairs = RecordingRepair(journal, by: repairer.copy)
         let mailbox = loop.mailbox
         run("repair") { [weak self] in
             for path in paths where Remux.hasRoom(toRepair: path) {
-                let result = Result { () throws(MediaError) in try Remux.repair(path) }
-                mailbox.post { MainActor.assumeIsolated { self?.repaired(path, result) } }
+                let outcome = repairs.repair(path)
+                mailbox.post { MainActor.assumeIsolated { self?.repaired(path, outcome) } }
             }
             mailbox.post { MainActor.assumeIsolated { self?.mended() } }
         }
@@ -447,31 +528,35 @@ final class RecordingSession {
         mendDelay = min(2 * mendDelay, Self.mendDelays.upperBound)
     }
 
-    private func repaired(_ path: String, _ result: Result<Double, MediaError>) {
+    private func repaired(_ path: String, _ outcome: RecordingRepair.Outcome) {
         let wasBroken = broken.remove(path) != nil
-        switch result {
-        case .success(let seconds) where seconds > 0:
+        switch outcome {
+        case .repaired(let seconds):
             problems.append("\(path) had not been ended, and was repaired.")
             Log.record.notice("repaired", metadata: ["path": "\(path)", "seconds": "\(seconds)"])
             onRepaired(path, seconds)
-        case .success:
-            Log.record.notice("nothing in it", metadata: ["path": "\(path)"])
-        case .failure(let error):
-            let isNews = !wasBroken || error.code != .noSpace
-            if isNews {
-                Log.record.warning("not repaired", metadata: ["reason": "\(error)"])
-            }
+        case .empty: Log.record.notice("nothing in it", metadata: ["path": "\(path)"])
+        case .busy:
+            Log.record.notice("not repaired, since it is in use", metadata: ["path": "\(path)"])
+        case .setAside(let reason):
+            problems.append(
+                "\(path) is left as it is, since its repair failed"
+                    + " \(RecordingRepair.attempts) times: \(reason)."
+            )
+            Log.record.warning(
+                "set aside",
+                metadata: ["path": "\(path)", "reason": "\(reason)"]
+            )
+        case .failed(let error) where error.code == .noSpace:
             // The repair may succeed with more room.
-            if error.code == .noSpace {
-                broken.insert(path)
-                if !isMending { mender?.arm(after: mendDelay) }
-                return
-            }
-            // The disk may come back; the next start tries again.
-            if wasBroken { return }
+            if !wasBroken { Log.record.warning("not repaired", metadata: ["reason": "\(error)"]) }
+            broken.insert(path)
+            if !isMending { mender?.arm(after: mendDelay) }
+            return
+        case .failed(let error):
+            Log.record.warning("not repaired", metadata: ["reason": "\(error)"])
             if error.code != .notFound { problems.append("\(path) cannot be repaired: \(error)") }
         }
-        remember(path, false)
         onChange()
     }
 
@@ -508,6 +593,23 @@ extension Daemon {
     fileprivate var rotations: PerRole<Int> {
         PerRole(back: state.cameras.back.rotation, front: state.cameras.front.rotation)
     }
+}
+
+/// Returns the path without an ending of a new recording in the directory `configured`, or the
+/// user's own, which is created if necessary; tries `encoder`, if there is a wish for one. Waits for
+/// the disk.
+///
+/// - Throws: `noSpace`, `denied`, `notFound`, `unsupported` or `system`.
+private func newStem(
+    in configured: String?,
+    _ encoder: VideoEncoder.Kind?
+) throws(MediaError) -> String {
+    let folder = try VideoDirectory.path(configured: configured)
+    guard !(try DiskSpace(at: folder)).isExhausted else {
+        throw MediaError(.noSpace, "statvfs", folder, errno: ENOSPC)
+    }
+    if let encoder { try VideoEncoder.check(encoder) }
+    return "\(folder)/DualCam_\(localTime())"
 }
 
 /// Returns the local time in the form "2026-11-21_143005.123".

@@ -28,18 +28,19 @@ package final class LibraryThread: Sendable {
 
     /// Starts the thread. `onChange` is called on it soon after changes, once for all of them.
     ///
-    /// `program` makes the thumbnails: the arguments with which this program runs
-    /// `ThumbnailWorker`, to be followed by "idle" or "asked", and the name under which failures
-    /// are stored, "dualcam-VERSION".
+    /// `helpers` are the arguments with which this program runs `ThumbnailWorker` for requested
+    /// thumbnails, and for those that may be next; `program` is the name under which failures are
+    /// stored, "dualcam-VERSION".
     ///
     /// - Throws: `SystemError` when the system has no thread or descriptor left.
     package init(
         _ folders: Folders,
-        program: (arguments: [String], name: String),
+        helpers: (asked: [String], ahead: [String]),
+        program: String,
         onChange: @escaping @Sendable () -> Void
     ) throws(SystemError) {
         // Unsafe: created here so that its error can be thrown, and used only by the new thread.
-        nonisolated(unsafe) let worker = try Worker(folders, program, onChange)
+        nonisolated(unsafe) let worker = try Worker(folders, helpers, program, onChange)
         let mailbox = worker.loop.mailbox
         body = { work in
             // Unsafe: the caller gives it up here, and only the library's thread runs it.
@@ -128,14 +129,15 @@ package final class LibraryThread: Sendable {
 
         init(
             _ folders: Folders,
-            _ program: (arguments: [String], name: String),
+            _ helpers: (asked: [String], ahead: [String]),
+            _ program: String,
             _ onChange: @escaping @Sendable () -> Void
         ) throws(SystemError) {
             loop = try EventLoop()
             self.folders = folders
-            cache = ThumbnailCache(program: program.name)
-            asked = try ThumbnailQueue(loop, program.arguments + ["asked"], cache, timeout: 30)
-            ahead = try ThumbnailQueue(loop, program.arguments + ["idle"], cache, timeout: nil)
+            cache = ThumbnailCache(program: program)
+            asked = try ThumbnailQueue(loop, helpers.asked, cache, timeout: 30)
+            ahead = try ThumbnailQueue(loop, helpers.ahead, cache, timeout: nil)
             self.onChange = onChange
             timer = try loop.timer { [unowned self] in reportChange() }
         }

@@ -12,14 +12,15 @@ enum PNGFile {
         let texts: [String: String]
     }
 
-    /// Writes `picture` and `texts` to `file`. Control characters and characters outside ASCII
+    /// Writes `picture` and `texts` to `descriptor`, which errors call `name`. Control characters and characters outside ASCII
     /// become "?".
     ///
     /// - Throws: `SystemError` when writing fails.
     static func write(
         _ picture: Raster,
         _ texts: [(key: String, value: String)],
-        to file: NewFile
+        to descriptor: CInt,
+        called name: String
     ) throws(SystemError) {
         let words = texts.flatMap { [$0.key, $0.value] }.map { text in
             text.unicodeScalars.map { $0.isASCII && $0.value >= 32 ? CChar($0.value) : 63 } + [0]
@@ -38,7 +39,7 @@ enum PNGFile {
                 )
             }
             return cpng_write(
-                file.descriptor,
+                descriptor,
                 picture.pixels,
                 UInt32(picture.size.width),
                 UInt32(picture.size.height),
@@ -47,7 +48,7 @@ enum PNGFile {
             )
         }
         guard result == 0 else {
-            throw SystemError("write", file.path, errno: result > 0 ? result : ENOMEM)
+            throw SystemError("write", name, errno: result > 0 ? result : ENOMEM)
         }
     }
 

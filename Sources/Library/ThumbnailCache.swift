@@ -53,13 +53,33 @@ struct ThumbnailCache {
             modified = status.st_mtim.tv_sec
             byteCount = Int(status.st_size)
         }
+
+        /// Returns the facts of the thumbnail, or of the failure, in the open file `descriptor`, if
+        /// it is of this file in its present state, whichever program made it.
+        func facts(in descriptor: CInt) -> PNGFile.Facts? {
+            guard let bytes = try? content(of: descriptor, limit: ThumbnailCache.longest),
+                let facts = PNGFile.facts(of: bytes), facts.texts["Thumb::URI"] == uri,
+                facts.texts["Thumb::MTime"].flatMap({ Int($0) }) == modified
+            else { return nil }
+            // Not every program writes it.
+            if let count = facts.texts["Thumb::Size"], count != "\(byteCount)" { return nil }
+            return facts
+        }
+
+        /// Returns the texts of a thumbnail that `program` makes.
+        func texts(_ program: String) -> [(key: String, value: String)] {
+            [
+                ("Thumb::URI", uri), ("Thumb::MTime", "\(modified)"),
+                ("Thumb::Size", "\(byteCount)"), ("Software", program),
+            ]
+        }
     }
 
     private let root: String
     /// The name under which failures are stored: it includes the version, because another version
     /// may succeed.
     private let program: String
-    private static let longest = 1 << 24
+    fileprivate static let longest = 1 << 24
 
     /// Creates the cache in the directory `root`. `program` is "dualcam-VERSION".
     init(root: String, program: String) {
@@ -117,7 +137,8 @@ struct ThumbnailCache {
         }
     }
 
-    private func place(ofFailure uri: String) -> String {
+    /// Returns the path of the note that the file with this URI has no thumbnail.
+    func place(ofFailure uri: String) -> String {
         "\(root)/fail/\(program)/\(Self.name(uri))"
     }
 
@@ -130,78 +151,25 @@ struct ThumbnailCache {
         return String(cString: text) + ".png"
     }
 
-    /// Returns `true` if there is a current thumbnail of `subject`, made by any program.
-    func holds(_ subject: Subject, _ size: ThumbnailSize) -> Bool {
-        guard let place = place(of: subject.path, size), let facts = facts(place, subject) else {
-            return false
-        }
-        return max(facts.size.width, facts.size.height) <= size.rawValue
-    }
-
-    /// Returns the reason why `subject`, in its present state, could not be made a thumbnail of;
-    /// `nil` if no failure is stored.
-    func failure(of subject: Subject) -> String? {
-        facts(place(ofFailure: subject.uri), subject).map { $0.texts["Description"] ?? "" }
-    }
-
-    private func facts(_ place: String, _ subject: Subject) -> PNGFile.Facts? {
-        guard let bytes = try? readFile(place, limit: Self.longest),
-            let facts = PNGFile.facts(of: bytes), facts.texts["Thumb::URI"] == subject.uri,
-            facts.texts["Thumb::MTime"].flatMap({ Int($0) }) == subject.modified
-        else { return nil }
-        // Not every program writes it.
-        if let count = facts.texts["Thumb::Size"], count != "\(subject.byteCount)" { return nil }
-        return facts
-    }
-
-    /// Stores `picture` as the thumbnail of `subject`, whose own picture has the size `original`.
-    ///
-    /// - Throws: `SystemError` when writing fails.
-    func store(
-        _ picture: Raster,
-        of subject: Subject,
-        _ size: ThumbnailSize,
-        original: Size,
-        type: String
-    ) throws(SystemError) {
-        guard let place = place(of: subject.path, size) else { return }
-        try store(
-            picture,
-            at: place,
-            texts(subject) + [
-                ("Thumb::Mimetype", type), ("Thumb::Image::Width", "\(original.width)"),
-                ("Thumb::Image::Height", "\(original.height)"),
-            ]
-        )
-    }
-
     /// Stores the reason why `subject` has no thumbnail, so that it is not tried again.
     ///
     /// - Throws: `SystemError` when writing fails.
     func store(failure reason: String, of subject: Subject) throws(SystemError) {
-        try store(
+        let file = try newFile(for: place(ofFailure: subject.uri))
+        try PNGFile.write(
             Raster(size: Size(width: 1, height: 1), pixels: [0]),
-            at: place(ofFailure: subject.uri),
-            texts(subject) + [("Description", reason)]
+            subject.texts(program) + [("Description", reason)],
+            to: file.descriptor,
+            called: file.path
         )
-    }
-
-    private func texts(_ subject: Subject) -> [(key: String, value: String)] {
-        [
-            ("Thumb::URI", subject.uri), ("Thumb::MTime", "\(subject.modified)"),
-            ("Thumb::Size", "\(subject.byteCount)"), ("Software", program),
-        ]
-    }
-
-    private func store(
-        _ picture: Raster,
-        at place: String,
-        _ texts: [(key: String, value: String)]
-    ) throws(SystemError) {
-        try makeDirectory(place.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" })
-        let file = try NewFile(for: place, mode: 0o600)
-        try PNGFile.write(picture, texts, to: file)
-        // A thumbnail spoilt by a power cut is made again.
         try file.replace(syncing: false)
+    }
+
+    /// Creates a file for `place`, a path in the cache, and the directory if necessary.
+    ///
+    /// - Throws: `SystemError` when writing fails.
+    func newFile(for place: String) throws(SystemError) -> NewFile {
+        try makeDirectory(place.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" })
+        return try NewFile(for: place, mode: 0o600)
     }
 }

@@ -5,53 +5,63 @@ import Media
 import Photos
 import Platform
 
-/// Makes thumbnails of untrusted files. Only for a process of its own, since a crafted file may
-/// crash or hang a decoder.
+/// Makes the thumbnail of one untrusted file, from and into files that are open. Only for a process
+/// of its own, since a crafted file may crash or hang a decoder.
 struct ThumbnailMaker {
-    let cache: ThumbnailCache
+    /// The path of the file, for its thumbnail and for errors; it is not opened.
+    let path: String
+    let size: ThumbnailSize
+    /// The file, and an empty one for the thumbnail.
+    let source: CInt
+    let output: CInt
+    /// The thumbnail, and the note of a failure, that are there already.
+    let thumbnail: CInt?
+    let failure: CInt?
+    /// The name of the program for the thumbnail: "dualcam-VERSION".
+    let program: String
 
     /// The most frames searched for a good picture of a movie, and the contrast of a good one, on
     /// the scale of `Raster.contrast`: a camera just opened shows black.
     private static let (searchLength, contrast) = (45, 6.0)
 
-    /// Makes the thumbnail of the file at `path`, unless it exists.
-    ///
-    /// - Throws: `notFound`, `unreadable`, `denied`, `noSpace` or `system`.
-    func make(_ path: String, _ size: ThumbnailSize) throws(ThumbnailError) {
-        let number = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard number >= 0 else { throw ThumbnailError(.last("open", path)) }
-        let file = Descriptor(owning: number)
+    /// Makes the thumbnail, unless the one that is there is current.
+    func make() -> ThumbnailAnswer {
         var status = stat()
-        guard fstat(number, &status) == 0 else { throw ThumbnailError(.last("fstat", path)) }
-        guard status.st_mode & S_IFMT == S_IFREG,
-            let subject = ThumbnailCache.Subject(path, status)
-        else { throw ThumbnailError(.notFound, "\(path) is no regular file") }
-        if cache.holds(subject, size) { return }
-        if let reason = cache.failure(of: subject) {
-            throw ThumbnailError(.unreadable, "\(path): \(reason)")
+        guard fstat(source, &status) == 0 else {
+            return .failed(ThumbnailError(.last("fstat", path)))
+        }
+        guard let subject = ThumbnailCache.Subject(path, status) else {
+            return .failed(ThumbnailError(.notFound, "\(path) has no URI"))
+        }
+        if let facts = thumbnail.flatMap({ subject.facts(in: $0) }),
+            max(facts.size.width, facts.size.height) <= size.rawValue
+        {
+            return .held
+        }
+        if let facts = failure.flatMap({ subject.facts(in: $0) }) {
+            return .unreadable(reason: facts.texts["Description"] ?? "", isKnown: true)
         }
         let isPhoto =
             MediaName(path.split(separator: "/").last.map(String.init) ?? "")?.kind == .photo
-        // Read through the descriptor, so that the file read is the file checked, even if renamed
-        // meanwhile.
-        let opened = "/proc/self/fd/\(file.number)"
         let (picture, original): (Raster, Size)
         do throws(PictureError) {
-            (picture, original) =
-                try isPhoto ? Self.photo(opened, size) : Self.movie(opened, size)
+            (picture, original) = try isPhoto ? photo() : movie()
         } catch {
             switch error {
-            case .system(let error): throw ThumbnailError(error)
-            case .content(let reason):
-                try? cache.store(failure: reason, of: subject)
-                throw ThumbnailError(.unreadable, "\(path): \(reason)")
+            case .system(let error): return .failed(ThumbnailError(error))
+            case .content(let reason): return .unreadable(reason: reason, isKnown: false)
             }
         }
         let type = isPhoto ? "image/jpeg" : path.hasSuffix("4") ? "video/mp4" : "video/x-matroska"
+        let texts = [
+            ("Thumb::Mimetype", type), ("Thumb::Image::Width", "\(original.width)"),
+            ("Thumb::Image::Height", "\(original.height)"),
+        ]
         do throws(SystemError) {
-            try cache.store(picture, of: subject, size, original: original, type: type)
+            try PNGFile.write(picture, subject.texts(program) + texts, to: output, called: path)
+            return .made
         } catch {
-            throw ThumbnailError(error)
+            return .failed(ThumbnailError(error))
         }
     }
 
@@ -61,13 +71,10 @@ struct ThumbnailMaker {
         case system(SystemError)
     }
 
-    private static func photo(
-        _ path: String,
-        _ size: ThumbnailSize
-    ) throws(PictureError) -> (Raster, Size) {
+    private func photo() throws(PictureError) -> (Raster, Size) {
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try readFile(path, limit: JPEGOutline.maximumLength)
+            bytes = try content(of: source, limit: JPEGOutline.maximumLength)
         } catch {
             throw error.errno == EFBIG ? .content("it is too large") : .system(error)
         }
@@ -75,7 +82,7 @@ struct ThumbnailMaker {
             let original = try JPEGOutline(of: bytes).size
             // The picture is usable without valid metadata.
             let upright = ((try? Metadata(of: bytes))?.orientation ?? .topLeft).upright
-            let small = try small(bytes, size).reduced(into: size.bounds)
+            let small = try Self.small(bytes, size).reduced(into: size.bounds)
             return (small.turned(by: upright), upright.apply(to: original))
         } catch {
             throw .content(error.description)
@@ -121,17 +128,14 @@ struct ThumbnailMaker {
         return Raster(frame)
     }
 
-    private static func movie(
-        _ path: String,
-        _ size: ThumbnailSize
-    ) throws(PictureError) -> (Raster, Size) {
+    private func movie() throws(PictureError) -> (Raster, Size) {
         guard MovieReader.isPossible else {
             throw .system(SystemError("open", "FFmpeg's libraries", errno: ENOENT))
         }
         do throws(MediaError) {
-            let reader = try MovieReader(path: path)
+            let reader = try MovieReader(descriptor: source, path: path)
             var best: (picture: Raster, contrast: Double)?
-            for _ in 0..<searchLength where try reader.advance() {
+            for _ in 0..<Self.searchLength where try reader.advance() {
                 let (layout, color) = reader.layout
                 let buffer = FrameBuffer(byteCount: layout.byteCount)
                 guard try reader.copy(into: buffer, layout) else { continue }
@@ -144,7 +148,7 @@ struct ThumbnailMaker {
                 )
                 let picture = Raster(frame).reduced(into: size.bounds)
                 if picture.contrast > best?.contrast ?? -1 { best = (picture, picture.contrast) }
-                if picture.contrast >= contrast { break }
+                if picture.contrast >= Self.contrast { break }
             }
             guard let best else {
                 throw MediaError(.unreadable, "decode", path, detail: "no picture in it")
@@ -158,6 +162,23 @@ struct ThumbnailMaker {
             default: throw .system(SystemError("read", "", errno: error.errno))
             }
         }
+    }
+}
+
+/// Returns the content of the open file `descriptor`.
+///
+/// - Throws: EFBIG if it has more than `limit` bytes; otherwise the errno of pread(2).
+func content(of descriptor: CInt, limit: Int) throws(SystemError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 1 << 18)
+    while true {
+        let count = retryingInterrupts {
+            pread(descriptor, &part, part.count, off_t(bytes.count))
+        }
+        guard count >= 0 else { throw .last("pread") }
+        guard count > 0 else { return bytes }
+        guard bytes.count + count <= limit else { throw SystemError("read", errno: EFBIG) }
+        bytes += part[..<count]
     }
 }
 

@@ -11,8 +11,8 @@ final class ThumbnailQueue {
         let path: String
         let size: ThumbnailSize
         let done: (ThumbnailError?) -> Void
-        /// The state of the file when the process was asked.
-        var subject: ThumbnailCache.Subject?
+        /// The files of the process.
+        var request: ThumbnailRequest?
         /// `true` if a process crashed on it before.
         var isSuspect = false
     }
@@ -22,9 +22,9 @@ final class ThumbnailQueue {
     private let cache: ThumbnailCache?
     private var waiting: [Job] = []
     private var current: Job?
-    private var process: Process?
+    private var process: Running?
     /// The processes given up that have not ended yet.
-    private var ending: [Process] = []
+    private var ending: [Running] = []
     private var timer: EventLoop.Timer?
 
     /// The longest time for one file, in seconds, or `nil` without a limit: at idle priority a file
@@ -60,7 +60,7 @@ final class ThumbnailQueue {
 
     /// Kills all processes.
     func end() {
-        for process in ending + [process].compactMap(\.self) { process.kill() }
+        for running in ending + [process].compactMap(\.self) { running.process.kill() }
     }
 
     private func proceed() {
@@ -70,9 +70,14 @@ final class ThumbnailQueue {
             return
         }
         var job = waiting.removeFirst()
-        var file = stat()
-        job.subject = lstat(job.path, &file) == 0 ? ThumbnailCache.Subject(job.path, file) : nil
-        current = job
+        do throws(ThumbnailError) {
+            guard let cache else { throw ThumbnailError(.system, "there is no home") }
+            job.request = try ThumbnailRequest(job.path, job.size, cache)
+            current = job
+        } catch {
+            current = job
+            return finish(error)
+        }
         do throws(SystemError) {
             do throws(SystemError) {
                 try give(job)
@@ -89,14 +94,15 @@ final class ThumbnailQueue {
     }
 
     private func give(_ job: Job) throws(SystemError) {
-        let maker =
+        guard let request = job.request else { return }
+        let running =
             if let process {
                 process
             } else {
-                try Process(arguments, loop) { [unowned self] in handle($0, $1) }
+                try Running(arguments, loop) { [unowned self] in handle($0) }
             }
-        process = maker
-        try maker.send(ThumbnailWorker.request(job.path, job.size))
+        process = running
+        try running.process.send(request.message, request.descriptors)
     }
 
     /// Gives up the process, which ends by itself or was killed.
@@ -115,29 +121,29 @@ final class ThumbnailQueue {
     private func expire() {
         guard let process else { return }
         if let path = current?.path {
-            process.kill()
+            process.process.kill()
             leave()
             finish(ThumbnailError(.system, "\(path): it took too long"))
         } else {
             // The process ends when its socket is closed.
-            process.hangUp()
+            process.process.hangUp()
             leave()
         }
     }
 
-    private func handle(_ process: Process, _ news: Process.News) {
-        guard process === self.process else {
-            if case .ended = news { ending.removeAll { $0 === process } }
+    private func handle(_ running: Running) {
+        let news = running.process.receive()
+        if case .ended = news { running.stopWatching() }
+        guard running === process else {
+            if case .ended = news { ending.removeAll { $0 === running } }
             return
         }
         switch news {
-        case .answered(let answer): finish(ThumbnailWorker.error(in: answer))
+        case .answered(let answer): settle(ThumbnailAnswer(answer))
         case .ended(let status):
-            self.process = nil
+            process = nil
             guard let job = current else { return }
-            let signal = status & 0x7F
-            let isFilesFault = [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGXCPU]
-                .contains(signal)
+            let isFilesFault = HelperProcess.hasCrashed(status)
             // One crash may be due to a lack of memory, or to a signal from elsewhere.
             if isFilesFault, !job.isSuspect {
                 var again = job
@@ -146,123 +152,43 @@ final class ThumbnailQueue {
                 waiting.insert(again, at: 0)
                 return proceed()
             }
-            let reason =
-                signal == 0
-                ? "its reader ended with status \(status >> 8 & 0xFF)"
-                : "its reader was killed by signal \(signal)"
-            if isFilesFault, let subject = job.subject {
-                try? cache?.store(failure: reason, of: subject)
-            }
+            let reason = HelperProcess.describe(status)
+            if isFilesFault { job.request?.fail(reason) }
             finish(ThumbnailError(isFilesFault ? .unreadable : .system, "\(job.path): \(reason)"))
+        }
+    }
+
+    private func settle(_ answer: ThumbnailAnswer) {
+        do throws(ThumbnailError) {
+            try current?.request?.finish(answer)
+            finish(nil)
+        } catch {
+            finish(error)
         }
     }
 }
 
-/// A child process with a socket, killed when released.
-private final class Process {
-    enum News {
-        case answered([UInt8])
-        /// The process ended, with a status as of waitpid(2).
-        case ended(CInt)
-    }
-
-    private let id: pid_t
-    private let socket: Descriptor
+/// A process that the queue's loop watches.
+private final class Running {
+    let process: HelperProcess
     private var watch: EventLoop.Watch?
-    private let onNews: (Process, News) -> Void
-    private var hasEnded = false
 
-    /// Starts this program with `arguments`, and with the other end of the socket as its standard
-    /// input.
+    /// Starts this program with `arguments`. `onNews` is called when `receive()` does not wait.
     init(
         _ arguments: [String],
         _ loop: EventLoop,
-        _ onNews: @escaping (Process, News) -> Void
+        _ onNews: @escaping (Running) -> Void
     ) throws(SystemError) {
-        self.onNews = onNews
-        var ends: [CInt] = [-1, -1]
-        let type = CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .last("socketpair") }
-        socket = Descriptor(owning: ends[0])
-        let other = Descriptor(owning: ends[1])
-        id = try Self.spawn(arguments, input: other.number)
-        do throws(SystemError) {
-            watch = try loop.watch(socket.number, for: .readable) { [unowned self] _ in read() }
-        } catch {
-            Glibc.kill(id, SIGKILL)
-            var status: CInt = 0
-            _ = retryingInterrupts { waitpid(id, &status, 0) }
-            hasEnded = true
-            throw error
+        process = try HelperProcess(arguments)
+        watch = try loop.watch(process.descriptor, for: .readable) { [unowned self] _ in
+            onNews(self)
         }
     }
 
-    deinit {
+    deinit { watch?.cancel() }
+
+    func stopWatching() {
         watch?.cancel()
-        guard !hasEnded else { return }
-        Glibc.kill(id, SIGKILL)
-        var status: CInt = 0
-        waitpid(id, &status, WNOHANG)
-    }
-
-    func send(_ message: [UInt8]) throws(SystemError) {
-        let flags = CInt(MSG_NOSIGNAL)
-        let count = retryingInterrupts { Glibc.send(socket.number, message, message.count, flags) }
-        guard count >= 0 else { throw .last("send", "the maker of thumbnails") }
-    }
-
-    func kill() { Glibc.kill(id, SIGKILL) }
-
-    /// Lets the process end by itself.
-    func hangUp() { shutdown(socket.number, CInt(SHUT_WR)) }
-
-    private func read() {
-        var buffer = [UInt8](repeating: 0, count: ThumbnailWorker.longest)
-        let count = retryingInterrupts { recv(socket.number, &buffer, buffer.count, 0) }
-        guard count <= 0 else { return onNews(self, .answered(Array(buffer[..<count]))) }
-        watch?.cancel()
-        hasEnded = true
-        var status: CInt = 0
-        // The process has closed the socket, which it does only when it ends.
-        _ = retryingInterrupts { waitpid(id, &status, 0) }
-        onNews(self, .ended(status))
-    }
-
-    private static func spawn(_ arguments: [String], input: CInt) throws(SystemError) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // The daemon blocks signals, which the child must not inherit.
-        var none = sigset_t()
-        var all = sigset_t()
-        sigemptyset(&none)
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
-        var environment: [UnsafeMutablePointer<CChar>?] = []
-        var next = environ
-        while let entry = next.pointee {
-            environment.append(strdup(entry))
-            next += 1
-        }
-        // Swift's backtrace of a crash takes longer than the caller may wait, and is of no use
-        // here.
-        environment += [strdup("SWIFT_BACKTRACE=enable=no"), nil]
-        var words = (["dualcamd"] + arguments).map { strdup($0) } + [nil]
-        defer { for text in words + environment { free(text) } }
-        var id = pid_t()
-        // The program as it was started, even if it was replaced since.
-        let error = posix_spawn(&id, "/proc/self/exe", &actions, &attributes, &words, &environment)
-        guard error == 0 else {
-            throw SystemError("posix_spawn", "the maker of thumbnails", errno: error)
-        }
-        return id
+        watch = nil
     }
 }

@@ -20,27 +20,28 @@ package final class MatroskaWriter {
     private var last: [Int64]
     private var isOpen = true
 
-    /// Creates the file at `path` with the access rights `mode`, less the umask, and writes its
-    /// header.
+    /// Creates the file at `path` for the user alone, under any umask, and writes its header. The
+    /// file is locked (`FileLock`) until this object is released.
     ///
     /// `start` is the moment that players show as 0; `tags` describe the whole file.
     ///
     /// - Throws: `noSpace`, `denied`, `notFound` without the directory, `system` (with EEXIST if
-    ///   the file exists), `unsupported` without libav.
+    ///   the file exists), `unsupported` without libav, or for a frame rate or size that no camera
+    ///   has.
     package init(
         creating path: String,
         tracks: [Track],
         start: Timestamp,
-        tags: [String: String] = [:],
-        mode: UInt32 = 0o666
+        tags: [String: String] = [:]
     ) throws(MediaError) {
         precondition(!tracks.isEmpty, "a file without a track")
+        for track in tracks { try track.check() }
         try loadLibraries()
         self.path = path
         self.tracks = tracks
         self.start = start
         last = tracks.map { _ in .min }
-        output = try OutputFile(creating: path, mode: mode)
+        output = try OutputFile(creating: path, mode: 0o600)
         var context: UnsafeMutablePointer<AVFormatContext>?
         let result = avformat_alloc_output_context2(&context, nil, "matroska", nil)
         guard result >= 0, let context else {

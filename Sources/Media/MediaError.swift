@@ -16,6 +16,10 @@ package struct MediaError: Error, Hashable, CustomStringConvertible {
         case unreadable
         /// There is no such file.
         case notFound
+        /// Someone else is writing the file.
+        case busy
+        /// Reading the file ends or hangs its reader.
+        case harmful
         /// Any other failure of the system, such as a broken disk.
         case system
     }

@@ -20,6 +20,9 @@ package final class MovieReader {
 
     /// The path of the file.
     package let path: String
+    /// The open file; `nil` if it belongs to someone else.
+    private let owned: OwnedFile?
+    private let input: InputFile
     private var container: UnsafeMutablePointer<AVFormatContext>?
     private var codec: UnsafeMutablePointer<AVCodecContext>?
     private var packet: UnsafeMutablePointer<AVPacket>?
@@ -34,15 +37,46 @@ package final class MovieReader {
     /// The header of the JPEG in `packet`, if that is the current frame.
     private var header: JPEGDecoder.Header?
 
-    /// Opens the file at `path` and reads its properties.
+    /// Opens the file at `path`, of any format that libavformat reads, and reads its properties.
     ///
-    /// - Throws: `notFound`; `denied`; `unreadable` with libav's reason; `unsupported` if it has no
-    ///   picture, no decoder exists for it, or FFmpeg's libraries are missing; `system` without
-    ///   memory.
-    package init(path: String) throws(MediaError) {
-        self.path = path
+    /// - Throws: `notFound`; `denied`; `unreadable` with libav's reason, and for what is no regular
+    ///   file; `unsupported` if it has no picture, no decoder exists for it, or FFmpeg's libraries
+    ///   are missing; `system` without memory.
+    package convenience init(path: String) throws(MediaError) {
+        // A pipe would otherwise wait for a writer.
+        let number = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard number >= 0 else { throw .last("open", path) }
+        let file = OwnedFile(number)
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw .last("fstat", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw MediaError(.unreadable, "open", path, detail: "it is no regular file")
+        }
+        try self.init(file, number, path, formats: nil)
+    }
+
+    /// Reads the movie behind `descriptor`, which stays open as long as this object, and its
+    /// properties. `path` is for errors, and a hint.
+    ///
+    /// Only Matroska and MP4, the formats of recordings, are read: strangers' files may be anything
+    /// else.
+    ///
+    /// - Throws: As `init(path:)`.
+    package convenience init(descriptor: CInt, path: String) throws(MediaError) {
+        try self.init(nil, descriptor, path, formats: "matroska,webm,mov,mp4")
+    }
+
+    private init(
+        _ owned: OwnedFile?,
+        _ descriptor: CInt,
+        _ path: String,
+        formats: String?
+    ) throws(MediaError) {
         try loadLibraries()
-        let container = try Self.open(path)
+        self.path = path
+        self.owned = owned
+        input = try InputFile(descriptor)
+        let container = try Self.opened(input, path, formats)
         var codec: UnsafeMutablePointer<AVCodecContext>?
         var packet = av_packet_alloc()
         var picture = av_frame_alloc()
@@ -81,7 +115,7 @@ package final class MovieReader {
             let fraction = av_guess_frame_rate(container, track, nil)
             let declared = fraction.den > 0 ? Double(fraction.num) / Double(fraction.den) : 0
             rate =
-                try Self.isPicture(path, stream)
+                try Self.isPicture(descriptor, path, formats, stream)
                 ? 0 : declared > 0 && declared <= 1000 ? declared : 25
         } catch {
             avcodec_free_context(&codec)
@@ -126,37 +160,34 @@ package final class MovieReader {
 
     private static func makeDecoder() -> JPEGDecoder? { try? JPEGDecoder() }
 
-    /// Opens the file at `path` and reads enough of it to know its streams.
-    private static func open(
-        _ path: String
+    private static func opened(
+        _ input: InputFile,
+        _ path: String,
+        _ formats: String?
     ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext> {
-        var container: UnsafeMutablePointer<AVFormatContext>?
-        var options: OpaquePointer?
-        // A playlist in the file must not reach the network.
-        av_dict_set(&options, "protocol_whitelist", "file", 0)
-        let opened = avformat_open_input(&container, path, nil, &options)
-        av_dict_free(&options)
-        guard opened == 0, let opening = container else {
-            throw MediaError.libav("avformat_open_input", path, opened, .unreadable)
+        guard let container = try input.open(path, formats: formats) else {
+            throw .libav("avformat_open_input", path, cav_end_of_file, .unreadable)
         }
-        let found = avformat_find_stream_info(opening, nil)
-        guard found >= 0 else {
-            avformat_close_input(&container)
-            throw MediaError.libav("avformat_find_stream_info", path, found, .unreadable)
-        }
-        return opening
+        return container
     }
 
-    /// Returns `true` if stream `stream` of the file at `path` is a single picture.
+    /// Returns `true` if stream `stream` of the file behind `descriptor` is a single picture.
     ///
     /// libavformat cannot tell a picture from a bare sequence of them, and claims some rate for
     /// both, so the frames are counted, up to two.
-    private static func isPicture(_ path: String, _ stream: CInt) throws(MediaError) -> Bool {
-        var container: UnsafeMutablePointer<AVFormatContext>? = try open(path)
+    private static func isPicture(
+        _ descriptor: CInt,
+        _ path: String,
+        _ formats: String?,
+        _ stream: CInt
+    ) throws(MediaError) -> Bool {
+        let input = try InputFile(descriptor)
+        var container: UnsafeMutablePointer<AVFormatContext>? = try opened(input, path, formats)
         var packet = av_packet_alloc()
         defer {
             av_packet_free(&packet)
             avformat_close_input(&container)
+            withExtendedLifetime(input) {}
         }
         let name = container?.pointee.iformat.pointee.name.map { String(cString: $0) } ?? ""
         guard name == "image2" || name.hasSuffix("_pipe"), let packet else { return false }

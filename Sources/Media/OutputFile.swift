@@ -18,14 +18,40 @@ final class OutputFile {
     /// The length in bytes after the last successful flush.
     private var wholeLength: off_t = 0
 
-    /// Creates `path`, which must not exist, with the access rights `mode`, less the umask.
+    /// Creates `path`, which must not exist, with the access rights `mode` under any umask, and
+    /// locks it (`FileLock`), so that nobody repairs it meanwhile.
     ///
     /// - Throws: `noSpace`, `denied`, `notFound` or `system`.
-    init(creating path: String, mode: UInt32) throws(MediaError) {
+    convenience init(creating path: String, mode: UInt32) throws(MediaError) {
+        let file = try Self.create(path, mode: mode)
+        // It was ours alone from its first moment on; a file system without locks goes without.
+        _ = FileLock.take(file.number)
+        try self.init(file, path)
+    }
+
+    /// Creates `path`, which must not exist, with the access rights `mode` under any umask.
+    ///
+    /// - Throws: As `init(creating:mode:)`.
+    static func create(_ path: String, mode: UInt32) throws(MediaError) -> Descriptor {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let number = open(path, flags, mode)
         guard number >= 0 else { throw .last("open", path) }
-        file = Descriptor(owning: number)
+        let file = Descriptor(owning: number)
+        // Not every file system has modes.
+        guard fchmod(number, mode) == 0 || errno == EPERM || errno == ENOTSUP || errno == ENOSYS
+        else {
+            let error = MediaError.last("fchmod", path)
+            unlink(path)
+            throw error
+        }
+        return file
+    }
+
+    /// Writes to `file`, which is empty. `path` is for errors.
+    ///
+    /// - Throws: `system` without memory.
+    init(_ file: consuming Descriptor, _ path: String) throws(MediaError) {
+        self.file = file
         self.path = path
         let size = 1 << 16
         let memory = av_malloc(size)?.assumingMemoryBound(to: UInt8.self)

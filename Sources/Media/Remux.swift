@@ -1,22 +1,47 @@
 import CAV
-import CLinux
 import Glibc
+import Platform
 
 /// Rewrites files packet by packet, without transcoding.
 package enum Remux {
+    /// A container format.
+    package enum Format: String, Sendable {
+        /// Matroska, with an index and a duration.
+        case matroska
+        /// MP4, with its index first.
+        case mp4
+    }
+
+    /// A copy of the first descriptor's file to that of the second, an empty one. Returns the
+    /// duration in seconds, 0 for a file without a packet.
+    package typealias Copy = (_ from: CInt, _ to: CInt) throws(MediaError) -> Double
+
     /// Adds the missing duration and index to the Matroska file at `path`, whose recording was
     /// interrupted, and returns its duration in seconds.
     ///
-    /// A file without a packet is removed; its duration is 0. On failure the file stays as it is.
-    /// Reads and writes the whole file.
+    /// `copy` makes the copy that takes the file's place, with its access rights; the file is locked
+    /// meanwhile. A file without a packet is removed; its duration is 0. On failure the file stays as
+    /// it is. Reads and writes the whole file.
     ///
-    /// - Throws: `notFound`, `unreadable`, `noSpace`, `denied`, `system`, or `unsupported` without
-    ///   libav.
-    package static func repair(_ path: String) throws(MediaError) -> Double {
+    /// - Throws: `busy` if someone else writes the file, `notFound`, `unreadable`, `noSpace`,
+    ///   `denied`, `system`, and the errors of `copy`.
+    package static func repair(_ path: String, by copy: Copy) throws(MediaError) -> Double {
+        let (source, mode) = try lock(path)
         // Removes half an MP4 file that a crash may have left.
         unlink(passingPath(for: mp4Path(for: path)))
-        let seconds = try rewrite(path, to: path, as: "matroska") { rename($0, $1) }
-        if seconds == 0 { unlink(path) }
+        let passing = passingPath(for: path)
+        let seconds = try write(passing, mode: mode) { (file) throws(MediaError) in
+            try copy(source.number, file)
+        }
+        guard seconds > 0 else {
+            unlink(path)
+            return 0
+        }
+        guard rename(passing, path) == 0 else {
+            let error = MediaError.last("rename", path)
+            unlink(passing)
+            throw error
+        }
         return seconds
     }
 
@@ -29,27 +54,29 @@ package enum Remux {
         return !DiskSpace(free: left, total: space.total).isExhausted
     }
 
-    /// Converts the Matroska file at `path` to an MP4 file beside it, removes the original, and
-    /// returns the new path.
+    /// Converts the Matroska file at `path`, a finished recording, to an MP4 file beside it, removes
+    /// the original, and returns the new path.
     ///
-    /// - Throws: As `repair`; `system` with EEXIST if the MP4 file exists, and `unreadable` without
-    ///   a packet. The Matroska file then stays.
+    /// - Throws: As `repair`; `system` with EEXIST if the MP4 file exists, `unreadable` without a
+    ///   packet, and `unsupported` without libav. The Matroska file then stays.
     package static func makeMP4(of path: String) throws(MediaError) -> String {
         let new = mp4Path(for: path)
         guard access(new, F_OK) != 0 else {
             throw MediaError(.system, "rename", new, errno: EEXIST)
         }
-        let seconds = try rewrite(path, to: new, as: "mp4") { passing, new in
-            // Another program may have created the file meanwhile.
-            let result = clinux_rename_to_new(passing, new)
-            guard result != 0, errno == EINVAL || errno == ENOSYS else { return result }
-            // Not every file system supports this rename; those that do not have links.
-            guard link(passing, new) == 0 else { return -1 }
-            unlink(passing)
-            return 0
+        let (source, mode) = try lock(path)
+        let passing = passingPath(for: new)
+        let seconds = try write(passing, mode: mode) { (file) throws(MediaError) in
+            try self.copy(source.number, to: file, as: .mp4)
         }
         guard seconds > 0 else {
             throw MediaError(.unreadable, "av_read_frame", path, detail: "nothing is in it")
+        }
+        do throws(SystemError) {
+            try renameToNew(passing, new)
+        } catch {
+            unlink(passing)
+            throw MediaError(error)
         }
         unlink(path)
         return new
@@ -66,32 +93,52 @@ package enum Remux {
         return "\(path[..<slash]).\(path[slash...]).part"
     }
 
-    /// Rewrites the file at `path`, moves the copy to `new` with `place`, and returns the duration
-    /// in seconds. Without a packet it does nothing and returns 0.
-    ///
-    /// `place` returns 0, or -1 with errno set.
-    private static func rewrite(
-        _ path: String,
-        to new: String,
-        as format: String,
-        _ place: (String, String) -> CInt
+    /// The time for which a file on a disk without locks must not have changed to be taken for one
+    /// that nobody writes, in seconds.
+    private static let calm = 60
+
+    /// Opens and locks the file at `path`, and returns it with its access rights.
+    private static func lock(_ path: String) throws(MediaError) -> (OwnedFile, UInt32) {
+        let number = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard number >= 0 else { throw .last("open", path) }
+        let file = OwnedFile(number)
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw .last("fstat", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw MediaError(.unreadable, "open", path, detail: "it is no regular file")
+        }
+        let busy = MediaError(.busy, "lock", path, detail: "another program is writing it")
+        switch FileLock.take(number) {
+        case .locked: break
+        case .taken: throw busy
+        case .unsupported: guard time(nil) - status.st_mtim.tv_sec > calm else { throw busy }
+        }
+        // Someone else may have put another file in its place before it was locked.
+        var named = stat()
+        guard lstat(path, &named) == 0 else { throw .last("lstat", path) }
+        guard named.st_ino == status.st_ino, named.st_dev == status.st_dev else { throw busy }
+        return (file, status.st_mode & 0o7777)
+    }
+
+    /// Creates the temporary file `passing`, has `body` write it, and waits until it is on the disk.
+    /// Removes it on failure, and if it is empty, with a duration of 0.
+    private static func write(
+        _ passing: String,
+        mode: UInt32,
+        _ body: (CInt) throws(MediaError) -> Double
     ) throws(MediaError) -> Double {
-        try loadLibraries()
-        var input = try open(path)
-        defer { avformat_close_input(&input) }
-        guard let input else { return 0 }
-        let passing = passingPath(for: new)
         // A crash may have left one.
         unlink(passing)
-        let output = try OutputFile(creating: passing, mode: 0o666)
+        let file = try OutputFile.create(passing, mode: mode)
         do throws(MediaError) {
-            let seconds = try copy(input, to: output, as: format)
+            let seconds = try body(file.number)
             guard seconds > 0 else {
                 unlink(passing)
                 return 0
             }
-            try output.sync()
-            guard place(passing, new) == 0 else { throw MediaError.last("rename", new) }
+            guard fdatasync(file.number) == 0 || errno == EINVAL else {
+                throw MediaError.last("fdatasync", passing)
+            }
             return seconds
         } catch {
             unlink(passing)
@@ -99,35 +146,39 @@ package enum Remux {
         }
     }
 
-    /// Opens the file at `path` and reads its beginning. Returns `nil` if it ends before the first
-    /// packet.
-    private static func open(
-        _ path: String
-    ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext>? {
-        var input: UnsafeMutablePointer<AVFormatContext>?
-        var options: OpaquePointer?
-        av_dict_set(&options, "protocol_whitelist", "file", 0)
-        av_dict_set(&options, "format_whitelist", "matroska,webm", 0)
-        let opened = avformat_open_input(&input, path, nil, &options)
-        av_dict_free(&options)
-        if opened == cav_end_of_file { return nil }
-        guard opened >= 0 else { throw .libav("avformat_open_input", path, opened, .unreadable) }
-        let found = avformat_find_stream_info(input, nil)
-        guard found >= 0 else {
+    /// Copies all packets of the Matroska file behind `source` to the empty file behind `target`,
+    /// and returns the end of the last in seconds, 0 without a packet. Opens no other file.
+    ///
+    /// - Throws: `unreadable`, `noSpace`, `denied`, `system`, or `unsupported` without libav.
+    package static func copy(
+        _ source: CInt,
+        to target: CInt,
+        as format: Format
+    ) throws(MediaError) -> Double {
+        try loadLibraries()
+        let file = try InputFile(source)
+        var input = try file.open("the recording", formats: "matroska,webm")
+        defer {
             avformat_close_input(&input)
-            throw .libav("avformat_find_stream_info", path, found, .unreadable)
+            withExtendedLifetime(file) {}
         }
-        return input
+        guard let opened = input else { return 0 }
+        let own = fcntl(target, F_DUPFD_CLOEXEC, 0)
+        guard own >= 0 else { throw .last("fcntl", "") }
+        let output = try OutputFile(Descriptor(owning: own), "the copy")
+        let end = try copy(opened, to: output, as: format)
+        try output.flush()
+        return end
     }
 
     /// Copies all packets of `input`, and returns the end of the last in seconds.
     private static func copy(
         _ input: UnsafeMutablePointer<AVFormatContext>,
         to file: OutputFile,
-        as format: String
+        as format: Format
     ) throws(MediaError) -> Double {
         var made: UnsafeMutablePointer<AVFormatContext>?
-        let result = avformat_alloc_output_context2(&made, nil, format, nil)
+        let result = avformat_alloc_output_context2(&made, nil, format.rawValue, nil)
         guard result >= 0, let output = made else {
             throw file.error("avformat_alloc_output_context2", result)
         }
@@ -135,7 +186,7 @@ package enum Remux {
         output.pointee.pb = file.io
         output.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
         av_dict_copy(&output.pointee.metadata, input.pointee.metadata, 0)
-        let isMatroska = format == "matroska"
+        let isMatroska = format == .matroska
         for index in 0..<Int(input.pointee.nb_streams) {
             guard let from = input.pointee.streams[index] else { continue }
             try addStream(like: from, to: output, isMatroska)
@@ -150,7 +201,6 @@ package enum Remux {
         let begun = avformat_write_header(output, &options)
         av_dict_free(&options)
         guard begun >= 0 else { throw file.error("avformat_write_header", begun) }
-        if isMatroska { try file.sync() }
         file.isHeader = false
 
         var packet = av_packet_alloc()
@@ -167,10 +217,12 @@ package enum Remux {
                 av_packet_unref(packet)
                 continue
             }
-            let base = from.pointee.time_base
-            let last = packet.pointee.pts + max(1, packet.pointee.duration)
-            end = max(end, Double(last) * Double(base.num) / Double(max(1, base.den)))
-            av_packet_rescale_ts(packet, base, to.pointee.time_base)
+            guard let last = packet.settle(from.pointee.time_base) else {
+                av_packet_unref(packet)
+                continue
+            }
+            end = max(end, last)
+            av_packet_rescale_ts(packet, from.pointee.time_base, to.pointee.time_base)
             packet.pointee.pos = -1
             let written = av_interleaved_write_frame(output, packet)
             guard written >= 0, file.failure == 0 else {
@@ -215,5 +267,26 @@ package enum Remux {
             let matrix = UnsafeMutableRawPointer(data).assumingMemoryBound(to: Int32.self)
             av_display_rotation_set(matrix, Double(rotation))
         }
+    }
+}
+
+extension UnsafeMutablePointer<AVPacket> {
+    /// The longest duration of a packet that is believed, and the latest time, in seconds. Times in
+    /// a damaged file may be any 64 bits, with which neither we nor libavformat can calculate.
+    private static var longest: Double { 3600 }
+    private static var latest: Double { 1e9 }
+
+    /// Checks the packet's times, in units of `base`, and returns its end in seconds. A duration
+    /// that cannot be true becomes an unknown one. Returns `nil` if the packet has no usable time.
+    fileprivate func settle(_ base: AVRational) -> Double? {
+        guard base.num > 0, base.den > 0, pointee.pts != cav_no_time else { return nil }
+        let unit = Double(base.num) / Double(base.den)
+        let start = Double(pointee.pts) * unit
+        guard abs(start) < Self.latest else { return nil }
+        if pointee.dts == cav_no_time || abs(Double(pointee.dts) * unit) >= Self.latest {
+            pointee.dts = pointee.pts
+        }
+        if !(0...Self.longest).contains(Double(pointee.duration) * unit) { pointee.duration = 0 }
+        return start + max(1, Double(pointee.duration)) * unit
     }
 }

@@ -41,6 +41,26 @@ package struct Track: Hashable, Sendable {
         self.padding = padding
     }
 
+    /// The range of frame rates that are believed, in pictures per second; 0 is an unknown one.
+    package static let rates = 0.0...1000
+
+    /// Checks the numbers that came from a camera.
+    ///
+    /// - Throws: `unsupported` for one that no camera has.
+    func check() throws(MediaError) {
+        guard case .video(let size, let rate, _, _) = media else { return }
+        guard Self.rates.contains(rate) else {
+            throw MediaError(
+                .unsupported,
+                "record",
+                detail: "the frame rate is \(rate), expected 0 to 1000"
+            )
+        }
+        guard (1...65535).contains(size.width), (1...65535).contains(size.height) else {
+            throw MediaError(.unsupported, "record", detail: "the picture's size is \(size)")
+        }
+    }
+
     /// Returns a track of JPEGs as from a camera.
     package static func jpeg(size: Size, rate: Double, rotation: Int = 0) -> Track {
         Track(.mjpeg, .video(size: size, rate: rate, rotation: rotation, color: .jpeg))

@@ -18,6 +18,9 @@ package struct StateFile: Sendable {
         }
     }
 
+    /// Creates the state file at `path`.
+    package init(path: String) { self.path = path }
+
     /// Returns the text stored last, or `nil` if there is none.
     ///
     /// - Throws: the errors of `ConfigurationFile.load`, except ENOENT and ENOTDIR.

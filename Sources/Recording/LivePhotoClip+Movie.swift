@@ -55,8 +55,7 @@ extension LivePhotoClip {
                 "title": "DualCam, \(plan.picture)",
                 // For tools that look for the photograph among the pictures.
                 "DUALCAM_MOMENT": "\(max(0, (moment - first).nanoseconds / 1_000_000)) ms",
-            ],
-            mode: 0o600
+            ]
         )
         do throws(MediaError) {
             let end = last + Timestamp(seconds: rate > 0 ? min(1, 1 / rate) : 0.04)

@@ -62,9 +62,8 @@ final class MovieFile: Sendable {
     private let tags: [String: String]
     private let limit: Int
     private let state: Mutex<State>
-    private let bell: Bell
     private let report: @Sendable (Report) -> Void
-    private let thread = Mutex<Thread?>(nil)
+    private let worker: Worker
 
     /// The most packets that may wait.
     private static let capacity = 2048
@@ -95,9 +94,8 @@ final class MovieFile: Sendable {
         self.limit = limit
         self.report = report
         state = Mutex(State(packets: Ring(capacity: Self.capacity)))
-        bell = try Bell()
-        let started = try Thread(name: name) { [self] in run() }
-        thread.withLock { $0 = started }
+        worker = try Worker(name: name)
+        try worker.start { [self] in run() }
     }
 
     /// `true` while there is no room for another packet, because the disk is too slow.
@@ -116,7 +114,7 @@ final class MovieFile: Sendable {
             state.byteCount += size
             return (true, state.byteCount > limit / 8 || state.packets.count > Self.capacity / 4)
         }
-        if isMuch { bell.ring() }
+        if isMuch { worker.wake() }
         return isPut
     }
 
@@ -128,15 +126,15 @@ final class MovieFile: Sendable {
             state.end = time
             state.dropped = dropped
         }
-        bell.ring()
+        worker.wake()
     }
 
     /// Waits until the thread has ended, at most until `deadline`, and returns `true` if it has. To
     /// be called after `end(at:)`.
-    func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
+    func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
 
     /// Lets the thread end by itself, for a disk that does not answer.
-    func leave() { thread.leave() }
+    func leave() { worker.leave() }
 
     // MARK: On the thread
 
@@ -194,7 +192,7 @@ final class MovieFile: Sendable {
         var due = MonotonicClock.now + Self.interval
         var isSecond = false
         while true {
-            bell.wait(until: due)
+            worker.bell.wait(until: due)
             let end = state.withLock { $0.end }
             while let (packet, track) = take() {
                 if tracks[track].isVideo {

@@ -54,7 +54,9 @@ package final class Recorder: FrameTap {
         /// The number of JPEGs to allocate memory for.
         fileprivate var jpegCount: Int {
             let seconds = preRoll == nil ? Recorder.queueDuration : PreRollBuffer.longest
-            return Int((max(10, rate) * seconds).rounded())
+            // A rate that no camera has fails when the file is created.
+            let believed = Track.rates.contains(rate) ? rate : 0
+            return Int((max(10, believed) * seconds).rounded())
         }
     }
 
@@ -97,9 +99,8 @@ package final class Recorder: FrameTap {
 
     private let plan: Plan
     private let state = Mutex(State())
-    private let bell: Bell
     private let report: @Sendable (Report) -> Void
-    private let thread = Mutex<Thread?>(nil)
+    private let worker: Worker
 
     /// The most samples of all kinds that may wait; a reserve is for those that must not be lost.
     private static let capacity = 512
@@ -118,9 +119,8 @@ package final class Recorder: FrameTap {
     ) throws(SystemError) {
         self.plan = plan
         self.report = report
-        bell = try Bell()
-        let started = try Thread(name: plan.threadName) { [self] in run() }
-        thread.withLock { $0 = started }
+        worker = try Worker(name: plan.threadName)
+        try worker.start { [self] in run() }
     }
 
     // MARK: From any thread
@@ -138,7 +138,7 @@ package final class Recorder: FrameTap {
             state.raw += 1
             return true
         }
-        if isTaken { bell.ring() }
+        if isTaken { worker.wake() }
     }
 
     /// Takes a copy of a raw picture.
@@ -191,13 +191,13 @@ package final class Recorder: FrameTap {
                 return
             }
         }
-        bell.ring()
+        worker.wake()
     }
 
     /// Takes a packet of encoded sound.
     package func take(sound packet: Packet) {
         let isTaken = state.withLock { $0.hasRoom && $0.samples.put(.sound(packet)) }
-        if isTaken { bell.ring() }
+        if isTaken { worker.wake() }
     }
 
     /// Sets the rotation for display, in degrees clockwise, from the next file on.
@@ -210,16 +210,16 @@ package final class Recorder: FrameTap {
     /// counts.
     package func end(at time: Timestamp) {
         state.withLock { $0.end = $0.end ?? time }
-        bell.ring()
+        worker.wake()
     }
 
     /// Waits until all files are on the disk, at most until `deadline`, and returns `true` if they
     /// are. To be called after `end(at:)`.
-    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
+    package func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
 
     /// Lets the thread end by itself, for a disk that does not answer. To be called after
     /// `end(at:)`.
-    package func leave() { thread.leave() }
+    package func leave() { worker.leave() }
 
     /// The number of pictures dropped so far.
     package var dropped: Int { state.withLock { $0.dropped } }
@@ -230,29 +230,29 @@ package final class Recorder: FrameTap {
     private func put(_ sample: Sample) {
         // Without room even in the reserve, the thread has been stuck for seconds.
         let isPut = state.withLock { $0.samples.put(sample) }
-        if isPut { bell.ring() }
+        if isPut { worker.wake() }
     }
 
     // MARK: On the thread
 
     private func run() {
-        let worker = Worker(self)
+        let writing = Writing(self)
         while true {
-            bell.wait(until: nil)
+            worker.bell.wait(until: nil)
             while let sample = state.withLock({ state in
                 let sample = state.samples.take()
                 if case .frame = sample { state.raw -= 1 }
                 return sample
             }) {
-                worker.take(sample)
+                writing.take(sample)
             }
             // Samples that arrive after `end(at:)` are left out.
-            if let end = state.withLock({ $0.end }) { return worker.end(at: end) }
+            if let end = state.withLock({ $0.end }) { return writing.end(at: end) }
         }
     }
 
     /// The state of the thread, bound to it.
-    private final class Worker {
+    private final class Writing {
         private let shared: Recorder
         private let plan: Plan
         private var rotation: Int

@@ -317,6 +317,7 @@ extension DaemonTests {
                 // A picture that kills its reader affects no other process.
                 #expect(try run(daemon, ["thumbnail", "\(pictures)/a.jpg"]).exit == .status(0))
                 let makers = makers(daemon)
+                for maker in makers { try expectConfined(maker) }
                 for maker in makers { kill(maker, SIGSTOP) }
                 var answer: Result<[Value], DBusError>?
                 let call = MethodCall(
@@ -353,6 +354,17 @@ extension DaemonTests {
                 }
                 #expect(try run(daemon, ["thumbnail", "\(pictures)/b.jpg"]).exit == .status(0))
             }
+        }
+
+        /// Expects that process `id` has no new privileges and a filter of its system calls, and no
+        /// file open but its socket, /dev/null and its log.
+        private func expectConfined(_ id: pid_t) throws {
+            let status = try String(contentsOfFile: "/proc/\(id)/status", encoding: .utf8)
+                .split(separator: "\n").map { $0.split(separator: "\t").map(String.init) }
+            func value(_ key: String) -> String? { status.first { $0.first == "\(key):" }?.last }
+            #expect(value("NoNewPrivs") == "1")
+            #expect(value("Seccomp") == "2")
+            #expect(entries(of: "/proc/\(id)/fd").compactMap { Int($0) }.allSatisfy { $0 < 3 })
         }
 
         @Test func aRecordingIsListedWhenItIsDone() throws {

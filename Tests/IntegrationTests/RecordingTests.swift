@@ -223,6 +223,160 @@ extension DaemonTests {
             }
         }
 
+        @Test("a second daemon, on another bus or on the same, leaves a running recording alone")
+        func secondDaemon() throws {
+            // DUALCAM_STARTS=100 tries more.
+            let starts = ProcessInfo.processInfo.environment["DUALCAM_STARTS"].flatMap { Int($0) }
+            try PrivateSession.with { session in
+                let daemon = try Daemon(try cameras(session), in: session)
+                try start(daemon, ["of": .strings(["back"]), "audio": .boolean(false)])
+                try eventually("a second", within: 20) { try seconds(daemon) >= 1 }
+                let path = try #require(
+                    daemon.get("RecordingFiles", of: .capture).array?.first?.named?["path"]?.string
+                )
+                var before = stat()
+                try #require(stat(path, &before) == 0)
+                try session.start(.systemBus)
+                let other = "\(session.directory)/other"
+                mkdir(other, 0o700)
+                let elsewhere = [
+                    "DBUS_SESSION_BUS_ADDRESS": "unix:path=\(session.directory)/system-bus",
+                    "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(other)/none",
+                    "XDG_RUNTIME_DIR": other,
+                ]
+                for number in 0..<(starts ?? 15) {
+                    let second = try session.run(
+                        Programs.path(of: "dualcamd"),
+                        ["--config", "\(session.directory)/dualcam.toml"],
+                        adding: number % 3 == 2 ? ["XDG_RUNTIME_DIR": other] : elsewhere
+                    )
+                    switch number % 3 {
+                    case 0:
+                        // It looked at the recording, and left it.
+                        try eventually("a look at the recording", within: 30) {
+                            guard second.exit == nil else {
+                                throw ServiceFailed(description: "\(second.errors)")
+                            }
+                            return second.errors.contains("not repaired, since it is in use")
+                        }
+                        second.signal(SIGKILL)
+                        try second.wait()
+                    case 1:
+                        // At any moment of its start.
+                        usleep(UInt32(number) * 7000)
+                        second.signal(SIGTERM)
+                        let exit = try second.wait()
+                        #expect([.status(0), .signal(SIGTERM)].contains(exit), "\(second.errors)")
+                    default:
+                        // The name is taken.
+                        #expect(try second.wait() == .status(1), "\(second.errors)")
+                    }
+                }
+                let length = try seconds(daemon)
+                let file = try #require(try stop(daemon).first)
+                var after = stat()
+                #expect(stat(path, &after) == 0 && after.st_ino == before.st_ino)
+                let probe = try Probe(path)
+                #expect(probe.times.count == file["frames"]?.integer)
+                #expect(try #require(probe.duration) >= Double(length))
+                #expect(
+                    try FileManager.default.contentsOfDirectory(atPath: folder(session)).count == 1
+                )
+            }
+        }
+
+        @Test("a disk that hangs keeps nobody waiting, and what was refused does not begin later")
+        func slowDisk() throws {
+            try PrivateSession.with { session in
+                let library = "\(session.directory)/slowdisk.so"
+                let source = URL(filePath: #filePath).deletingLastPathComponent().path
+                let compiler = try session.run(
+                    "clang",
+                    ["-shared", "-fPIC", "-O1", "-o", library, "\(source)/slowdisk.c"]
+                )
+                try #require(compiler.wait(within: 60) == .status(0), "\(compiler.errors)")
+                let delay = "\(session.directory)/delay"
+                func wait(_ milliseconds: Int) throws {
+                    try "\(milliseconds)".write(toFile: delay, atomically: true, encoding: .utf8)
+                }
+                try wait(6000)
+                let daemon = try Daemon(
+                    try cameras(session),
+                    in: session,
+                    adding: [
+                        "LD_PRELOAD": library, "SLOW_DISK": folder(session), "SLOW_DELAY": delay,
+                        "WATCHDOG_USEC": "3000000",
+                    ]
+                )
+                let reader = try StreamReader("dualcam", in: session)
+                try eventually("frames", within: 20) { reader.count > 10 }
+
+                // Two calls of 6 s each come before the refusal after 10 s.
+                var answer: Result<[Value], DBusError>?
+                let call = MethodCall(
+                    "StartRecording",
+                    of: Interface.capture.name,
+                    at: DualCam.path,
+                    on: DualCam.busName,
+                    [.named(["audio": .boolean(false), "of": .strings(["back"])])],
+                    timeout: 60
+                )
+                let (frames, fed) = (reader.count, signsOfLife(daemon))
+                try daemon.bus.call(call) { answer = $0 }
+                var (answers, late) = (0, 0)
+                var longest = 0.0
+                try eventually("a refusal", within: 60) {
+                    let start = MonotonicClock.now
+                    #expect(try daemon.get("Recording", of: .capture) == .boolean(false))
+                    let time = (MonotonicClock.now - start).seconds
+                    answers += 1
+                    longest = max(longest, time)
+                    if time > 0.1 { late += 1 }
+                    try daemon.settle()
+                    return answer != nil
+                }
+                guard case .failure(let error)? = answer else {
+                    Issue.record("\(String(describing: answer))")
+                    return
+                }
+                #expect(error.description.contains("did not answer within 10 s"), "\(error)")
+                print(
+                    "slow disk: \(answers) answers, \(late) after 100 ms, the last in \(longest) s"
+                )
+                // Had the disk held up the main loop, there would be one or two.
+                #expect(answers > 50 && late * 20 <= answers)
+                #expect(signsOfLife(daemon) - fed >= 5)
+                #expect(reader.count - frames >= 200)
+                // While the disk is still at it, no further recording waits for it.
+                #expect(refusal { try start(daemon) } == "Failed")
+
+                try wait(0)
+                try eventually("a recording", within: 60) {
+                    refusal { try start(daemon, ["audio": .boolean(false)]) } == nil
+                }
+                // While it is being recorded, each call takes a second.
+                try wait(1000)
+                try eventually("three seconds", within: 60) { try seconds(daemon) >= 3 }
+                try wait(0)
+                let files = try stop(daemon)
+                #expect(files.count == 3)
+                for file in files {
+                    let probe = try Probe(file["path"]?.string ?? "")
+                    #expect(probe.times.count == file["frames"]?.integer)
+                    #expect(try #require(probe.duration) > 2.5)
+                }
+                // None of what was refused began meanwhile.
+                #expect(
+                    try FileManager.default.contentsOfDirectory(atPath: folder(session)).count == 3
+                )
+            }
+        }
+
+        /// Returns the number of signs of life for the service manager so far.
+        private func signsOfLife(_ daemon: Daemon) -> Int {
+            daemon.notifications.lines.count { $0 == "WATCHDOG=1" }
+        }
+
         @Test("the end of the daemon ends its files well")
         func ended() throws {
             try PrivateSession.with { session in

@@ -8,18 +8,51 @@ import Testing
 
 @testable import Library
 
+/// A queue of thumbnails whose worker is this process.
+private struct Maker {
+    let cache: ThumbnailCache
+    let program: String
+
+    func make(_ path: String, _ size: ThumbnailSize) throws(ThumbnailError) {
+        let request = try ThumbnailRequest(path, size, cache)
+        let answer = ThumbnailWorker.answer(
+            to: request.message,
+            request.descriptors,
+            program: program
+        )
+        try request.finish(ThumbnailAnswer(answer.message))
+    }
+}
+
+extension ThumbnailCache {
+    fileprivate func facts(_ place: String?, _ subject: Subject) -> PNGFile.Facts? {
+        guard let place, let number = try? Self.open(place) else { return nil }
+        defer { close(number) }
+        return subject.facts(in: number)
+    }
+
+    fileprivate func holds(_ subject: Subject, _ size: ThumbnailSize) -> Bool {
+        facts(place(of: subject.path, size), subject)
+            .map { max($0.size.width, $0.size.height) <= size.rawValue } ?? false
+    }
+
+    fileprivate func failure(of subject: Subject) -> String? {
+        facts(place(ofFailure: subject.uri), subject).map { $0.texts["Description"] ?? "" }
+    }
+}
+
 @Suite("Thumbnails", .timeLimit(.minutes(2)))
 struct ThumbnailTests {
     private static let program = "dualcam-test"
 
     /// Runs `body` in a directory of its own, with a cache below it.
-    private func inDirectory(_ body: (String, ThumbnailMaker) throws -> Void) throws {
+    private func inDirectory(_ body: (String, Maker) throws -> Void) throws {
         var template = Array("/tmp/dualcam-thumbs-XXXXXX".utf8CString)
         let root = try #require(mkdtemp(&template).map { String(cString: $0) })
         Reaper.shared.clean(root)
         defer { try? FileManager.default.removeItem(atPath: root) }
         let cache = ThumbnailCache(root: "\(root)/cache/thumbnails", program: Self.program)
-        try body(root, ThumbnailMaker(cache: cache))
+        try body(root, Maker(cache: cache, program: Self.program))
     }
 
     /// Returns a JPEG whose upper left quarter is red, the rest blue, with the tag of its
@@ -163,7 +196,7 @@ struct ThumbnailTests {
                     size: Size(width: size, height: 1),
                     pixels: [UInt32](repeating: 0, count: size)
                 )
-                try PNGFile.write(picture, texts, to: file)
+                try PNGFile.write(picture, texts, to: file.descriptor, called: place)
                 try file.replace()
                 #expect(maker.cache.holds(subject, .normal) == isValid, "\(texts)")
                 try maker.make(path, .normal)
@@ -251,13 +284,47 @@ struct ThumbnailTests {
     }
 
     @Test func answersAreWhatWasAnswered() {
-        #expect(ThumbnailWorker.error(in: Array("done".utf8)) == nil)
-        #expect(
-            ThumbnailWorker.error(in: Array("noSpace write x: full".utf8))
-                == ThumbnailError(.noSpace, "write x: full")
-        )
-        for strange in ["", "what", "  ", "done ", "\u{0}"] {
-            #expect(ThumbnailWorker.error(in: Array(strange.utf8))?.code == .system)
+        for answer in [
+            ThumbnailAnswer.made, .held, .unreadable(reason: "a b", isKnown: true),
+            .unreadable(reason: "c", isKnown: false),
+            .failed(ThumbnailError(.noSpace, "write x: full")),
+        ] { #expect(ThumbnailAnswer(answer.message) == answer) }
+        for strange in ["", "what", "  ", "made ", "held x", "\u{0}"] {
+            guard case .failed(let error) = ThumbnailAnswer(Array(strange.utf8)) else {
+                Issue.record("\(strange)")
+                continue
+            }
+            #expect(error.code == .system)
+        }
+    }
+
+    /// A playlist that gives itself out for a movie must not show what it points at.
+    @Test func aPlaylistShowsNothingOfOtherFiles() throws {
+        try inDirectory { root, maker in
+            let (secret, movie) = ("\(root)/secret.jpg", "\(root)/secret.ts")
+            try Data(photograph(Size(width: 64, height: 64))).write(to: URL(filePath: secret))
+            let ffmpeg = try Child(
+                "ffmpeg",
+                [
+                    "-v", "error", "-loop", "1", "-t", "1", "-i", secret, "-pix_fmt", "yuv420p",
+                    movie,
+                ]
+            )
+            try #require(try ffmpeg.wait(within: 60) == .status(0), "\(ffmpeg.errors)")
+            let lists = [
+                "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n\(movie)\n#EXT-X-ENDLIST\n",
+                "ffconcat version 1.0\nfile \(secret)\n", "ffconcat version 1.0\nfile secret.ts\n",
+                "concat:\(movie)|\(movie)", "subfile,,start,0,end,0,,:\(movie)", movie,
+            ]
+            for (number, list) in lists.enumerated() {
+                for ending in ["mkv", "mp4"] {
+                    let path = "\(root)/\(number).\(ending)"
+                    try Data(list.utf8).write(to: URL(filePath: path))
+                    let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
+                    #expect(error?.code == .unreadable, "\(list)")
+                    #expect(!maker.cache.holds(try subject(path), .normal))
+                }
+            }
         }
     }
 }

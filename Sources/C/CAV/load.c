@@ -95,6 +95,7 @@ void avformat_close_input(AVFormatContext **a) { CALL(format, avformat_close_inp
 int avformat_find_stream_info(AVFormatContext *a, AVDictionary **b) {
     return CALL(format, avformat_find_stream_info, a, b);
 }
+AVFormatContext *avformat_alloc_context(void) { return CALL(format, avformat_alloc_context); }
 int avformat_open_input(AVFormatContext **a, const char *b, const AVInputFormat *c, AVDictionary **d) {
     return CALL(format, avformat_open_input, a, b, c, d);
 }
@@ -132,6 +133,11 @@ AVIOContext *cav_alloc_output(unsigned char *buffer, int size, void *context,
     int (*output)(void *, const uint8_t *, int) = write;
 #endif
     return CALL(format, avio_alloc_context, buffer, size, 1, context, NULL, output, seek);
+}
+
+AVIOContext *cav_alloc_input(unsigned char *buffer, int size, void *context,
+                             int (*read)(void *, uint8_t *, int), int64_t (*seek)(void *, int64_t, int)) {
+    return CALL(format, avio_alloc_context, buffer, size, 0, context, read, NULL, seek);
 }
 
 const int32_t *cav_display_matrix(const AVStream *stream) {

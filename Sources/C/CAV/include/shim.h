@@ -18,11 +18,18 @@ _Bool cav_load(void);
 /// The end of a movie. In libav it is a macro of casts, which Swift does not import.
 static const int cav_end_of_file = AVERROR_EOF;
 
+/// AV_NOPTS_VALUE, an unknown time; a macro of casts, too.
+static const int64_t cav_no_time = AV_NOPTS_VALUE;
+
 /// avio_alloc_context, for writing only. From libavformat 61 on (FFmpeg 7) the bytes to write are
 /// const; the shim can go when that is the oldest version.
 AVIOContext *cav_alloc_output(unsigned char *buffer, int size, void *context,
                               int (*write)(void *, const uint8_t *, int),
                               int64_t (*seek)(void *, int64_t, int));
+
+/// avio_alloc_context, for reading only; for the same reason.
+AVIOContext *cav_alloc_input(unsigned char *buffer, int size, void *context,
+                             int (*read)(void *, uint8_t *, int), int64_t (*seek)(void *, int64_t, int));
 
 /// Returns the display matrix of a stream, 9 numbers, or NULL if it has none. From libavcodec 60.31
 /// on (FFmpeg 6.1) a stream's side data belongs to its codec parameters; the shim can go when that

@@ -1,0 +1,32 @@
+// What a process gives up for good before it reads what strangers made, Landlock and seccomp, and
+// how it gets the files that it is to read. Swift does not import the macros of either.
+#ifndef CSANDBOX_H
+#define CSANDBOX_H
+
+#include <sys/types.h>
+
+// Takes from the calling thread, and from all threads that it starts, the right to gain privileges
+// (PR_SET_NO_NEW_PRIVS), to open files and to connect, with Landlock. Returns 0 or an errno: ENOSYS
+// or EOPNOTSUPP if the kernel has no Landlock, EPERM if a filter refuses its calls.
+int csandbox_leave_files(void);
+
+// Takes every system call from the calling thread, and from all threads that it starts, except for
+// those that work on open descriptors, memory, threads and time, with seccomp. Other calls fail
+// with EPERM. Returns 0 or an errno: EINVAL if the kernel has no seccomp. After
+// csandbox_leave_files, which prctl(2) requires.
+int csandbox_leave_calls(void);
+
+// The most descriptors in one message.
+enum { csandbox_most_descriptors = 8 };
+
+// sendmsg(2) with descriptors (SCM_RIGHTS, unix(7)); `count` may be 0.
+ssize_t csandbox_send(int socket, const void *bytes, size_t length, const int *descriptors, int count);
+
+// recvmsg(2), which stores at most csandbox_most_descriptors descriptors, close-on-exec, and their
+// number in `count`.
+ssize_t csandbox_receive(int socket, void *bytes, size_t length, int *descriptors, int *count);
+
+// Makes the calling process end with the thread that started it: prctl(2), which is variadic.
+void csandbox_end_with_parent(void);
+
+#endif

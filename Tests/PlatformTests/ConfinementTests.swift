@@ -1,0 +1,89 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Platform
+
+/// What `body` returns on a thread that was confined before, so that the others stay as they are.
+private func confined<Result: Sendable>(_ body: @escaping @Sendable () -> Result) throws -> Result?
+{
+    let result = Mutex<Result?>(nil)
+    let thread = try Thread(name: "confined") {
+        do throws(SystemError) {
+            try Confinement.enter()
+        } catch {
+            Issue.record("\(error)")
+            return
+        }
+        let found = body()
+        result.withLock { $0 = found }
+    }
+    thread.join()
+    return result.withLock { $0 }
+}
+
+@Suite("Confinement") struct ConfinementTests {
+    @Test func aConfinedThreadOpensNothingAndReachesNobody() throws {
+        let own = getpid()
+        let failures = try confined {
+            [
+                open("/etc/passwd", O_RDONLY), open("/tmp", O_RDONLY),
+                open("/tmp/dualcam-confined", O_WRONLY | O_CREAT, 0o600),
+                unlink("/tmp/dualcam-none"), rename("/tmp/dualcam-a", "/tmp/dualcam-b"),
+                mkdir("/tmp/dualcam-confined", 0o700), chmod("/tmp", 0o700),
+                socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0),
+                socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0),
+                socket(AF_INET6, CInt(SOCK_DGRAM.rawValue), 0), kill(own, 0), kill(1, 0),
+            ].map { $0 == -1 ? errno : 0 }
+        }
+        #expect(failures?.count == 12)
+        // EACCES is Landlock's answer; here both are in force, and seccomp's comes first.
+        #expect(failures?.allSatisfy { $0 == EPERM } ?? false, "\(String(describing: failures))")
+    }
+
+    @Test func whatIsOpenIsReadAndThreadsAndMemoryAreThere() throws {
+        let file = open("/proc/thread-self/status", O_RDONLY)
+        let other = open("/proc/self/status", O_RDONLY)
+        defer { for number in [file, other] { close(number) } }
+        let text = try confined { () -> String in
+            var bytes = [UInt8](repeating: 0, count: 1 << 20)
+            let count = read(other, &bytes, bytes.count)
+            let inner = Mutex(false)
+            let thread = try? Thread(name: "inner") { inner.withLock { $0 = true } }
+            thread?.join()
+            guard inner.withLock({ $0 }), count > 0 else { return "" }
+            return String(decoding: bytes[..<count], as: UTF8.self)
+        }
+        #expect(text?.contains("Name:") ?? false)
+    }
+
+    @Test func theRestOfTheProcessIsNotConfined() throws {
+        _ = try confined { true }
+        let number = open("/etc/passwd", O_RDONLY)
+        #expect(number >= 0)
+        close(number)
+    }
+}
+
+@Suite("Locks of files") struct FileLockTests {
+    @Test func aLockIsTheOpenFilesAndGoesWithItsLastDescriptor() throws {
+        let path = "/tmp/dualcam-lock-\(getpid())"
+        let first = open(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
+        defer { unlink(path) }
+        #expect(FileLock.take(first) == .locked)
+        // Its own copies do not conflict, unlike another open file of the same process.
+        let copy = dup(first)
+        #expect(FileLock.take(copy) == .locked)
+        let second = open(path, O_RDWR)
+        defer { close(second) }
+        #expect(FileLock.take(second) == .taken)
+        close(first)
+        #expect(FileLock.take(second) == .taken)
+        close(copy)
+        #expect(FileLock.take(second) == .locked)
+        let pipe = open("/dev/null", O_RDONLY)
+        defer { close(pipe) }
+        // Not open for writing.
+        #expect(FileLock.take(pipe) == .unsupported)
+    }
+}
