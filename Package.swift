@@ -98,8 +98,8 @@ let package = Package(
         .target(
             name: "Capture",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Media", "Platform", "CLinux", "CUdev",
-                "CV4L2", "CPipeWire",
+                "Frames", "Imaging", "DualCamCore", "Media", "PipeWire", "Platform", "CLinux", "CUdev",
+                "CV4L2",
             ],
             swiftSettings: pixelSettings
         ),
@@ -110,7 +110,7 @@ let package = Package(
         ),
         .target(
             name: "Recording",
-            dependencies: ["Frames", "Imaging", "Media", "Platform", "CPipeWire"],
+            dependencies: ["Frames", "Imaging", "Media", "PipeWire", "Platform"],
             swiftSettings: pixelSettings
         ),
         .target(
@@ -184,7 +184,7 @@ let package = Package(
         // What tests share: sessions of their own, programs to run, a consumer of the stream.
         .target(
             name: "TestSupport",
-            dependencies: ["Control", "DBusKit", "Frames", "Platform", "CGLib", "CPipeWire"],
+            dependencies: ["Control", "DBusKit", "Frames", "PipeWire", "Platform", "CGLib"],
             path: "Tests/Support",
             swiftSettings: settings
         ),

@@ -1,74 +1,43 @@
 import CPipeWire
-import Frames
 import Glibc
-import Platform
+package import Platform
 
-/// One connection to PipeWire and its stream; replaced after each loss.
+/// A connection to PipeWire: the library's loop, context, core and registry.
 ///
-/// It owns every C object of the connection, so that nothing of a lost one remains. PipeWire's
-/// callbacks only store what they report, and `PipeWireNode` reads it after they return: no
-/// callback calls other code, and none destroys its caller.
+/// It owns these C objects, so that nothing remains of a lost connection. PipeWire's callbacks only
+/// store what they report or pass it to the observer, which does no more: none calls other code,
+/// and none destroys its caller.
 ///
-/// - Context: bound to the thread of the event loop. PipeWire's own thread, which wakes the
-///   consumers, never calls in here.
-final class PipeWireConnection {
+/// - Context: bound to the thread that creates it.
+package final class PipeWireConnection {
     /// The loop's descriptor; readable when `iterate()` has work.
-    let descriptor: CInt
+    package let descriptor: CInt
     /// The reason why the connection is unusable, or `nil` while it works.
-    private(set) var failure: String?
+    package private(set) var failure: String?
+    /// `true` once PipeWire has listed all objects that were there when `list()` was called.
+    package private(set) var isListed = false
 
-    /// The source node of each link, by the link's id. Holds the links of all nodes, since a link
-    /// may be reported before our own node's id.
-    private var links: [UInt32: UInt32] = [:]
-    /// The stream's buffers, each with the count of its readers.
-    private var buffers: [Buffer] = []
-    /// `true` if a consumer has come or gone since the buffers were made for the first one. A
-    /// consumer that leaves, for example by crashing, leaves the buffers it was reading marked as
-    /// in use for ever.
-    private var areShared = false
-    /// The index in `buffers` of the newest frame. We count as one of its readers, so that it is
-    /// not reused yet: a consumer that has already returned it would miss another frame in the same
-    /// buffer.
-    private var newest: Int?
-    /// The clock of the graph that we drive, in memory shared with PipeWire.
-    private var clock: UnsafeMutablePointer<spa_io_clock>?
-
-    private struct Buffer {
-        let id: UnsafeMutablePointer<pw_buffer>
-        let busy: UnsafeMutablePointer<spa_meta_busy>?
-        var readers: UInt32 = 0
-    }
-
-    /// The properties that applications see, and may set.
-    private var shown: [NodeProperty] = []
-    /// The values that applications have set, until `takeWritten()`.
-    private var written: [(NodeProperty.Name, Double)] = []
-
-    private let size: Size
-    private let rate: Int
-    private let parameters: Parameters
+    /// The pw_core.
+    let core: OpaquePointer
 
     // In the order of creation; released in reverse.
     private let loop: UnsafeMutablePointer<pw_loop>
     private let context: OpaquePointer
-    private let core: OpaquePointer
     private let registry: OpaquePointer
-    private let stream: OpaquePointer
     private let listeners = Listeners()
+    private weak var observer: (any PipeWireObserver)?
+    private var kinds: Set<PipeWireObject.Kind> = []
 
     /// PipeWire's library, initialized once and never released.
     private static let library: Void = pw_init(nil, nil)
 
-    /// Connects and requests the node, which is published once `nodeID` is known. Does not block.
+    /// Connects to the PipeWire instance `remote`, a name or a path, or to the user's own if it is
+    /// `nil`. `client` are the properties that others see of us. Does not block.
     ///
     /// - Throws: ENOENT, ECONNREFUSED or EHOSTDOWN if PipeWire does not run; otherwise the errno of
     ///   the call that failed.
-    init(_ settings: PipeWireNode.Settings) throws(SystemError) {
+    package init(remote: String?, client: [String: String] = [:]) throws(SystemError) {
         _ = Self.library
-        size = settings.size
-        rate = settings.rate
-        parameters = Parameters(size: settings.size, rate: settings.rate)
-
         var undo: [() -> Void] = []
         defer { for step in undo.reversed() { step() } }
 
@@ -81,48 +50,27 @@ final class PipeWireConnection {
         guard let context = pw_context_new(loop, nil, 0) else { throw .last("pw_context_new") }
         undo.append { pw_context_destroy(context) }
 
-        var client = [PW_KEY_APP_NAME: "DualCam", PW_KEY_APP_ICON_NAME: "camera-web"]
-        client[PW_KEY_REMOTE_NAME] = settings.remote
+        var client = client
+        client[PW_KEY_REMOTE_NAME] = remote
         guard let core = pw_context_connect(context, makeProperties(client), 0) else {
-            throw .last("pw_context_connect", settings.remote ?? "")
+            throw .last("pw_context_connect", remote ?? "")
         }
         undo.append { pw_core_disconnect(core) }
 
         guard let registry = pw_core_get_registry(core, UInt32(PW_VERSION_REGISTRY), 0) else {
             throw .last("pw_core_get_registry")
         }
-        undo.append { pw_proxy_destroy(registry) }
-
-        let properties = makeProperties(for: settings)
-        guard let stream = pw_stream_new(core, settings.description, properties) else {
-            throw .last("pw_stream_new")
-        }
-
         self.loop = loop
         self.context = context
         self.core = core
         self.registry = registry
-        self.stream = stream
         descriptor = cpw_loop_get_fd(loop)
         undo = []  // From here on `deinit` releases it all.
-
-        listeners.listen(core: core, registry: registry, stream: stream, for: self)
-        var formats: [UnsafePointer<spa_pod>?] = [parameters.format]
-        let flags = PW_STREAM_FLAG_DRIVER.rawValue | PW_STREAM_FLAG_MAP_BUFFERS.rawValue
-        let result = pw_stream_connect(
-            stream,
-            SPA_DIRECTION_OUTPUT,
-            SPA_ID_INVALID,
-            pw_stream_flags(rawValue: flags),
-            &formats,
-            UInt32(formats.count)
-        )
-        guard result >= 0 else { throw SystemError("pw_stream_connect", errno: -result) }
+        listen()
     }
 
     deinit {
         listeners.remove()
-        pw_stream_destroy(stream)
         pw_proxy_destroy(registry)
         pw_core_disconnect(core)
         pw_context_destroy(context)
@@ -130,248 +78,128 @@ final class PipeWireConnection {
         pw_loop_destroy(loop)
     }
 
-    /// Handles PipeWire's pending events. Does not block.
-    func iterate() {
-        let result = cpw_loop_iterate(loop, 0)
+    /// Handles PipeWire's events for at most `milliseconds`. Does not block if they are 0.
+    package func iterate(milliseconds: CInt = 0) {
+        let result = cpw_loop_iterate(loop, milliseconds)
         if result < 0, result != -EINTR { failure = failure ?? String(cString: strerror(-result)) }
-        // Not from the stream's own callback: it also reports an error when a consumer could not be
-        // linked, although the stream goes on.
-        var reason: UnsafePointer<CChar>?
-        let state = pw_stream_get_state(stream, &reason)
-        if state == PW_STREAM_STATE_ERROR || state == PW_STREAM_STATE_UNCONNECTED {
-            failure = failure ?? reason.map { String(cString: $0) } ?? "the node was removed"
-        }
     }
 
-    /// The node's id, or `nil` before PipeWire has assigned one.
-    var nodeID: UInt32? {
-        guard state == PW_STREAM_STATE_PAUSED || state == PW_STREAM_STATE_STREAMING else {
+    /// Reports the objects of `kinds` to `observer`, which is not retained: those that are there,
+    /// and from then on those that come and go. To be called once, before the first `iterate()`.
+    package func observe(_ kinds: Set<PipeWireObject.Kind>, by observer: any PipeWireObserver) {
+        self.kinds = kinds
+        self.observer = observer
+        // Answered after all that was reported before.
+        cpw_core_sync(core, 0, 0)
+    }
+
+    private func listen() {
+        listeners.memory.pointee.core.done = { context, _, _ in
+            let connection: PipeWireConnection? = listener(context)
+            connection?.isListed = true
+        }
+        listeners.memory.pointee.core.error = { context, id, _, result, message in
+            let connection: PipeWireConnection? = listener(context)
+            // Only this error, of the core itself (object 0), ends the connection.
+            guard let connection, id == 0, result == -EPIPE else { return }
+            let text = message.map { String(cString: $0) } ?? ""
+            connection.failure = connection.failure ?? text
+        }
+        listeners.memory.pointee.registry.global = { context, id, _, type, _, properties in
+            let connection: PipeWireConnection? = listener(context)
+            guard let connection, let observer = connection.observer, let type, let properties,
+                let object = PipeWireObject(type, id, properties, kinds: connection.kinds)
+            else { return }
+            observer.objectCame(id, object)
+        }
+        listeners.memory.pointee.registry.global_remove = { context, id in
+            let connection: PipeWireConnection? = listener(context)
+            connection?.observer?.objectWent(id)
+        }
+        listeners.listen(core: core, registry: registry, self)
+    }
+}
+
+/// An object that follows PipeWire's registry.
+///
+/// - Context: called from within `iterate()`; must not release the connection.
+package protocol PipeWireObserver: AnyObject {
+    /// Called for each object of the observed kinds, by its id.
+    func objectCame(_ id: UInt32, _ object: PipeWireObject)
+    /// Called when any object is gone, by its id.
+    func objectWent(_ id: UInt32)
+}
+
+/// An object in PipeWire's registry.
+package enum PipeWireObject: Hashable, Sendable {
+    /// A kind of object.
+    package enum Kind: Hashable, Sendable {
+        /// A `link`.
+        case link
+        /// A `client`.
+        case client
+        /// A `camera`.
+        case camera
+    }
+
+    /// A node of the class Video/Source.
+    package struct Camera: Hashable, Sendable {
+        /// The `node.name`.
+        package var name: String
+        /// The `object.serial`, which other nodes can have as their target.
+        package var serial: String
+        /// The id of its client, as text.
+        package var client: String
+        /// The path of its V4L2 device file; empty if there is none.
+        package var device: String
+    }
+
+    /// A link from the node with the id `source`.
+    case link(source: UInt32)
+    /// A client of the process with this id, as text; empty if it is unknown.
+    case client(process: String)
+    /// A camera.
+    case camera(Camera)
+
+    /// Creates the object that the registry reports, or `nil` if it is of none of `kinds`.
+    fileprivate init?(
+        _ type: UnsafePointer<CChar>,
+        _ id: UInt32,
+        _ properties: UnsafePointer<spa_dict>,
+        kinds: Set<Kind>
+    ) {
+        func value(_ key: String) -> String? {
+            spa_dict_lookup(properties, key).map { String(cString: $0) }
+        }
+        if cpw_is_link(type) {
+            guard kinds.contains(.link),
+                let node = value(PW_KEY_LINK_OUTPUT_NODE).flatMap(UInt32.init)
+            else { return nil }
+            self = .link(source: node)
+        } else if cpw_is_client(type) {
+            guard kinds.contains(.client) else { return nil }
+            self = .client(process: value(PW_KEY_SEC_PID) ?? "")
+        } else if cpw_is_node(type) {
+            guard kinds.contains(.camera),
+                value(PW_KEY_MEDIA_CLASS)?.hasPrefix("Video/Source") == true
+            else { return nil }
+            let path = value(PW_KEY_OBJECT_PATH) ?? ""
+            self = .camera(
+                Camera(
+                    name: value(PW_KEY_NODE_NAME) ?? "",
+                    serial: value(PW_KEY_OBJECT_SERIAL) ?? "\(id)",
+                    client: value(PW_KEY_CLIENT_ID) ?? "",
+                    device: path.hasPrefix("v4l2:") ? String(path.dropFirst("v4l2:".count)) : ""
+                )
+            )
+        } else {
             return nil
         }
-        let id = pw_stream_get_node_id(stream)
-        return id == SPA_ID_INVALID ? nil : id
     }
-
-    /// Replaces the properties that applications see.
-    func show(_ properties: [NodeProperty]) {
-        shown = properties
-        let parameters = PropertyParameters(properties)
-        var pods = parameters.pods
-        pw_stream_update_params(stream, &pods, UInt32(pods.count))
-    }
-
-    /// Returns the values that applications have set since the last call, in order.
-    func takeWritten() -> [(NodeProperty.Name, Double)] {
-        defer { written = [] }
-        return written
-    }
-
-    /// `true` while a consumer takes frames.
-    var isStreaming: Bool { failure == nil && state == PW_STREAM_STATE_STREAMING }
-
-    /// The number of links from the node.
-    var consumers: Int {
-        guard let nodeID else { return 0 }
-        return links.values.count { $0 == nodeID }
-    }
-
-    private var state: pw_stream_state { pw_stream_get_state(stream, nil) }
-}
-
-// MARK: - PipeWire's events
-
-// Called by `Listeners`.
-
-extension PipeWireConnection {
-    func coreFailed(_ object: UInt32, _ result: CInt, _ message: String) {
-        // Only this error, of the core itself (object 0), ends the connection.
-        if object == 0, result == -EPIPE { failure = failure ?? message }
-    }
-
-    func linkCame(_ id: UInt32, from node: UInt32) {
-        links[id] = node
-        if node == nodeID, !buffers.isEmpty { areShared = true }
-    }
-
-    func objectWent(_ id: UInt32) {
-        guard let node = links.removeValue(forKey: id) else { return }
-        if node == nodeID, !buffers.isEmpty { areShared = true }
-    }
-
-    func formatChanged(_ format: UnsafePointer<spa_pod>?) {
-        // Consumers clear the format more than once. There is nothing to undo then: PipeWire
-        // removes the buffers itself.
-        guard format != nil else { return }
-        var memory = parameters.memory
-        pw_stream_update_params(stream, &memory, UInt32(memory.count))
-    }
-
-    func propertiesWritten(_ props: UnsafePointer<spa_pod>?) {
-        written += PropertyParameters.read(props, of: shown)
-    }
-
-    func areaChanged(_ id: UInt32, _ area: UnsafeMutableRawPointer?, _ size: UInt32) {
-        guard id == SPA_IO_Clock.rawValue else { return }
-        let fits = size >= MemoryLayout<spa_io_clock>.size
-        clock = fits ? area?.assumingMemoryBound(to: spa_io_clock.self) : nil
-        // A consumer reads the clock when it starts, before the first frame.
-        setClock(to: MonotonicClock.now)
-    }
-
-    func bufferCame(_ buffer: UnsafeMutablePointer<pw_buffer>) {
-        let busy: UnsafeMutablePointer<spa_meta_busy>? = buffer.pointee.buffer.flatMap {
-            meta(SPA_META_Busy, of: $0)
-        }
-        buffers.append(Buffer(id: buffer, busy: busy))
-    }
-
-    func bufferWent(_ buffer: UnsafeMutablePointer<pw_buffer>) {
-        // PipeWire removes and adds buffers all at once.
-        newest = nil
-        areShared = false
-        buffers.removeAll { $0.id == buffer }
-    }
-}
-
-// MARK: - Frames
-
-extension PipeWireConnection {
-    /// Publishes one frame; see `PipeWireNode.publish`.
-    func publish(
-        pts: Timestamp,
-        sequence: UInt64,
-        discontinuity: Bool,
-        draw: (UnsafeMutablePointer<UInt8>, Int) -> Void
-    ) -> Bool {
-        guard isStreaming, let buffer = dequeue(), let content = buffer.pointee.buffer else {
-            return false
-        }
-        let stride = size.width * 2
-        let byteCount = stride * size.height
-        // A buffer that does not match the format is not returned, so it is not used again.
-        guard content.pointee.n_datas > 0, let plane = content.pointee.datas,
-            let base = plane.pointee.data, let chunk = plane.pointee.chunk,
-            Int(plane.pointee.maxsize) >= byteCount
-        else { return false }
-
-        draw(base.assumingMemoryBound(to: UInt8.self), stride)
-        chunk.pointee.offset = 0
-        chunk.pointee.size = UInt32(byteCount)
-        chunk.pointee.stride = CInt(stride)
-        chunk.pointee.flags = SPA_CHUNK_FLAG_NONE
-        if let header: UnsafeMutablePointer<spa_meta_header> = meta(SPA_META_Header, of: content) {
-            header.pointee.flags = discontinuity ? UInt32(SPA_META_HEADER_FLAG_DISCONT) : 0
-            header.pointee.offset = 0
-            header.pointee.pts = pts.nanoseconds
-            header.pointee.dts_offset = 0
-            header.pointee.seq = sequence
-        }
-        if let transform: UnsafeMutablePointer<spa_meta_videotransform> =
-            meta(SPA_META_VideoTransform, of: content)
-        {
-            transform.pointee.transform = SPA_META_TRANSFORMATION_None.rawValue
-        }
-        // Another node drives if a consumer also belongs to that node's graph; the consumer then
-        // takes the frame in its own time. Calling this before the stream runs crashes PipeWire
-        // 1.4, hence the check of `isStreaming`.
-        let drives = pw_stream_is_driving(stream)
-        // Before the frame is queued: until the first trigger of a connection, queueing itself
-        // starts a cycle.
-        if drives { setClock(to: pts) }
-        guard pw_stream_queue_buffer(stream, buffer) >= 0 else { return false }
-        hold(buffer)
-        if drives { pw_stream_trigger_process(stream) }
-        return true
-    }
-
-    /// Returns a free buffer, or `nil` if there is none. A single consumer that has had the buffers
-    /// to itself may hold them all; otherwise one is taken back.
-    private func dequeue() -> UnsafeMutablePointer<pw_buffer>? {
-        dequeueAny() ?? (areShared || consumers > 1 ? takeBack() : nil)
-    }
-
-    private func dequeueAny() -> UnsafeMutablePointer<pw_buffer>? {
-        // The next buffer may still have readers (EBUSY); it then moves to the end of the queue.
-        for _ in 0..<buffers.count {
-            if let buffer = pw_stream_dequeue_buffer(stream) { return buffer }
-            guard errno == EBUSY else { return nil }
-        }
-        return nil
-    }
-
-    /// Returns the buffer that was published longest ago, even if it still has readers.
-    ///
-    /// All consumers share the buffers. One that hangs takes every frame and returns none, and
-    /// after eight frames no other consumer would get one. Its frames are overwritten instead, as
-    /// with any camera: PipeWire's own V4L2 node never checks for readers. PipeWire refuses a
-    /// buffer that has readers, so the counts are set to zero during the call. A frame returned
-    /// meanwhile is still counted correctly, since the counts are then added back, not set.
-    private func takeBack() -> UnsafeMutablePointer<pw_buffer>? {
-        for i in buffers.indices where i != newest {
-            buffers[i].readers = buffers[i].busy.map(cpw_busy_take) ?? 0
-        }
-        defer {
-            for i in buffers.indices where i != newest {
-                buffers[i].busy.map { cpw_busy_add($0, Int64(buffers[i].readers)) }
-            }
-        }
-        return dequeueAny()
-    }
-
-    /// Makes `buffer` the newest frame, and counts us as one of its readers.
-    private func hold(_ buffer: UnsafeMutablePointer<pw_buffer>) {
-        if let newest { buffers[newest].busy.map { cpw_busy_add($0, -1) } }
-        newest = buffers.firstIndex { $0.id == buffer }
-        if let newest { buffers[newest].busy.map { cpw_busy_add($0, 1) } }
-    }
-
-    private func meta<Value>(
-        _ type: spa_meta_type,
-        of buffer: UnsafeMutablePointer<spa_buffer>
-    ) -> UnsafeMutablePointer<Value>? {
-        spa_buffer_find_meta_data(buffer, type.rawValue, MemoryLayout<Value>.size)?
-            .assumingMemoryBound(to: Value.self)
-    }
-
-    /// Sets the graph's clock to `time`, on CLOCK_MONOTONIC. The driving stream has to do this
-    /// itself; otherwise the clock shows an audio period and stands still.
-    ///
-    /// Since PipeWire 1.4, GStreamer's pipelines take their time from it: `position` must advance
-    /// even without viewers, and agree with `nsec`. See docs/pipewire.md.
-    private func setClock(to time: Timestamp) {
-        guard let clock else { return }
-        let now = UInt64(max(0, time.nanoseconds))
-        let rate = UInt64(rate)
-        clock.pointee.flags |= CPW_CLOCK_NO_RATE
-        clock.pointee.nsec = now
-        clock.pointee.rate.num = 1
-        clock.pointee.rate.denom = 1000
-        clock.pointee.position = now / 1_000_000
-        clock.pointee.duration = max(1, 1000 / rate)
-        clock.pointee.delay = 0
-        clock.pointee.rate_diff = 1
-        clock.pointee.next_nsec = now + 1_000_000_000 / rate
-    }
-}
-
-// MARK: - Properties
-
-/// Returns the node's properties. Browsers and the camera portal look for `media.role`.
-private func makeProperties(
-    for settings: PipeWireNode.Settings
-) -> UnsafeMutablePointer<pw_properties>? {
-    makeProperties([
-        PW_KEY_MEDIA_CLASS: "Video/Source",
-        PW_KEY_MEDIA_ROLE: "Camera",
-        PW_KEY_NODE_NAME: settings.name,
-        PW_KEY_NODE_DESCRIPTION: settings.description,
-        PW_KEY_NODE_NICK: settings.description,
-        PW_KEY_PRIORITY_SESSION: "\(settings.priority)",
-    ])
 }
 
 /// Returns `values` as PipeWire properties, owned by the caller; `nil` if out of memory.
-private func makeProperties(_ values: [String: String]) -> UnsafeMutablePointer<pw_properties>? {
+func makeProperties(_ values: [String: String]) -> UnsafeMutablePointer<pw_properties>? {
     var empty = spa_dict()
     let properties = pw_properties_new_dict(&empty)
     for (key, value) in values { pw_properties_set(properties, key, value) }

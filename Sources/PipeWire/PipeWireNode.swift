@@ -69,7 +69,7 @@ package final class PipeWireNode {
     private let settings: Settings
     private var onEvent: ((Event) -> Void)?
 
-    private var connection: PipeWireConnection?
+    private var connection: NodeStream?
     private var watch: EventLoop.Watch?
     private var retry: EventLoop.Timer?
     private var socket: SocketWatch?
@@ -153,7 +153,7 @@ package final class PipeWireNode {
     private func connect() {
         guard connection == nil else { return }
         do {
-            let connection = try PipeWireConnection(settings)
+            let connection = try NodeStream(settings)
             watch = try loop.watch(connection.descriptor, for: .readable) { [weak self] _ in
                 self?.turn()
             }

@@ -9,41 +9,90 @@ struct NodePropertyTests {
         NodeProperty(.gain, 400, in: 100...3200), NodeProperty(.focus, 0.5, in: 0...1),
     ]
 
-    /// Returns what is read of a Props object with `values`.
-    private func read(_ values: [(UInt32, Float)]) -> [NodeProperty.Name: Double] {
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 8)
-        defer { memory.deallocate() }
-        var builder = PodBuilder(memory)
-        let pod = builder.object(SPA_TYPE_OBJECT_Props, SPA_PARAM_Props) {
-            for (key, value) in values { $0.number(key: key, value) }
+    private static let gain = NodeProperty.Name.gain.id
+    private static let focus = NodeProperty.Name.focus.id
+
+    /// Returns what is read of an object of `type` with the properties that `body` adds.
+    private func read(
+        _ type: some BinaryInteger = SPA_TYPE_OBJECT_Props,
+        _ body: (inout PodBuilder) -> Void
+    ) -> [NodeProperty.Name: Double] {
+        let pods = Pods { $0.object(type, SPA_PARAM_Props, body) }
+        return withExtendedLifetime(pods) {
+            let values = readProperties(pods.pointers[0].map { Pod($0) }, of: Self.shown)
+            return Dictionary(uniqueKeysWithValues: values.map { ($0.name, $0.value) })
         }
-        return Dictionary(uniqueKeysWithValues: PropertyParameters.read(pod, of: Self.shown))
     }
 
     @Test(arguments: [Float.nan, -.nan, .infinity, -.infinity, .signalingNaN])
     func whatIsNoNumberIsLeftOut(_ value: Float) {
-        #expect(read([(NodeProperty.Name.gain.id, value)]).isEmpty)
-        let both = read([(NodeProperty.Name.gain.id, value), (NodeProperty.Name.focus.id, 0.25)])
+        #expect(read { $0.number(key: Self.gain, value) }.isEmpty)
+        let both = read {
+            $0.number(key: Self.gain, value)
+            $0.number(key: Self.focus, 0.25)
+        }
         #expect(both == [.focus: 0.25])
     }
 
     @Test(arguments: [(Float(1e30), 3200.0), (-1e30, 100), (.greatestFiniteMagnitude, 3200)])
     func whatIsBeyondTheRangeBecomesItsEnd(_ value: Float, _ expected: Double) {
-        #expect(read([(NodeProperty.Name.gain.id, value)]) == [.gain: expected])
+        #expect(read { $0.number(key: Self.gain, value) } == [.gain: expected])
+    }
+
+    @Test func wholeNumbersCountAsWell() {
+        #expect(read { $0.integer(key: Self.gain, 800) } == [.gain: 800])
+        #expect(read { $0.integer(key: Self.gain, .min) } == [.gain: 100])
     }
 
     @Test func whatIsNotShownIsNotRead() {
-        #expect(read([(NodeProperty.Name.exposure.id, 1000)]).isEmpty)
+        #expect(read { $0.number(key: NodeProperty.Name.exposure.id, 1000) }.isEmpty)
     }
 
     @Test func noPodAndOneOfAnotherTypeAreNothing() {
-        #expect(PropertyParameters.read(nil, of: Self.shown).isEmpty)
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 256, alignment: 8)
-        defer { memory.deallocate() }
-        var builder = PodBuilder(memory)
-        let other = builder.object(SPA_TYPE_OBJECT_ParamIO, SPA_PARAM_IO) { _ in }
-        #expect(PropertyParameters.read(other, of: Self.shown).isEmpty)
+        #expect(readProperties(nil, of: Self.shown).isEmpty)
+        #expect(read(SPA_TYPE_OBJECT_ParamIO) { $0.number(key: Self.gain, 800) }.isEmpty)
         var number = spa_pod(size: 0, type: UInt32(SPA_TYPE_Int))
-        #expect(PropertyParameters.read(&number, of: Self.shown).isEmpty)
+        #expect(readProperties(Pod(&number), of: Self.shown).isEmpty)
+    }
+
+    /// Cut anywhere, and with any one byte replaced, a pod is read without a fault, and what is
+    /// read is in range.
+    @Test func aDamagedPodGivesNothingOutOfRange() throws {
+        let pods = Pods {
+            $0.object(SPA_TYPE_OBJECT_Props, SPA_PARAM_Props) {
+                $0.number(key: Self.gain, 800)
+                $0.number(key: Self.focus, 0.25)
+            }
+        }
+        let pod = try #require(pods.pointers[0])
+        let whole = Array(UnsafeRawBufferPointer(start: pod, count: 8 + Int(pod.pointee.size)))
+        func check(_ bytes: [UInt8]) {
+            for (name, value) in bytes.aligned({ NodeProperty.read($0, of: Self.shown) }) {
+                let range = Self.shown.first { $0.name == name }?.range
+                #expect(range?.contains(value) == true)
+            }
+        }
+        #expect(whole.aligned { NodeProperty.read($0, of: Self.shown) }.count == 2)
+        for count in 0..<whole.count {
+            let cut = Array(whole[..<count])
+            #expect(cut.aligned { NodeProperty.read($0, of: Self.shown) }.isEmpty)
+        }
+        for index in whole.indices {
+            for byte in [0, 1, 7, 0x7f, 0x80, 0xff] as [UInt8] {
+                var bytes = whole
+                bytes[index] = byte
+                check(bytes)
+            }
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Calls `body` with these bytes in memory of their own, aligned to 8.
+    func aligned<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 8)
+        defer { memory.deallocate() }
+        memory.copyBytes(from: self)
+        return try body(UnsafeRawBufferPointer(memory))
     }
 }

@@ -65,11 +65,11 @@ static inline void cpw_unlisten(struct cpw_listeners *listeners) {
 /// have it since PipeWire 1.4; version 0.3 ignores it. It can go when 1.4 is the oldest version.
 static const uint32_t CPW_CLOCK_NO_RATE = 1u << 3;
 
-/// Returns `true` if a global's type is Link. The constant is two adjacent literals, which Swift
-/// does not import.
-static inline bool cpw_is_link(const char *type) {
-    return spa_streq(type, PW_TYPE_INTERFACE_Link);
-}
+// Whether a global is of a type. The constants are two adjacent literals each, which Swift does not
+// import.
+static inline bool cpw_is_link(const char *type) { return spa_streq(type, PW_TYPE_INTERFACE_Link); }
+static inline bool cpw_is_client(const char *type) { return spa_streq(type, PW_TYPE_INTERFACE_Client); }
+static inline bool cpw_is_node(const char *type) { return spa_streq(type, PW_TYPE_INTERFACE_Node); }
 
 // Other processes change the count of a buffer's readers, which is in shared memory; Swift's
 // atomics cannot be placed in memory that they do not own.

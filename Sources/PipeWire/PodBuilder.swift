@@ -1,55 +1,17 @@
 import CPipeWire
-import Frames
 
-/// The node's parameters as PipeWire pods (spa_pod), built once.
-///
-/// They offer exactly one format, size and rate: all that browsers, OBS, GStreamer and SDL have in
-/// common, and a format that never changes cannot break a stream.
-final class Parameters {
-    /// The one format: packed 4:2:2 of a fixed size and rate, in the stream's colours.
-    let format: UnsafePointer<spa_pod>
-    /// The layout of a frame's memory, and its metadata.
-    let memory: [UnsafePointer<spa_pod>?]
-
+/// Pods (spa_pod) in memory of their own, to be given to PipeWire.
+final class Pods {
+    /// The pods, in the order in which they were built.
+    let pointers: [UnsafePointer<spa_pod>?]
     private let bytes: UnsafeMutableRawBufferPointer
 
-    /// Creates the parameters for pictures of `size` at `rate` frames per second.
-    init(size: Size, rate: Int) {
+    /// Creates the pods that `build` adds, of 4096 bytes at most.
+    init(_ build: (inout PodBuilder) -> Void) {
         bytes = .allocate(byteCount: 4096, alignment: 8)
         var builder = PodBuilder(bytes)
-        format = builder.object(SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat) {
-            $0.id(SPA_FORMAT_mediaType, SPA_MEDIA_TYPE_video.rawValue)
-            $0.id(SPA_FORMAT_mediaSubtype, SPA_MEDIA_SUBTYPE_raw.rawValue)
-            $0.id(SPA_FORMAT_VIDEO_format, SPA_VIDEO_FORMAT_YUY2.rawValue)
-            $0.rectangle(SPA_FORMAT_VIDEO_size, UInt32(size.width), UInt32(size.height))
-            $0.fraction(SPA_FORMAT_VIDEO_framerate, UInt32(rate), 1)
-            $0.id(SPA_FORMAT_VIDEO_colorRange, SPA_VIDEO_COLOR_RANGE_16_235.rawValue)
-            $0.id(SPA_FORMAT_VIDEO_colorMatrix, SPA_VIDEO_COLOR_MATRIX_BT601.rawValue)
-        }
-        let stride = CInt(size.width * 2)
-        // Both ends agree on the count. Consumers ask for four or more, but with four, a single
-        // slow consumer among several can hold them all. Rows are unpadded, as browsers compute
-        // them.
-        let buffers = builder.object(SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers) {
-            $0.range(SPA_PARAM_BUFFERS_buffers, 8, within: 6...16)
-            $0.integer(SPA_PARAM_BUFFERS_blocks, 1)
-            $0.integer(SPA_PARAM_BUFFERS_size, stride * CInt(size.height))
-            $0.integer(SPA_PARAM_BUFFERS_stride, stride)
-            $0.flags(
-                SPA_PARAM_BUFFERS_dataType,
-                1 << CInt(SPA_DATA_MemPtr.rawValue) | 1 << CInt(SPA_DATA_MemFd.rawValue)
-            )
-        }
-        // Only metadata that both ends list is present. Browsers read the header without a check.
-        let header = builder.object(SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta) {
-            $0.id(SPA_PARAM_META_type, SPA_META_Header.rawValue)
-            $0.integer(SPA_PARAM_META_size, CInt(MemoryLayout<spa_meta_header>.size))
-        }
-        let transform = builder.object(SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta) {
-            $0.id(SPA_PARAM_META_type, SPA_META_VideoTransform.rawValue)
-            $0.integer(SPA_PARAM_META_size, CInt(MemoryLayout<spa_meta_videotransform>.size))
-        }
-        memory = [buffers, header, transform]
+        build(&builder)
+        pointers = builder.objects
     }
 
     deinit { bytes.deallocate() }
@@ -57,6 +19,8 @@ final class Parameters {
 
 /// Writes objects one after another into memory that does not move.
 struct PodBuilder {
+    /// The objects so far.
+    private(set) var objects: [UnsafePointer<spa_pod>?] = []
     private var builder = spa_pod_builder()
     private let bytes: UnsafeMutableRawBufferPointer
     private var used = 0
@@ -68,7 +32,7 @@ struct PodBuilder {
         _ type: some BinaryInteger,
         _ id: spa_param_type,
         _ body: (inout PodBuilder) -> Void
-    ) -> UnsafePointer<spa_pod> {
+    ) {
         let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[used...])
         spa_pod_builder_init(&builder, rest.baseAddress, UInt32(rest.count))
         // The builder points at `frame` until it is popped.
@@ -79,7 +43,22 @@ struct PodBuilder {
         }
         guard let pod else { preconditionFailure("parameters larger than their memory") }
         used += Int(builder.state.offset + 7) & ~7
-        return UnsafePointer(pod.assumingMemoryBound(to: spa_pod.self))
+        objects.append(UnsafePointer(pod.assumingMemoryBound(to: spa_pod.self)))
+    }
+
+    /// Writes the format of a stream of interleaved floats, `rate` samples a second of each of
+    /// `channels`.
+    mutating func soundFormat(rate: Int, channels: Int) {
+        let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[used...])
+        let pod = cpw_build_sound_format(
+            rest.baseAddress,
+            UInt32(rest.count),
+            UInt32(rate),
+            UInt32(channels)
+        )
+        guard let pod else { preconditionFailure("parameters larger than their memory") }
+        used += (MemoryLayout<spa_pod>.size + Int(pod.pointee.size) + 7) & ~7
+        objects.append(pod)
     }
 
     mutating func id(_ key: some RawRepresentable<UInt32>, _ value: UInt32) {

@@ -1,0 +1,128 @@
+import CPipeWire
+package import Frames
+
+/// The format of the pictures that a node sends, within what we take.
+package struct VideoFormat: Hashable, Sendable {
+    /// A number of frames per second.
+    package struct Rate: Hashable, Sendable {
+        /// The number above the line.
+        package let numerator: UInt32
+        /// The number below the line, not 0.
+        package let denominator: UInt32
+        /// The frames per second, 0.1 to 1000.
+        package var perSecond: Double { Double(numerator) / Double(denominator) }
+    }
+
+    /// The size in pixels: 1 to 16384 in each direction, and 2²⁶ pixels at most.
+    package let size: Size
+    /// The format of the memory.
+    package let pixels: PixelFormat
+    /// The frame rate; `nil` if the node declares none.
+    package let rate: Rate?
+    /// The weights of the colours; `nil` if the node declares none that we know.
+    package let matrix: ColorSpace.Matrix?
+    /// The values of black and white; `nil` if the node declares none.
+    package let range: ColorSpace.Range?
+
+    /// A format that we do not take.
+    package enum Invalid: Error, Hashable, CustomStringConvertible {
+        /// It is none of those that were offered.
+        case notOffered
+        /// Its size is out of range.
+        case size(width: UInt32, height: UInt32)
+        /// Its frame rate is out of range.
+        case rate(numerator: UInt32, denominator: UInt32)
+
+        /// The value, and what was expected.
+        package var description: String {
+            switch self {
+            case .notOffered: "it has a format that was not asked for"
+            case .size(let width, let height):
+                """
+                its pictures are \(width)x\(height), where 1 to \(longestSide) in each direction \
+                and at most \(largestArea) pixels are expected
+                """
+            case .rate(let numerator, let denominator):
+                """
+                it has \(numerator)/\(denominator) frames per second, where \
+                \(lowestRate) to \(highestRate) are expected
+                """
+            }
+        }
+    }
+
+    /// Reads a parameter of the kind Format, as the node at the other end has chosen it.
+    ///
+    /// - Throws: if it is none of `offered`, or has a size or rate that is out of range.
+    init(_ pod: Pod, offered: [PixelFormat]) throws(Invalid) {
+        var info = spa_video_info_raw()
+        guard pod.isObject(SPA_TYPE_OBJECT_Format),
+            spa_format_video_raw_parse(pod.pointer, &info) >= 0,
+            let pixels = offered.first(where: { $0.videoFormat == info.format })
+        else { throw .notOffered }
+        let (width, height) = (info.size.width, info.size.height)
+        guard (1...longestSide).contains(width), (1...longestSide).contains(height),
+            width * height <= largestArea
+        else { throw .size(width: width, height: height) }
+        self.pixels = pixels
+        size = Size(width: Int(width), height: Int(height))
+        // Zero stands for a rate that varies, and for one that is not given at all.
+        if info.framerate.num == 0 {
+            rate = nil
+        } else {
+            let found = Rate(numerator: info.framerate.num, denominator: info.framerate.denom)
+            guard found.denominator > 0, (lowestRate...highestRate).contains(found.perSecond) else {
+                throw .rate(numerator: found.numerator, denominator: found.denominator)
+            }
+            rate = found
+        }
+        matrix =
+            switch info.color_matrix {
+            case SPA_VIDEO_COLOR_MATRIX_BT601: .bt601
+            case SPA_VIDEO_COLOR_MATRIX_BT709: .bt709
+            default: nil
+            }
+        range =
+            switch info.color_range {
+            case SPA_VIDEO_COLOR_RANGE_0_255: .full
+            case SPA_VIDEO_COLOR_RANGE_16_235: .limited
+            default: nil
+            }
+    }
+
+    /// Reads a Format that begins at `bytes`, which are aligned to 8.
+    ///
+    /// - Throws: `notOffered` also if the bytes are no pod.
+    package init(bytes: UnsafeRawBufferPointer, offered: [PixelFormat]) throws(Invalid) {
+        guard let pod = Pod(bytes) else { throw .notOffered }
+        try self.init(pod, offered: offered)
+    }
+}
+
+private let longestSide: UInt32 = 16384
+private let largestArea: UInt32 = 1 << 26
+private let lowestRate = 0.1
+private let highestRate = 1000.0
+
+extension PixelFormat {
+    /// PipeWire's name for the format; `nil` if it has none that we use.
+    var videoFormat: spa_video_format? {
+        switch self {
+        case .yuyv: SPA_VIDEO_FORMAT_YUY2
+        case .uyvy: SPA_VIDEO_FORMAT_UYVY
+        case .nv12: SPA_VIDEO_FORMAT_NV12
+        case .i420: SPA_VIDEO_FORMAT_I420
+        case .bgra: SPA_VIDEO_FORMAT_BGRA
+        case .rgba: SPA_VIDEO_FORMAT_RGBA
+        case .bgrx: SPA_VIDEO_FORMAT_BGRx
+        default: nil
+        }
+    }
+
+    /// Four bytes a pixel: blue, green, red, alpha. V4L2_PIX_FMT_ABGR32.
+    package static let bgra = PixelFormat("AR24")
+    /// Four bytes a pixel: red, green, blue, alpha. V4L2_PIX_FMT_RGBA32.
+    package static let rgba = PixelFormat("AB24")
+    /// Four bytes a pixel: blue, green, red, and one unused. V4L2_PIX_FMT_XBGR32.
+    package static let bgrx = PixelFormat("XR24")
+}
