@@ -1,6 +1,5 @@
 package import DBusKit
 import Glibc
-package import Platform
 
 /// The state of the user's session and of the machine's sleep, from logind:
 /// org.freedesktop.login1(5).
@@ -14,41 +13,34 @@ package final class Login {
         /// The machine is about to sleep (`true`), and waits until `releaseSleep`, 5 s at most; or
         /// it woke up.
         case sleeping(Bool)
+        /// There is a logind (`true`), which has to be asked; or there is none, or none any more.
+        case available(Bool)
         /// The session is locked or in the background (`true`), or neither.
         case away(Bool)
+        /// It did not answer, or with an error. `ask()` asks again.
+        case silent
     }
 
     private static let manager = "org.freedesktop.login1.Manager"
     private static let session = "org.freedesktop.login1.Session"
     private static let user = "org.freedesktop.login1.User"
     private static let properties = "org.freedesktop.DBus.Properties"
+    private static let noUser = "org.freedesktop.login1.NoSuchUser"
     private static let managerPath: ObjectPath = "/org/freedesktop/login1"
-
-    /// The time in seconds for which the last state of a logind that has gone counts. One that
-    /// restarts is back sooner, and no camera opens behind a locked screen meanwhile.
-    private static let memory = 3.0
 
     private let onEvent: (Event) -> Void
     private var peer: Peer?
-    private var forgetting: EventLoop.Timer?
     /// The lock that delays sleep until the cameras are closed, while it is held.
     private var inhibitor: Value?
     private var isSleeping = false
     private var userPath: ObjectPath?
     private var sessionPath: ObjectPath?
-    private var wasAway = false
+    /// The number of the present question; replies to earlier ones do not count.
+    private var question = 0
 
-    /// Follows the logind on `connection`, the system bus, once it is there. `loop` is the
-    /// connection's.
-    ///
-    /// - Throws: `SystemError` when the process is out of descriptors.
-    package init(
-        on connection: BusConnection,
-        loop: EventLoop,
-        onEvent: @escaping (Event) -> Void
-    ) throws(SystemError) {
+    /// Follows the logind on `connection`, the system bus, once it is there.
+    package init(on connection: BusConnection, onEvent: @escaping (Event) -> Void) {
         self.onEvent = onEvent
-        forgetting = try loop.timer { [unowned self] in forget() }
         peer = Peer("org.freedesktop.login1", on: connection) { [unowned self] isThere in
             if isThere { begin() } else { end() }
         }
@@ -76,23 +68,15 @@ package final class Login {
         }
         inhibit()
         peer?.read("PreparingForSleep", of: Self.manager, at: Self.managerPath) { [weak self] in
-            if let isOn = $0.boolean { self?.sleep(isOn) }
+            if case .success(let value) = $0, let isOn = value.boolean { self?.sleep(isOn) }
         }
-        peer?.ask("GetUser", of: Self.manager, at: Self.managerPath, [.uint32(getuid())]) {
-            [weak self] in
-            guard let path = $0.first?.objectPath else { return }
-            self?.follow(user: path)
-        }
+        onEvent(.available(true))
     }
 
     private func end() {
         inhibitor = nil
-        forgetting?.arm(after: Self.memory)
-    }
-
-    private func forget() {
-        sleep(false)
-        learn(isLocked: false, isInFront: true)
+        question += 1
+        onEvent(.available(false))
     }
 
     private func sleep(_ isOn: Bool) {
@@ -112,13 +96,32 @@ package final class Login {
                 .string("sleep"), .string("DualCam"), .string("Cameras are closed before sleep."),
                 .string("delay"),
             ]
-        ) { [weak self] values in
-            guard let self, !isSleeping else { return }
+        ) { [weak self] result in
+            guard let self, !isSleeping, case .success(let values) = result else { return }
             inhibitor = values.first
         }
     }
 
     // MARK: The session
+
+    /// Asks if the session is away. The answer is `away` or `silent`.
+    package func ask() {
+        guard peer?.owner != nil else { return }
+        question += 1
+        let question = question
+        peer?.ask("GetUser", of: Self.manager, at: Self.managerPath, [.uint32(getuid())]) {
+            [weak self] result in
+            guard let self, question == self.question else { return }
+            switch result {
+            case .success(let values):
+                guard let path = values.first?.objectPath else { return onEvent(.silent) }
+                follow(user: path)
+            // A user without a session has none to be away from.
+            case .failure(let error) where error.name == Self.noUser: onEvent(.away(false))
+            case .failure: onEvent(.silent)
+            }
+        }
+    }
 
     private func follow(user path: ObjectPath) {
         guard path != userPath else { return findSession(of: path) }
@@ -131,38 +134,40 @@ package final class Login {
     }
 
     private func findSession(of user: ObjectPath) {
-        peer?.read("Display", of: Self.user, at: user) { [weak self] value in
-            guard let self, let path = value.structure?.last?.objectPath, path != sessionPath else {
-                return
-            }
+        question += 1
+        let question = question
+        peer?.read("Display", of: Self.user, at: user) { [weak self] result in
+            guard let self, question == self.question else { return }
+            guard case .success(let value) = result,
+                let path = value.structure?.last?.objectPath
+            else { return onEvent(.silent) }
             // "/" if the user has no session with a display, and so none to be away from.
-            sessionPath = path == .root ? nil : path
-            guard let sessionPath else { return learn(isLocked: false, isInFront: true) }
-            peer?.subscribe(Self.properties, at: sessionPath) { [unowned self] _ in
-                look(at: sessionPath)
+            guard path != .root else {
+                sessionPath = nil
+                return onEvent(.away(false))
             }
-            look(at: sessionPath)
+            if path != sessionPath {
+                sessionPath = path
+                peer?.subscribe(Self.properties, at: path) { [unowned self] _ in look(at: path) }
+            }
+            look(at: path)
         }
     }
 
     private func look(at session: ObjectPath) {
+        // Another session may count by now.
+        guard session == sessionPath else { return }
+        question += 1
+        let question = question
         // Both at once: no camera may open between one value and the other.
         peer?.ask("GetAll", of: Self.properties, at: session, [.string(Self.session)]) {
-            [weak self] in
-            // Another session may count by now.
-            guard let self, session == sessionPath, let values = $0.first?.named else { return }
-            learn(
-                isLocked: values["LockedHint"]?.boolean ?? false,
-                isInFront: values["Active"]?.boolean ?? true
-            )
+            [weak self] result in
+            guard let self, question == self.question else { return }
+            guard case .success(let reply) = result, let values = reply.first?.named else {
+                return onEvent(.silent)
+            }
+            let isLocked = values["LockedHint"]?.boolean ?? false
+            onEvent(.away(isLocked || !(values["Active"]?.boolean ?? true)))
         }
-    }
-
-    private func learn(isLocked: Bool, isInFront: Bool) {
-        forgetting?.disarm()
-        let isAway = isLocked || !isInFront
-        guard isAway != wasAway else { return }
-        wasAway = isAway
-        onEvent(.away(isAway))
     }
 }

@@ -15,9 +15,11 @@ final class Peer {
     private var wanted: [(path: ObjectPath, interface: String, handler: (Signal) -> Void)] = []
     /// The unique name of the present owner of the name.
     private(set) var owner: String?
+    /// `true` once it is known if the name has an owner.
+    private var isKnown = false
 
-    /// Creates a peer that calls `onOwner` when it is known that the program is there, and when it
-    /// has gone.
+    /// Creates a peer that calls `onOwner` once it is known if the program is there, and when it has
+    /// come or gone.
     init(_ name: String, on connection: BusConnection, onOwner: @escaping (Bool) -> Void) {
         self.name = name
         self.connection = connection
@@ -25,19 +27,29 @@ final class Peer {
         ownerWatch = connection.subscribe(.owner(of: name)) { [unowned self] signal in
             turn(to: signal.arguments.last?.string ?? "")
         }
-        ask(
-            "GetNameOwner",
-            of: "org.freedesktop.DBus",
-            at: "/org/freedesktop/DBus",
-            on: "org.freedesktop.DBus",
-            [.string(name)]
-        ) { [weak self] in self?.turn(to: $0.first?.string ?? "") }
+        askForOwner()
+    }
+
+    private func askForOwner() {
+        let bus = "org.freedesktop.DBus"
+        ask("GetNameOwner", of: bus, at: "/org/freedesktop/DBus", on: bus, [.string(name)]) {
+            [weak self] result in
+            guard let self, !isKnown else { return }
+            switch result {
+            case .success(let values): turn(to: values.first?.string ?? "")
+            // The bus is slow, so that the question took its time-out.
+            case .failure(let error) where error.name.hasSuffix(".NoReply"): askForOwner()
+            case .failure(let error) where error.name.hasSuffix(".Disconnected"): break
+            case .failure: turn(to: "")
+            }
+        }
     }
 
     private func turn(to owner: String) {
         let owner = owner.isEmpty ? nil : owner
-        guard owner != self.owner else { return }
+        guard owner != self.owner || !isKnown else { return }
         self.owner = owner
+        isKnown = true
         signals = owner.map { owner in wanted.map { subscription(to: owner, $0, $1, $2) } } ?? []
         onOwner(owner != nil)
     }
@@ -71,14 +83,15 @@ final class Peer {
         )
     }
 
-    /// Calls a method of the program. `completion` gets the reply, and is not called on an error.
+    /// Calls a method of the program. `completion` gets the reply, or the error: `NoReply` after 5 s.
+    /// It is not called without a bus.
     func ask(
         _ member: String,
         of interface: String,
         at path: ObjectPath,
         on destination: String? = nil,
         _ arguments: [Value] = [],
-        completion: @escaping ([Value]) -> Void
+        completion: @escaping (Result<[Value], DBusError>) -> Void
     ) {
         let call = MethodCall(
             member,
@@ -91,25 +104,30 @@ final class Peer {
         )
         // A bus that is gone needs no handling here: `onDisconnect` reports it to the connection's
         // owner.
-        try? connection.call(call) { result in
-            if case .success(let values) = result { completion(values) }
-        }
+        try? connection.call(call, completion: completion)
     }
 
-    /// Reads a property of the program.
+    /// Reads a property of the program. `completion` is called as for `ask`.
     func read(
         _ property: String,
         of interface: String,
         at path: ObjectPath,
-        completion: @escaping (Value) -> Void
+        completion: @escaping (Result<Value, DBusError>) -> Void
     ) {
         ask(
             "Get",
             of: "org.freedesktop.DBus.Properties",
             at: path,
             [.string(interface), .string(property)]
-        ) { values in
-            if case .variant(let value)? = values.first { completion(value) }
+        ) { result in
+            completion(
+                result.flatMap { values in
+                    guard case .variant(let value)? = values.first else {
+                        return .failure(.failed("\(property) has no value"))
+                    }
+                    return .success(value)
+                }
+            )
         }
     }
 }

@@ -31,8 +31,12 @@ package final class ScreenSavers {
                     return
                 }
                 for path in paths {
-                    peers[index].ask("GetActive", of: name, at: path) { [weak self] values in
-                        if let isActive = values.first?.boolean { self?.set(name, isActive) }
+                    peers[index].ask("GetActive", of: name, at: path) { [weak self] result in
+                        // Most have their object at one of the paths only.
+                        guard case .success(let values) = result,
+                            let isActive = values.first?.boolean
+                        else { return }
+                        self?.set(name, isActive)
                     }
                 }
             }

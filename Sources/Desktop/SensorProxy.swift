@@ -55,12 +55,14 @@ package final class SensorProxy {
     private func look() {
         peer?.ask("GetAll", of: Self.properties, at: Self.path, [.string(Self.interface)]) {
             [weak self] in
-            self?.learn($0.first?.named ?? [:])
+            if case .success(let values) = $0 { self?.learn(values.first?.named ?? [:]) }
         }
     }
 
     private func ask(_ member: String, done: @escaping () -> Void) {
-        peer?.ask(member, of: Self.interface, at: Self.path) { _ in done() }
+        peer?.ask(member, of: Self.interface, at: Self.path) {
+            if case .success = $0 { done() }
+        }
     }
 
     private func learn(_ values: [String: Value]) {

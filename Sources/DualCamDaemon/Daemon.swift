@@ -21,6 +21,10 @@ final class Daemon {
     var onAnnouncement: (Effect.Announcement) -> Void = { _ in }
     /// The closure called for each effect that concerns a recording.
     var onRecording: (Effect) -> Void = { _ in }
+    /// The closure called for each effect that concerns the session.
+    var onSession: (Effect) -> Void = { _ in }
+    /// The closure called to store privacy, with the number of the request.
+    var onPrivacy: (Bool, Int) -> Void = { _, _ in }
 
     // Members that are not private serve the extensions in `Daemon+….swift`.
 
@@ -330,6 +334,10 @@ final class Daemon {
         for effect in effects where !effect.isDone { carryOut(effect) }
         // A camera that was unplugged while in use loses its role now.
         if before.isInUse && !state.isInUse { assignCameras() }
+        if state.suspensions != before.suspensions {
+            let names = state.suspensions.map { "\($0)" }.sorted().joined(separator: ", ")
+            Log.control.notice("suspensions", metadata: ["because": "\(names)"])
+        }
         if state.streamPhase != before.streamPhase {
             Log.control.notice("stream", metadata: ["state": "\(state.streamPhase.rawValue)"])
         }
@@ -375,6 +383,8 @@ final class Daemon {
         case .startCameraGrace(let role): cameraGraces[role]?.arm(after: Self.graceDuration)
         case .endCameraGrace(let role): cameraGraces[role]?.disarm()
         case .prepareRecording, .beginRecording, .endRecording: onRecording(effect)
+        case .askLogin, .startLoginMemory, .endLoginMemory: onSession(effect)
+        case .storePrivacy(let isOn, let number): onPrivacy(isOn, number)
         case .announce(let announcement): onAnnouncement(announcement)
         }
     }

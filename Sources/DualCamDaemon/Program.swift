@@ -70,7 +70,6 @@ private func run(_ options: Options) throws {
 
     let (configuration, problems) = readConfiguration(options.config)
     let daemon = try Daemon(configuration ?? Configuration(), loop: loop)
-    let stateStore = try StateStore(daemon, loop: loop)
     let connection = try BusConnection(loop: loop)
     let recording = try RecordingSession(
         daemon,
@@ -112,7 +111,9 @@ private func run(_ options: Options) throws {
         }
     }
     let watchdog = try Watchdog(daemon, loop: loop)
-    let session = Session(daemon, on: connection, loop: loop)
+    let session = try Session(daemon, on: connection, loop: loop)
+    // After the name is owned: what is stored belongs to one daemon.
+    let stateStore = try StateStore(daemon, loop: loop)
 
     Supervisor.ready(status: service.status)
     try daemon.start()
@@ -120,13 +121,14 @@ private func run(_ options: Options) throws {
 
     Supervisor.stopping(status: "Ending")
     watchdog.stop()
-    stateStore.store()
-    // Both waits together stay within the unit's TimeoutStopSec.
+    // All waits together stay within the unit's TimeoutStopSec.
     let deadline = MonotonicClock.now + Timestamp(seconds: 3.5)
+    stateStore.store()
     let isRecorded = recording.end()
     let areMoviesDone = live.end(by: deadline)
     let isListed = service.end()
-    let hasEnded = daemon.end() && isRecorded && areMoviesDone && isListed
+    let isStored = stateStore.end(by: deadline)
+    let hasEnded = daemon.end() && isRecorded && areMoviesDone && isListed && isStored
     if connection.isConnected { connection.flush() }
     guard hasEnded else {
         // Not `exit`: its cleanup would affect threads that still run.

@@ -21,6 +21,8 @@ final class Service {
     private var stopping: [Invocation] = []
     /// The calls of SelectLens, which get their reply once no lens is incoming any more.
     private var selecting: [(role: Role, call: Invocation)] = []
+    /// The writes of `Enabled` that wait for the disk and the cameras, by number.
+    private var settingPrivacy: [(number: Int, write: PropertyWrite)] = []
     private var reported = ""
     private let configurationFile: String
     /// The problems of the configuration, one sentence each, for people.
@@ -55,9 +57,10 @@ final class Service {
             writeScene($0)
         }
         server.export(.privacy, at: DualCam.path, properties: privacyProperties) { _ in
-        } onWrite: { write in
-            daemon.send(.session(.suspend(.privacy, write.value.boolean ?? true)))
-            write.accept()
+        } onWrite: { [unowned self] write in
+            daemon.send(.privacy(.set(write.value.boolean ?? true)))
+            settingPrivacy.append((daemon.state.privacy.number, write))
+            answerPrivacy()
         }
         for role in Role.allCases {
             server.export(.camera, at: path(role), properties: cameraProperties(role)) {
@@ -116,6 +119,7 @@ final class Service {
                 problems.append(camera.problem)
             }
         }
+        problems += daemon.state.keptProblems
         if Role.allCases.allSatisfy({ daemon.state.cameras[$0].phase == .unavailable }) {
             problems.append("There is no camera.")
         }
@@ -157,7 +161,7 @@ final class Service {
     }
 
     private var privacyProperties: [String: Value] {
-        ["Enabled": .boolean(daemon.state.suspensions.contains(.privacy))]
+        ["Enabled": .boolean(daemon.state.isPrivate)]
     }
 
     private func cameraProperties(_ role: Role) -> [String: Value] {
@@ -284,6 +288,20 @@ final class Service {
             for call in calls { call.reply() }
         }
         answerSelecting()
+        answerPrivacy()
+    }
+
+    /// Answers the writes of `Enabled` that are complete, or will not be.
+    private func answerPrivacy() {
+        let writes = settingPrivacy
+        settingPrivacy = []
+        for (number, write) in writes {
+            switch daemon.state.privacyOutcome(of: number) {
+            case .complete: write.accept()
+            case .incomplete(let reason): write.refuse(.failed(reason))
+            case nil: settingPrivacy.append((number, write))
+            }
+        }
     }
 
     private func answerSelecting() {

@@ -4,48 +4,40 @@ import DualCamCore
 import Logging
 import Platform
 
-/// Closes the cameras while filming is not allowed: during sleep, or while the session is locked or
-/// in the background. Reports how the device is held while a camera is open.
+/// Reports what closes the cameras: sleep, and a session that is locked or in the background.
+/// Reports how the device is held while a camera is open.
 @MainActor
 final class Session {
     private let daemon: Daemon
+    private let loop: EventLoop
     private var system: BusConnection?
     private var login: Login?
     private var sensor: SensorProxy?
     private var screenSavers: ScreenSavers?
     private var realTime: RealTimeKit?
     private var loggedPriority = ""
-    /// Kept separately, since each source reports locks that the other does not.
-    private var isAway = (login: false, screen: false)
+    private var asking: EventLoop.Timer?
+    private var memory: EventLoop.Timer?
+    private var reconnecting: EventLoop.Timer?
+    private var reconnectDelay = leastDelay
+
+    /// The shortest and the longest delay until a lost system bus is looked for again, in seconds.
+    private static let (leastDelay, mostDelay) = (1.0, 60.0)
 
     /// Watches the session bus and, if there is one, the system bus.
-    init(_ daemon: Daemon, on connection: BusConnection, loop: EventLoop) {
+    ///
+    /// - Throws: `SystemError` when the process is out of descriptors.
+    init(_ daemon: Daemon, on connection: BusConnection, loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
-        screenSavers = ScreenSavers(on: connection) { [unowned self] isActive in
-            isAway.screen = isActive
-            reportLock()
+        self.loop = loop
+        asking = try loop.timer { [unowned self] in login?.ask() }
+        memory = try loop.timer { daemon.send(.session(.login(.outdated))) }
+        reconnecting = try loop.timer { [unowned self] in
+            if !connect() { reconnect() }
         }
-        do {
-            let system = try BusConnection(to: .system, loop: loop)
-            system.onDisconnect = { [unowned self] in
-                if daemon.state.suspensions.contains(.asleep) { handle(.sleeping(false)) }
-                handle(.away(false))
-            }
-            login = try Login(on: system, loop: loop) { [unowned self] in handle($0) }
-            sensor = SensorProxy(on: system) { event in
-                switch event {
-                case .available(let isThere): daemon.send(.orientation(.sensorFound(isThere)))
-                // A device that lies flat keeps its last orientation.
-                case .orientation(let word):
-                    if let orientation = DeviceOrientation(rawValue: word) {
-                        daemon.send(.orientation(.sensed(orientation)))
-                    }
-                }
-            }
-            self.system = system
-        } catch {
-            Log.control.info("no system bus", metadata: ["reason": "\(error)"])
-        }
+        daemon.onSession = { [unowned self] in carryOut($0) }
+        screenSavers = ScreenSavers(on: connection) { daemon.send(.session(.covered($0))) }
+        _ = connect()
         do throws(SystemError) {
             realTime = try RealTimeKit(
                 for: daemon.timedThreads,
@@ -58,8 +50,44 @@ final class Session {
         }
         daemon.observers.append { [unowned self] in
             letSleep()
-            let cameras = daemon.state.cameras
-            sensor?.isClaimed = cameras.back.mayBeOpen || cameras.front.mayBeOpen
+            sensor?.isClaimed = !daemon.state.areCamerasClosed
+        }
+    }
+
+    /// Connects to the system bus. Returns `false` if there is none.
+    private func connect() -> Bool {
+        do {
+            let system = try BusConnection(to: .system, loop: loop)
+            system.onDisconnect = { [unowned self] in reconnect() }
+            self.system = system
+            reconnectDelay = Self.leastDelay
+            daemon.send(.session(.login(.expected)))
+            login = Login(on: system) { [unowned self] in handle($0) }
+            sensor = SensorProxy(on: system) { [unowned self] in handle($0) }
+            return true
+        } catch {
+            Log.control.info("no system bus", metadata: ["reason": "\(error)"])
+            return false
+        }
+    }
+
+    /// Handles the loss of the system bus, and looks for it again later.
+    private func reconnect() {
+        if system?.isConnected == false {
+            Log.control.warning("the system bus is gone")
+            daemon.send(.session(.sleeping(false)))
+            daemon.send(.session(.login(.absent)))
+        }
+        reconnecting?.arm(after: reconnectDelay)
+        reconnectDelay = min(2 * reconnectDelay, Self.mostDelay)
+    }
+
+    private func carryOut(_ effect: Effect) {
+        switch effect {
+        case .askLogin(let delay): asking?.arm(after: delay)
+        case .startLoginMemory: memory?.arm(after: SessionLock.memory)
+        case .endLoginMemory: memory?.disarm()
+        default: preconditionFailure("\(effect) is not about the session")
         }
     }
 
@@ -77,10 +105,9 @@ final class Session {
 
     /// Lets the machine sleep once the cameras are closed.
     private func letSleep() {
-        let state = daemon.state
-        guard state.suspensions.contains(.asleep), !state.cameras.back.mayBeOpen,
-            !state.cameras.front.mayBeOpen
-        else { return }
+        guard daemon.state.suspensions.contains(.asleep), daemon.state.areCamerasClosed else {
+            return
+        }
         login?.releaseSleep()
     }
 
@@ -88,17 +115,23 @@ final class Session {
         switch event {
         case .sleeping(let isOn):
             Log.control.notice(isOn ? "before sleep" : "after sleep")
-            daemon.send(.session(.suspend(.asleep, isOn)))
-        case .away(let isOn):
-            isAway.login = isOn
-            reportLock()
+            daemon.send(.session(.sleeping(isOn)))
+        case .available(true): daemon.send(.session(.login(.found)))
+        case .available(false): daemon.send(.session(.login(.absent)))
+        case .away(let isOn): daemon.send(.session(.login(.answered(isAway: isOn))))
+        case .silent:
+            Log.control.warning("logind does not answer")
+            daemon.send(.session(.login(.silent)))
         }
     }
 
-    private func reportLock() {
-        let isOn = isAway.login || isAway.screen
-        guard isOn != daemon.state.suspensions.contains(.locked) else { return }
-        Log.control.notice(isOn ? "session locked" : "session unlocked")
-        daemon.send(.session(.suspend(.locked, isOn)))
+    private func handle(_ event: SensorProxy.Event) {
+        switch event {
+        case .available(let isThere): daemon.send(.orientation(.sensorFound(isThere)))
+        // A device that lies flat keeps its last orientation.
+        case .orientation(let word):
+            guard let orientation = DeviceOrientation(rawValue: word) else { return }
+            daemon.send(.orientation(.sensed(orientation)))
+        }
     }
 }

@@ -1,40 +1,94 @@
 import DualCamCore
+import Frames
 import Logging
 import Platform
+import Synchronization
 
-/// Stores the state that survives a restart, if the configuration asks for it.
+/// Stores what survives a restart: privacy always, and the rest of the state if the configuration
+/// asks for it. All file access is on a thread of its own.
 @MainActor
 final class StateStore {
     private let daemon: Daemon
-    private let file = StateFile()
+    private let disk: LoopWorker<Disk>
+    /// What the last run left, once it is read; the bell rings then.
+    private let loaded: Loaded
+    private let loop: EventLoop
     private var timer: EventLoop.Timer?
+    private var privacyTimer: EventLoop.Timer?
+    /// The state on the disk, or on its way there.
     private var stored: SavedState?
+    /// `true` until the state of the last run has been read, which must not be replaced before.
+    private var isReading = true
 
     /// The delay from a change until it is stored, in seconds, so that not every click of a dial is
     /// stored.
     private static let delay = 1.0
+    /// The seconds for which the start waits for the disk. A slower one is not waited for.
+    private static let patience = 0.5
 
     /// Restores the state of the daemon, which must not have started yet, and stores it from now
-    /// on.
+    /// on. Until the disk has answered, all cameras are closed.
     init(_ daemon: Daemon, loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
+        self.loop = loop
+        loaded = try Loaded()
+        disk = try LoopWorker(name: "state")
+        try disk.start { _ throws(SystemError) in Disk() }
         timer = try loop.timer { [unowned self] in store() }
+        privacyTimer = try loop.timer {
+            daemon.send(.privacy(.timedOut(number: daemon.state.privacy.number)))
+        }
+        daemon.onPrivacy = { [unowned self] in storePrivacy($0, number: $1) }
         daemon.observers.append { [unowned self] in
-            if daemon.configuration.state.isRemembered, SavedState(daemon.state) != stored {
+            if daemon.configuration.state.isRemembered, !isReading,
+                SavedState(daemon.state) != stored
+            {
                 timer?.arm(after: Self.delay)
             }
         }
-        guard daemon.configuration.state.isRemembered else { return }
-        do throws(SystemError) {
-            guard let text = try file?.load() else { return }
-            guard let saved = SavedState(parsing: text) else {
-                Log.control.warning("what was remembered cannot be read")
-                return
-            }
-            daemon.restore(saved)
+        load()
+    }
+
+    /// Reads what the last run left, and waits for it for a while.
+    private func load() {
+        daemon.send(.privacy(.reading))
+        let isRemembered = daemon.configuration.state.isRemembered
+        let (mailbox, loaded) = (loop.mailbox, loaded)
+        disk.post { disk in
+            let contents = disk.load(isRemembered)
+            loaded.contents.withLock { $0 = contents }
+            loaded.bell.ring()
+            mailbox.post { MainActor.assumeIsolated { self.take(contents) } }
+        }
+        loaded.bell.wait(until: MonotonicClock.now + Timestamp(seconds: Self.patience))
+        if let contents = loaded.contents.withLock({ $0 }) { take(contents) }
+    }
+
+    private func take(_ contents: Disk.Contents) {
+        guard isReading else { return }
+        isReading = false
+        for problem in contents.problems {
+            Log.control.warning("state", metadata: ["reason": "\(problem)"])
+        }
+        daemon.send(.stored(problems: contents.problems))
+        if let saved = contents.saved {
             stored = saved
-        } catch {
-            Log.control.warning("nothing is remembered", metadata: ["reason": "\(error)"])
+            daemon.restore(saved)
+        }
+        daemon.send(.privacy(.read(contents.isPrivate)))
+    }
+
+    private func storePrivacy(_ isOn: Bool, number: Int) {
+        privacyTimer?.arm(after: PrivacyState.patience)
+        let mailbox = loop.mailbox
+        disk.post { disk in
+            let failure = disk.storePrivacy(isOn)
+            if let failure { Log.control.error("privacy", metadata: ["reason": "\(failure)"]) }
+            mailbox.post {
+                MainActor.assumeIsolated {
+                    self.daemon.send(.privacy(.stored(number: number, failure: failure)))
+                }
+            }
         }
     }
 
@@ -42,12 +96,105 @@ final class StateStore {
     func store() {
         timer?.disarm()
         let saved = SavedState(daemon.state)
-        guard daemon.configuration.state.isRemembered, saved != stored else { return }
+        guard daemon.configuration.state.isRemembered, !isReading, saved != stored else { return }
         stored = saved
+        let text = saved.text
+        disk.post { disk in
+            guard let failure = disk.store(text) else { return }
+            Log.control.warning("nothing is remembered", metadata: ["reason": "\(failure)"])
+        }
+    }
+
+    /// Stores the state and ends the thread. Returns `true` if it has ended by `deadline`.
+    func end(by deadline: Timestamp) -> Bool {
+        store()
+        disk.end()
+        return disk.join(until: deadline)
+    }
+
+    deinit {
+        disk.end()
+        disk.leave()
+    }
+
+    /// Contents on their way from the disk's thread.
+    private final class Loaded: Sendable {
+        let contents = Mutex<Disk.Contents?>(nil)
+        let bell: Bell
+
+        init() throws(SystemError) { bell = try Bell() }
+    }
+}
+
+/// The files of the state. What waits for the disk is here.
+///
+/// - Context: Bound to the thread `state`.
+private final class Disk {
+    /// What the last run left.
+    struct Contents: Sendable {
+        var isPrivate = false
+        var saved: SavedState?
+        var problems: [String] = []
+    }
+
+    private let state = StateFile()
+    /// A file that exists while privacy is on: nothing in it can be damaged.
+    private let privacy = StateFile("privacy")
+
+    /// Returns what the last run left: privacy, and the rest if it is remembered.
+    func load(_ isRemembered: Bool) -> Contents {
+        var contents = Contents()
         do throws(SystemError) {
-            try file?.store(saved.text)
+            contents.isPrivate = try privacy?.exists() ?? false
         } catch {
-            Log.control.warning("nothing is remembered", metadata: ["reason": "\(error)"])
+            // Somebody may have asked for privacy.
+            contents.isPrivate = true
+            contents.problems.append("It cannot be read if privacy was on, so it is: \(error)")
+        }
+        guard isRemembered else { return contents }
+        do throws(SystemError) {
+            guard let text = try state?.load() else { return contents }
+            do throws(ConfigurationError) {
+                contents.saved = try SavedState(parsing: text)
+            } catch {
+                contents.problems.append(setAside("\(error)"))
+            }
+        } catch {
+            contents.problems.append(setAside("\(error)"))
+        }
+        return contents
+    }
+
+    /// Sets the damaged file aside, and returns a sentence about it.
+    private func setAside(_ reason: String) -> String {
+        let what = "What was remembered cannot be read"
+        guard let state else { return what }
+        do throws(SystemError) {
+            return "\(what), and is now in \(try state.setAside()): \(reason)"
+        } catch {
+            return "\(what), nor be set aside (\(error)): \(reason)"
+        }
+    }
+
+    /// Stores the state. Returns the reason that it failed, or `nil`.
+    func store(_ text: String) -> String? {
+        attempt { () throws(SystemError) in try state?.store(text) }
+    }
+
+    /// Stores whether privacy is on. Returns the reason that it failed, or `nil`.
+    func storePrivacy(_ isOn: Bool) -> String? {
+        guard let privacy else { return isOn ? "There is no home directory." : nil }
+        return attempt { () throws(SystemError) in
+            try isOn ? privacy.store("DualCam keeps cameras closed.\n") : privacy.remove()
+        }
+    }
+
+    private func attempt(_ body: () throws(SystemError) -> Void) -> String? {
+        do throws(SystemError) {
+            try body()
+            return nil
+        } catch {
+            return "\(error)"
         }
     }
 }

@@ -1,9 +1,14 @@
 import Glibc
 
 /// A file for state that survives a restart, in $XDG_STATE_HOME/dualcam (~/.local/state/dualcam).
+///
+/// - Context: any thread that may wait for the disk, so not the main one.
 package struct StateFile: Sendable {
     /// The path of the file.
     package let path: String
+
+    /// The largest file that is read, in bytes.
+    private static let limit = 1 << 20
 
     /// Creates the file's path from `name`; `nil` without a home directory. The XDG Base Directory
     /// Specification requires ignoring relative paths.
@@ -23,39 +28,94 @@ package struct StateFile: Sendable {
 
     /// Returns the text stored last, or `nil` if there is none.
     ///
-    /// - Throws: the errors of `ConfigurationFile.load`, except ENOENT and ENOTDIR.
+    /// - Throws: EISDIR or EINVAL if it is not a regular file; EFBIG if it is larger than 1 MiB;
+    ///   EILSEQ if it is not UTF-8; otherwise the errno of open(2), fstat(2) or read(2).
     package func load() throws(SystemError) -> String? {
         do throws(SystemError) {
-            return try ConfigurationFile.load(override: path)?.text
+            let bytes = try readFile(path, limit: Self.limit)
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw SystemError("read", path, errno: EILSEQ)
+            }
+            return text
         } catch {
             guard error.errno != ENOENT && error.errno != ENOTDIR else { return nil }
             throw error
         }
     }
 
-    /// Replaces the stored text with `text`. If it fails, the old text stays.
+    /// `true` if the file exists, of whatever kind.
     ///
-    /// - Throws: the errno of mkdir(2), open(2), write(2) or rename(2).
+    /// - Throws: the errno of lstat(2), if it cannot be known.
+    package func exists() throws(SystemError) -> Bool {
+        var status = stat()
+        if lstat(path, &status) == 0 { return true }
+        guard errno == ENOENT || errno == ENOTDIR else { throw .last("lstat", path) }
+        return false
+    }
+
+    /// Replaces the stored text with `text`. Returns once it is on the disk: after a crash or a
+    /// power cut, the file has either the old text or the new one.
+    ///
+    /// - Throws: the errno of mkdir(2), mkostemp(3), write(2), fsync(2) or rename(2).
     package func store(_ text: String) throws(SystemError) {
-        let folder = path.split(separator: "/").dropLast()
-        for count in folder.indices {
-            let parent = "/" + folder[...count].joined(separator: "/")
-            guard mkdir(parent, 0o700) == 0 || errno == EEXIST else {
+        try makeFolder()
+        let file = try NewFile(for: path, mode: 0o600)
+        try file.write(Array(text.utf8))
+        try file.replace()
+        try Self.sync(folder)
+    }
+
+    /// Removes the file if there is one. Returns once that is on the disk.
+    ///
+    /// - Throws: the errno of unlink(2) or fsync(2).
+    package func remove() throws(SystemError) {
+        guard unlink(path) == 0 else {
+            guard errno != ENOENT && errno != ENOTDIR else { return }
+            throw .last("unlink", path)
+        }
+        try Self.sync(folder)
+    }
+
+    /// Renames the file, or whatever has its name, so that a new one can be stored. Returns the new
+    /// path: the old one and ".damaged", with a number if that is taken.
+    ///
+    /// - Throws: the errno of rename(2); EEXIST if there are too many already.
+    package func setAside() throws(SystemError) -> String {
+        for number in 1...9 {
+            let aside = number == 1 ? "\(path).damaged" : "\(path).damaged-\(number)"
+            do throws(SystemError) {
+                try renameToNew(path, aside)
+                return aside
+            } catch  where error.errno == EEXIST {
+                continue
+            }
+        }
+        throw SystemError("rename", path, errno: EEXIST)
+    }
+
+    private var folder: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
+
+    /// Creates the directory of the file, and those above it.
+    private func makeFolder() throws(SystemError) {
+        let parts = folder.split(separator: "/")
+        for count in parts.indices {
+            let parent = "/" + parts[...count].joined(separator: "/")
+            if mkdir(parent, 0o700) == 0 {
+                try Self.sync("/" + parts[..<count].joined(separator: "/"))
+            } else if errno != EEXIST {
                 throw .last("mkdir", parent)
             }
         }
-        let new = "\(path).new"
-        let number = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard number >= 0 else { throw .last("open", new) }
-        let file = Descriptor(owning: number)
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = retryingInterrupts {
-                rest.withUnsafeBytes { write(file.number, $0.baseAddress, $0.count) }
-            }
-            guard count > 0 else { throw .last("write", new) }
-            rest = rest.dropFirst(count)
+    }
+
+    /// Waits until the entries of `directory` are on the disk.
+    private static func sync(_ directory: String) throws(SystemError) {
+        let number = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard number >= 0 else { throw .last("open", directory) }
+        let descriptor = Descriptor(owning: number)
+        // Some file systems cannot sync directories, and keep them in order by themselves.
+        guard fsync(descriptor.number) == 0 || errno == EINVAL else {
+            throw .last("fsync", directory)
         }
-        guard rename(new, path) == 0 else { throw .last("rename", path) }
     }
 }

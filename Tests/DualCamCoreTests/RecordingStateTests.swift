@@ -54,10 +54,10 @@ import Testing
         var state = ready()
         _ = reduce(&state, .recording(.start([.back], sound: false)), at: .zero)
         _ = reduce(&state, streaming(.back), at: .zero)
-        let closed = reduce(&state, .session(.suspend(.privacy, true)), at: .zero)
+        let closed = reduce(&state, .suspension(.privacy, true), at: .zero)
         #expect(closed == [.closeCamera(.back, keepsPicture: true)])
         _ = reduce(&state, .camera(.back, .closed), at: .zero)
-        let opened = reduce(&state, .session(.suspend(.privacy, false)), at: .zero)
+        let opened = reduce(&state, .suspension(.privacy, false), at: .zero)
         #expect(opened == [.openCamera(.back)])
         #expect(state.recording.phase == .running)
     }

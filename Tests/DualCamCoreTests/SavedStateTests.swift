@@ -38,7 +38,7 @@ struct SavedStateTests {
             at: .zero
         )
         let saved = SavedState(before)
-        let read = try #require(SavedState(parsing: saved.text))
+        let read = try SavedState(parsing: saved.text)
         #expect(read == saved)
 
         var after = state()
@@ -61,12 +61,12 @@ struct SavedStateTests {
         "[cameras.x]\nwhite-balance = 100", "[cameras.x]\nzoom = 0.0",
     ])
     func whatMakesNoSenseIsAsAtFirst(text: String) throws {
-        var read = try #require(SavedState(parsing: text))
+        var read = try SavedState(parsing: text)
         read.manualControls = read.manualControls.filter { !$0.value.isAutomatic }
         #expect(read == SavedState(state()))
     }
 
     @Test func whatIsNoDocumentIsNothing() {
-        #expect(SavedState(parsing: "swapped = = 1") == nil)
+        #expect(throws: ConfigurationError.self) { try SavedState(parsing: "swapped = = 1") }
     }
 }

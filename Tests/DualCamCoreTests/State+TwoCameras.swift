@@ -1,5 +1,6 @@
-import DualCamCore
 import Frames
+
+@testable import DualCamCore
 
 extension State {
     /// Returns the state before anything has started, with a camera per role that was not found
@@ -16,5 +17,16 @@ extension State {
                 front: CameraState(source: .auto, mirror: mirrored.front, rotation: 0)
             )
         )
+    }
+}
+
+extension Event {
+    /// The event that begins or ends the suspension `why`, and has no further effect.
+    static func suspension(_ why: Suspension, _ isOn: Bool) -> Event {
+        switch why {
+        case .privacy: .privacy(isOn ? .reading : .read(false))
+        case .locked: .session(.covered(isOn))
+        case .asleep: .session(.sleeping(isOn))
+        }
     }
 }

@@ -103,7 +103,7 @@ struct StateTests {
         _ = reduce(&state, .camera(.back, .opening), at: Timestamp(seconds: 41))
         #expect(state.scene.scene(at: Timestamp(seconds: 46))[0].veil == 1)
         // A camera closed meanwhile is opened as usual.
-        _ = reduce(&state, .session(.suspend(.privacy, true)), at: Timestamp(seconds: 50))
+        _ = reduce(&state, .suspension(.privacy, true), at: Timestamp(seconds: 50))
         #expect(state.cameras.back.full == .off)
     }
 
@@ -237,12 +237,12 @@ struct StateTests {
             .camera(.back, .streaming(mode, insteadOf: nil))
         )
         #expect(
-            apply(.session(.suspend(.privacy, true))) == [.closeCamera(.back, keepsPicture: true)]
+            apply(.suspension(.privacy, true)) == [.closeCamera(.back, keepsPicture: true)]
         )
         #expect(state.cameras.back.interruption == .privacy)
         let layer = state.scene.scene(of: .back, at: Timestamp(seconds: 60))[0]
         #expect(layer.veil == 1 && layer.notice == .privacy)
-        #expect(apply(.session(.suspend(.privacy, false))) == [.openCamera(.back)])
+        #expect(apply(.suspension(.privacy, false)) == [.openCamera(.back)])
     }
 
     @Test mutating func stoppingIsOverWhenTheCamerasAreClosed() {
@@ -293,7 +293,7 @@ struct StateTests {
             .camera(.back, .opening),
             .camera(.back, .streaming(mode, insteadOf: nil))
         )
-        #expect(apply(.session(.suspend(why, true))) == [.closeCamera(.back, keepsPicture: true)])
+        #expect(apply(.suspension(why, true)) == [.closeCamera(.back, keepsPicture: true)])
         _ = apply(.camera(.back, .closed))
         #expect(state.cameras.back.phase == .interrupted)
         #expect(
@@ -307,7 +307,7 @@ struct StateTests {
                 }.isEmpty,
             "not even for a new consumer"
         )
-        #expect(apply(.session(.suspend(why, false))) == [.openCamera(.back)])
+        #expect(apply(.suspension(why, false)) == [.openCamera(.back)])
         #expect(state.cameras.back.phase == .opening)
     }
 
@@ -317,7 +317,7 @@ struct StateTests {
             .stream(.start),
             .node(nil, .published(id: 7)),
             .node(nil, .consumed(true)),
-            .session(.suspend(.privacy, true)),
+            .suspension(.privacy, true),
             .camera(.back, .closed)
         )
         #expect(
@@ -325,7 +325,7 @@ struct StateTests {
                 .startGrace, .closeCamera(.back, keepsPicture: false),
             ]
         )
-        #expect(apply(.node(nil, .graceOver), .session(.suspend(.privacy, false))) == [])
+        #expect(apply(.node(nil, .graceOver), .suspension(.privacy, false)) == [])
     }
 
     @Test mutating func whatAThreadToldBeforeItHeardOfAWishIsPassedOver() {
@@ -336,7 +336,7 @@ struct StateTests {
             .node(nil, .published(id: 7)),
             .node(nil, .consumed(true)),
             .camera(.back, .streaming(mode, insteadOf: nil)),
-            .session(.suspend(.privacy, true))
+            .suspension(.privacy, true)
         )
         #expect(
             apply(.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))) == [],
@@ -344,7 +344,7 @@ struct StateTests {
         )
         _ = apply(.camera(.front, .closed), .camera(.front, .streaming(mode, insteadOf: nil)))
         #expect(!state.cameras.front.isOpen && state.cameras.front.mode == nil)
-        _ = apply(.session(.suspend(.privacy, false)), .camera(.back, .closed))
+        _ = apply(.suspension(.privacy, false), .camera(.back, .closed))
         #expect(state.cameras.back.isOpen && state.cameras.back.phase == .opening)
         _ = apply(.camera(.back, .streaming(mode, insteadOf: nil)), .camera(.back, .opening))
         #expect(state.cameras.back.phase == .opening, "opened anew, it does not deliver yet")
@@ -510,18 +510,18 @@ struct StateTests {
             .node(nil, .consumed(false))
         )
         #expect(
-            apply(.session(.suspend(.privacy, true))) == [.closeCamera(.back, keepsPicture: false)]
+            apply(.suspension(.privacy, true)) == [.closeCamera(.back, keepsPicture: false)]
         )
-        #expect(apply(.session(.suspend(.privacy, false))) == [])
+        #expect(apply(.suspension(.privacy, false)) == [])
     }
 
     @Test mutating func cameraStaysClosedUntilTheLastReasonIsGone() {
         lookedAt()
-        _ = apply(.session(.suspend(.asleep, true)), .session(.suspend(.privacy, true)))
+        _ = apply(.suspension(.asleep, true), .suspension(.privacy, true))
         #expect(state.cameras.back.interruption == .privacy, "the user's own wish is told first")
-        #expect(apply(.session(.suspend(.privacy, false))) == [])
+        #expect(apply(.suspension(.privacy, false)) == [])
         #expect(state.cameras.back.interruption == .asleep)
-        #expect(apply(.session(.suspend(.asleep, false))) == [.openCamera(.back)])
+        #expect(apply(.suspension(.asleep, false)) == [.openCamera(.back)])
     }
 
     @Test(arguments: [

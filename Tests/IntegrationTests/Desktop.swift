@@ -60,6 +60,19 @@ final class Desktop {
         )
     }
 
+    /// Makes logind answer questions about the user with an error, or properly again.
+    func failLogin(_ isOn: Bool) throws {
+        let good = "ret = '\(Self.loginPath.text)/user/%u' % args[0]"
+        let bad = "raise dbus.exceptions.DBusException('no time', name='org.example.Busy')"
+        try login?.define(
+            "GetUser",
+            of: "\(Self.login).Manager",
+            takes: "u",
+            gives: "o",
+            code: isOn ? bad : good
+        )
+    }
+
     /// Adds a session and puts it on the user's display.
     func addSession(_ id: String) throws {
         try login?.call(

@@ -104,7 +104,8 @@ package struct CameraState: Hashable, Sendable {
         return switch delivery {
         case .streaming: .streaming
         case .failed: .interrupted
-        case .none: isAsked ? .opening : .closed
+        // A device that is still closing is not closed.
+        case .none: isAsked || mayBeOpen ? .opening : .closed
         }
     }
 

@@ -14,45 +14,11 @@ extension Configuration {
         _ text: String,
         file: String
     ) throws(ConfigurationError) -> (Configuration, warnings: [ConfigurationWarning]) {
-        try checkExtent(of: text, file: file)
-        let lines = KeyLines(of: text)
-        if let (line, problem) = lines.trap {
-            throw ConfigurationError(file: file, line: line, problem: problem)
-        }
-        // TOMLKit 0.6.0 frees neither the tables that it reads nor its copies of them. Each reload,
-        // which is done by hand, leaks some 2 kB until TOMLKit frees them.
-        let root: TOMLTable
-        do { root = try TOMLTable(string: text) } catch {
-            let error = error as? TOMLParseError
-            throw ConfigurationError(
-                file: file,
-                line: error?.source.begin.line,
-                problem: error?.description ?? "this is not TOML"
-            )
-        }
+        let (root, lines) = try parseTOML(text, file: file)
         var parser = ConfigurationParser(file: file, lines: lines)
         let configuration = parser.configuration(from: root)
         if let error = parser.errors.min(by: { $0.line ?? 0 < $1.line ?? 0 }) { throw error }
         return (configuration, parser.warnings.sorted { $0.line < $1.line })
-    }
-
-    /// Rejects text that the parser cannot handle: it reads dotted keys recursively, so a key of a
-    /// hundred thousand parts would exhaust the stack; and it silently stops at a NUL.
-    private static func checkExtent(of text: String, file: String) throws(ConfigurationError) {
-        var line = 1
-        var length = 0
-        for (index, byte) in text.utf8.enumerated() {
-            let problem: String? =
-                switch (byte, length, index) {
-                case (0, _, _): "a NUL character"
-                case (_, 4096, _): "more than 4096 bytes in one line"
-                case (_, _, 262_144): "more than 256 KiB of text"
-                default: nil
-                }
-            if let problem { throw ConfigurationError(file: file, line: line, problem: problem) }
-            length += 1
-            if byte == UInt8(ascii: "\n") { (line, length) = (line + 1, 0) }
-        }
     }
 }
 

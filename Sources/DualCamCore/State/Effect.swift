@@ -35,6 +35,15 @@ package enum Effect: Hashable, Sendable {
     case beginRecording
     /// Completes all files, and then sends `recordingEnded`.
     case endRecording
+    /// Stores on the disk that privacy is on, or not. Sends `stored` when that is done or has
+    /// failed, and `timedOut` after `PrivacyState.patience`.
+    case storePrivacy(Bool, number: Int)
+    /// Asks logind for the state of the session after this many seconds; replaces an earlier one.
+    case askLogin(after: Double)
+    /// Sends `outdated` after `SessionLock.memory`.
+    case startLoginMemory
+    /// Cancels `startLoginMemory`.
+    case endLoginMemory
     /// Emits a signal on D-Bus.
     case announce(Announcement)
 }

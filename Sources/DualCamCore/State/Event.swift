@@ -23,8 +23,12 @@ package enum Event: Hashable, Sendable {
     case recording(RecordingEvent)
     /// About the orientation of the device.
     case orientation(OrientationEvent)
-    /// About the user's session and privacy.
+    /// About the user's session, and the sleep of the machine.
     case session(SessionEvent)
+    /// About privacy.
+    case privacy(PrivacyEvent)
+    /// What the last run stored was read, with these problems, one sentence each.
+    case stored(problems: [String])
 }
 
 /// An event of the stream as a whole.

@@ -72,7 +72,10 @@ package struct SavedState: Hashable, Sendable {
             "pro = \(isPro)", "dial = \"\(dial.rawValue)\"",
         ]
         for identity in Set(manualControls.keys).union(zooms.keys).sorted() {
-            lines += ["", "[cameras.\(Self.quoted(identity))]"]
+            let name = Self.quoted(identity)
+            // A longer line could not be read back.
+            guard name.utf8.count < 4000 else { continue }
+            lines += ["", "[cameras.\(name)]"]
             if let zoom = zooms[identity] { lines.append("zoom = \(zoom)") }
             let manual = manualControls[identity] ?? ManualControls()
             if let iso = manual.iso { lines.append("iso = \(iso)") }
@@ -103,10 +106,14 @@ package struct SavedState: Hashable, Sendable {
         return result + "\""
     }
 
-    /// Parses `text`; missing or invalid values keep their defaults. `nil` if `text` is not TOML,
-    /// or is 1 MiB or longer.
-    package init?(parsing text: String) {
-        guard text.utf8.count < 1 << 20, let root = try? TOMLTable(string: text) else { return nil }
+    /// Parses `text`, the content of `file`; missing or invalid values keep their defaults.
+    ///
+    /// - Throws: `ConfigurationError` if it is no TOML, or too long.
+    package init(
+        parsing text: String,
+        file: String = "state.toml"
+    ) throws(ConfigurationError) {
+        let root = try parseTOML(text, file: file).root
         func word<Choice: RawRepresentable<String>>(_ key: String) -> Choice? {
             root[key]?.string.flatMap(Choice.init(rawValue:))
         }

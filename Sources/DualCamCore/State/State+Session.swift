@@ -21,21 +21,43 @@ package enum Suspension: Int, CaseIterable, Hashable, Sendable {
 
 /// An event of the user's session.
 package enum SessionEvent: Hashable, Sendable {
-    /// Begins or ends a suspension, which keeps cameras closed.
-    case suspend(Suspension, Bool)
+    /// The machine is going to sleep (`true`), or has woken up.
+    case sleeping(Bool)
+    /// logind came, went or answered.
+    case login(LoginEvent)
+    /// A screen saver or a lock screen covers the session, or none does any more.
+    case covered(Bool)
 }
 
 /// What keeps cameras closed.
 extension State {
-    mutating func handle(_ event: SessionEvent) {
+    mutating func handle(_ event: SessionEvent) -> [Effect] {
+        var effects: [Effect] = []
         switch event {
-        case .suspend(let why, let isOn):
-            if isOn { suspensions.insert(why) } else { suspensions.remove(why) }
-            // Do not reopen cameras that were only kept open for a consumer that has left.
-            if isOn, !isConsumed { needsCameras = false }
-            for role in Role.allCases where isOn && !cameras[role].node.isConsumed {
-                cameras[role].node.needsCamera = false
-            }
+        case .sleeping(let isOn): suspend(.asleep, isOn)
+        case .login(let event): effects = handle(event)
+        case .covered(let isOn): lock.isCovered = isOn
+        }
+        if lock.isLocked != suspensions.contains(.locked) { suspend(.locked, lock.isLocked) }
+        return effects
+    }
+
+    /// The problems with privacy, the lock and what is stored, one sentence each.
+    package var keptProblems: [String] {
+        [privacyProblem, lock.problem].filter { !$0.isEmpty } + storeProblems
+    }
+
+    /// Begins or ends a suspension, which keeps cameras closed.
+    mutating func suspend(_ why: Suspension, _ isOn: Bool) {
+        guard isOn else {
+            suspensions.remove(why)
+            return
+        }
+        suspensions.insert(why)
+        // Do not reopen cameras that were only kept open for a consumer that has left.
+        if !isConsumed { needsCameras = false }
+        for role in Role.allCases where !cameras[role].node.isConsumed {
+            cameras[role].node.needsCamera = false
         }
     }
 }

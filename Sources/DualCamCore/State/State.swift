@@ -60,7 +60,13 @@ package struct State: Hashable, Sendable {
     /// The recording.
     package var recording = RecordingState()
     /// The reasons that cameras are kept closed even when they are needed.
-    package var suspensions: Set<Suspension> = []
+    package internal(set) var suspensions: Set<Suspension> = []
+    /// The privacy that the user asked for.
+    package internal(set) var privacy = PrivacyState()
+    /// What is known about the lock of the session.
+    package internal(set) var lock = SessionLock()
+    /// The problems with what the last run stored, one sentence each.
+    package internal(set) var storeProblems: [String] = []
 
     /// The state before the start: cameras as configured, none found yet.
     package init(canvas: Size, style: SceneStyle, cameras: PerRole<CameraState>) {
@@ -119,13 +125,15 @@ extension State {
         case .lens(let role, let event): return handle(event, of: role, at: time)
         case .node(nil, let event): return handle(event)
         case .recording(let event): return handle(event, at: time)
+        case .session(let event): return handle(event)
+        case .privacy(let event): return handle(event)
         case .node(let role?, let event): handle(event, of: role)
         case .scene(let event): handle(event, at: time)
         case .controls(let role, let event): handle(event, of: role, at: time)
         case .pro(let event): handle(event, at: time)
         case .photographs(let event): handle(event, at: time)
         case .orientation(let event): handle(event)
-        case .session(let event): handle(event)
+        case .stored(let problems): storeProblems = problems
         }
         return []
     }

@@ -1,0 +1,118 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+extension DaemonTests {
+    /// Tests of what is kept over a restart, and a crash.
+    @Suite("Privacy and what is stored", .timeLimit(.minutes(5)))
+    struct PrivacyTests {
+        private static let configuration = DaemonTests.still(
+            back: "test:bars",
+            front: "test:ramp",
+            scene: "layout = \"single\""
+        )
+
+        /// Returns the number of frames that the cameras have captured so far.
+        private func captured(_ daemon: Daemon) throws -> [Int?] {
+            try [DualCam.backPath, DualCam.frontPath].map {
+                try daemon.get("FramesCaptured", of: .camera, at: $0).integer
+            }
+        }
+
+        private func state(_ session: PrivateSession) -> String {
+            "\(session.directory)/home/.local/state/dualcam"
+        }
+
+        @Test(
+            "privacy outlives a crash, and is answered when the cameras are closed and it is stored"
+        )
+        func crash() throws {
+            try PrivateSession.with { session in
+                let first = try Daemon(Self.configuration, in: session)
+                let reader = try first.reader()
+                defer { reader.close() }
+                try eventually("cameras") {
+                    try first.state(of: DualCam.frontPath) == "streaming"
+                }
+                try first.set("Enabled", of: .privacy, to: .boolean(true))
+                // All of this is so at once, not in the end.
+                #expect(try first.get("Enabled", of: .privacy) == .boolean(true))
+                #expect(FileManager.default.fileExists(atPath: "\(state(session))/privacy"))
+                let frames = try captured(first)
+                try first.settle()
+                #expect(try captured(first) == frames)
+                first.program.signal(SIGKILL)
+                _ = try first.program.wait()
+
+                let second = try Daemon(Self.configuration, in: session)
+                #expect(try second.get("Enabled", of: .privacy) == .boolean(true))
+                let viewer = try second.reader()
+                defer { viewer.close() }
+                _ = try viewer.next()
+                try eventually("privacy") {
+                    try second.get("Interruption", of: .camera, at: DualCam.backPath)
+                        == .string("privacy")
+                }
+                #expect(try captured(second) == [0, 0])
+                try second.set("Enabled", of: .privacy, to: .boolean(false))
+                #expect(!FileManager.default.fileExists(atPath: "\(state(session))/privacy"))
+                try eventually("cameras again") {
+                    try second.state(of: DualCam.backPath) == "streaming"
+                }
+                #expect(try second.end().exit == .status(0))
+            }
+        }
+
+        @Test("privacy that cannot be stored is on, and is told of")
+        func unwritable() throws {
+            try PrivateSession.with { session in
+                let folder = "\(session.directory)/home/.local/state"
+                try FileManager.default.createDirectory(
+                    atPath: folder,
+                    withIntermediateDirectories: true
+                )
+                try Data().write(to: URL(fileURLWithPath: "\(folder)/dualcam"))
+                let daemon = try Daemon(Self.configuration, in: session)
+                let error = #expect(throws: DBusError.self) {
+                    try daemon.set("Enabled", of: .privacy, to: .boolean(true))
+                }
+                #expect(error?.message.contains("may open after a restart") == true)
+                #expect(try daemon.get("Enabled", of: .privacy) == .boolean(true))
+                #expect(try daemon.complains(of: "may open after a restart"))
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        @Test(
+            "a damaged state is set aside and told of, and the daemon starts",
+            arguments: [
+                "a = [ }", String(repeating: "a.", count: 200_000) + "a = 1",
+                String(repeating: "[", count: 100_000), "a = \0\u{1}", nil,
+                String(repeating: "# much\n", count: 200_000),
+            ]
+        )
+        func damaged(text: String?) throws {
+            try PrivateSession.with { session in
+                let file = "\(state(session))/state.toml"
+                try FileManager.default.createDirectory(
+                    atPath: text == nil ? file : state(session),
+                    withIntermediateDirectories: true
+                )
+                try text.map { try Data($0.utf8).write(to: URL(fileURLWithPath: file)) }
+                let configuration = Self.configuration + "[state]\nremember = true\n"
+                let daemon = try Daemon(configuration, in: session)
+                #expect(try daemon.complains(of: "is now in \(file).damaged: "))
+                #expect(FileManager.default.fileExists(atPath: "\(file).damaged"))
+                try daemon.set("Layout", of: .scene, to: .string("stacked"))
+                #expect(try daemon.end().exit == .status(0))
+                let stored = try String(contentsOfFile: file, encoding: .utf8)
+                #expect(stored.contains("stacked"))
+            }
+        }
+    }
+}
