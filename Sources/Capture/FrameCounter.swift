@@ -27,4 +27,16 @@ package enum FrameCounter {
             }
         }
     }
+
+    /// Makes the area of the squares grey in a planar 4:2:0 picture in `buffer`, laid out as
+    /// `layout`. `draw` then changes the luma alone.
+    static func removeColor(in buffer: FrameBuffer, _ layout: FrameLayout) {
+        let block = block(in: layout.size)
+        for index in 1...2 {
+            let plane = buffer.plane(index, of: layout)
+            for y in 0..<min(block / 2, plane.rows) {
+                plane.row(y).update(repeating: 128, count: min(8 * block, plane.rowBytes))
+            }
+        }
+    }
 }

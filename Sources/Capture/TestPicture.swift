@@ -38,14 +38,6 @@ enum TestPicture: String, CaseIterable {
         case .bars: drawBars(into: buffer, layout, ramp: layout.size.height * 2 / 3)
         case .ramp: drawBars(into: buffer, layout, ramp: 0)
         }
-        // The squares of the counter have no colour.
-        let block = FrameCounter.block(in: layout.size)
-        for index in 1...2 {
-            let plane = buffer.plane(index, of: layout)
-            for y in 0..<min(block / 2, plane.rows) {
-                plane.row(y).update(repeating: 128, count: min(8 * block, plane.rowBytes))
-            }
-        }
     }
 
     /// Returns the sprite at its place after `seconds`, on a picture of `size`; `nil` if there is

@@ -4,24 +4,32 @@ import Platform
 
 /// A moving test picture in place of a camera.
 ///
-/// Every picture carries a `FrameCounter`: 0 for the first after opening, plus one for each frame
-/// of the clock. Frames that were not fetched in time are counted too, as a camera counts them.
+/// A picture carries a `FrameCounter`, unless its name ends with "-plain": 0 for the first after
+/// opening, plus one for each frame of the clock. Frames that were not fetched in time are counted
+/// too, as a camera counts them.
 package struct TestSource: CameraSource {
     private let picture: TestPicture
+    private let isPlain: Bool
 
     /// The names of the pictures: "back", "front", "portrait", "bars" and "ramp".
     package static let names = TestPicture.allCases.map(\.rawValue)
+    /// The end of the name of a picture without a `FrameCounter`.
+    private static let plain = "-plain"
 
     /// Creates a source of the picture called `name`, or of the one for `role` if it is `nil`.
     ///
     /// - Throws: `unsupported`, naming the existing pictures.
     package init(_ name: String?, role: Role) throws(CaptureError) {
-        guard let picture = TestPicture(rawValue: name ?? role.rawValue) else {
+        let full = name ?? role.rawValue
+        isPlain = full.hasSuffix(Self.plain)
+        let short = isPlain ? String(full.dropLast(Self.plain.count)) : full
+        guard let picture = TestPicture(rawValue: short) else {
             throw CaptureError(
                 .unsupported,
                 "test picture",
                 name ?? "",
-                detail: "there are \(Self.names.joined(separator: ", "))"
+                detail: "there are \(Self.names.joined(separator: ", ")), each also with "
+                    + "\(Self.plain) and no frame counter"
             )
         }
         self.picture = picture
@@ -30,13 +38,13 @@ package struct TestSource: CameraSource {
     /// "Test picture (bars)".
     package var name: String { "Test picture (\(picture.rawValue))" }
     /// "test:bars".
-    package var identity: String { "test:\(picture.rawValue)" }
+    package var identity: String { "test:\(picture.rawValue)\(isPlain ? Self.plain : "")" }
 
     /// Opens the picture at the size and rate of the request, or of its mode; always planar 4:2:0.
     ///
     /// - Throws: `unsupported` for a mode of another format or of an odd size.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        TestStream(picture, try picture.mode(for: request))
+        TestStream(picture, isPlain: isPlain, try picture.mode(for: request))
     }
 }
 
@@ -71,6 +79,7 @@ extension TestPicture {
 private final class TestStream: CameraStream {
     let mode: CaptureMode
     private let picture: TestPicture
+    private let isPlain: Bool
     private let layout: FrameLayout
     private let background: FrameBuffer
     private var pool: FramePool
@@ -79,13 +88,15 @@ private final class TestStream: CameraStream {
     private let start: Timestamp
     private var frame: UInt64 = 0
 
-    init(_ picture: TestPicture, _ mode: CaptureMode) {
+    init(_ picture: TestPicture, isPlain: Bool, _ mode: CaptureMode) {
         self.picture = picture
+        self.isPlain = isPlain
         self.mode = mode
         let layout = FrameLayout(size: mode.size, format: .i420)
         self.layout = layout
         background = FrameBuffer(byteCount: layout.byteCount)
         picture.drawBackground(into: background, layout)
+        if !isPlain { FrameCounter.removeColor(in: background, layout) }
         let buffers = (0..<6).map { _ in FrameBuffer(byteCount: layout.byteCount) }
         for buffer in buffers {
             buffer.bytes.copyMemory(from: UnsafeRawBufferPointer(background.bytes))
@@ -136,7 +147,7 @@ private final class TestStream: CameraStream {
             sprite.draw(into: buffer, layout)
             drawn[ObjectIdentifier(buffer)] = sprite.bounds.pixels(in: layout.size)
         }
-        FrameCounter.draw(frame, into: buffer, layout)
+        if !isPlain { FrameCounter.draw(frame, into: buffer, layout) }
     }
 
     /// Copies `area`, which has even edges, from the background.

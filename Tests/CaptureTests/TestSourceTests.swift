@@ -176,12 +176,31 @@ import Testing
         }
     }
 
+    @Test("a plain picture is the same without the counter", arguments: ["back", "bars"])
+    func plain(name: String) throws {
+        let bell = try Bell()
+        let block = FrameCounter.block(in: small.size)
+        let (marked, plain) = (try open(name), try open("\(name)-plain"))
+        let (with, without) = (try marked.frame(bell), try plain.frame(bell))
+        func corner(_ frame: Frame) -> Set<Int> {
+            Set((0..<16).map { pixel(frame, $0 * block + block / 2, block / 2)[0] })
+        }
+        #expect(corner(with).isSubset(of: [16, 235]))
+        #expect(!corner(without).isSubset(of: [16, 235]))
+        // No grey of the squares is left either: the second bar is yellow from the top row on.
+        if name == "bars" { #expect(pixel(without, 60, 0) == pixel(without, 60, 20)) }
+        #expect(pixel(without, 300, 3) == pixel(with, 300, 3))
+        #expect(try TestSource("\(name)-plain", role: .back).identity == "test:\(name)-plain")
+    }
+
     @Test("a picture that is not there is refused by name")
     func unknown() {
         let error = #expect(throws: CaptureError.self) { try TestSource("bear", role: .back) }
         #expect(error?.description.contains("bear") == true)
         #expect(error?.description.contains("back, front, portrait, bars, ramp") == true)
         #expect(error?.code == .unsupported)
+        #expect(throws: CaptureError.self) { try TestSource("bear-plain", role: .back) }
+        #expect(throws: CaptureError.self) { try TestSource("-plain", role: .back) }
     }
 
     @Test(
