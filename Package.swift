@@ -222,7 +222,8 @@ let package = Package(
         .testTarget(
             name: "PlatformTests",
             dependencies: [
-                "Frames", "Platform", .product(name: "Logging", package: "swift-log"),
+                "Frames", "Platform", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),

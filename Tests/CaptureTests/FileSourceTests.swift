@@ -3,6 +3,7 @@ import DualCamCore
 import Foundation
 import Frames
 import Platform
+import TestSupport
 import Testing
 
 @testable import Capture
@@ -10,16 +11,10 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct FileSourceTests {
     /// A directory of the test's own, removed with this object.
     private final class Folder {
-        let path = "/tmp/dualcam-test-\(UUID().uuidString)"
+        private let scratch: ScratchDirectory
+        var path: String { scratch.path }
 
-        init() throws {
-            try FileManager.default.createDirectory(
-                atPath: path,
-                withIntermediateDirectories: false
-            )
-        }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
+        init() throws { scratch = try ScratchDirectory() }
 
         /// Writes a file of `content`, and returns its path.
         func file(_ name: String, _ content: [UInt8]) throws -> String {

@@ -208,11 +208,12 @@ final class Viewer {
     private let daemon: Daemon
     private let reader: StreamReader
     private let node: Value
-    private var pressure = Pressure()
+    private let lateness: Lateness
 
     /// Starts to take frames, and returns once both cameras deliver.
     init(_ daemon: Daemon) throws {
         self.daemon = daemon
+        lateness = Lateness(daemon.session)
         reader = try StreamReader("dualcam", in: daemon.session)
         _ = try reader.next()
         node = try daemon.get("NodeId", of: .stream)
@@ -238,30 +239,30 @@ final class Viewer {
     /// Waits until both cameras deliver.
     func awaitLive() throws -> Double { try reach("streaming", "none") }
 
-    /// Returns `true` if `seconds` is within `limit`, which is extended on a busy machine.
+    /// Returns `true` if the last `seconds`, less what the machine was late, are within `limit`.
     func allows(_ seconds: Double, of limit: Double) -> Bool {
-        pressure.allows(seconds, of: limit)
+        lateness.allows(seconds, of: limit)
     }
 
     /// Discards what was recorded so far.
     func forget() {
-        _ = reader.longestWait()
         reader.flush()
-        pressure = Pressure()
     }
 
     /// Expects the same node as at first, still linked, and no frame later than two intervals after
-    /// the one before. Returns the longest wait in seconds. An overloaded machine may take twice as
-    /// long.
+    /// the one before, less what the machine was late. Returns the longest wait in seconds.
     @discardableResult
     func expectSteady(
         _ what: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> Double {
-        let wait = reader.longestWait()
+        // At least one after what may have held it up.
+        let before = reader.drain()
+        let frames = before + [try reader.next()]
+        let wait = StreamReader.longestWait(frames, lateness)
         let slack = 0.002
         #expect(
-            wait <= 2.0 / 30 + slack || wait <= 4.0 / 30 + slack && pressure.isHigh,
+            wait <= 2.0 / 30 + slack,
             "\(what): waited \(milliseconds(wait))",
             sourceLocation: sourceLocation
         )

@@ -139,14 +139,15 @@ extension DaemonTests {
                     }
                     session.kill(.wireplumber)
                     reader.close()
-                    let (start, pressure) = (MonotonicClock.now, Pressure())
+                    let lateness = Lateness(session)
+                    let start = MonotonicClock.now
                     try session.start(.pipewire)
                     try eventually("the node") {
                         try daemon.get("Active", of: .stream) == .boolean(true)
                     }
                     let time = (MonotonicClock.now - start).seconds
                     print("the node is back \(milliseconds(time)) after PipeWire's start")
-                    #expect(pressure.allows(time, of: 2))
+                    #expect(lateness.allows(time, of: 2))
                     try session.start(.wireplumber)
                     let other = try daemon.reader()
                     defer { other.close() }
@@ -273,11 +274,11 @@ extension DaemonTests {
                 let reader = isStreaming ? try daemon.reader() : nil
                 defer { reader?.close() }
                 _ = try reader?.next()
-                let pressure = Pressure()
+                let lateness = Lateness(daemon.session)
                 let (exit, seconds) = try daemon.end()
                 print("ended in \(milliseconds(seconds)), streaming: \(isStreaming)")
                 #expect(exit == .status(0))
-                #expect(pressure.allows(seconds, of: 1))
+                #expect(lateness.allows(seconds, of: 1))
                 #expect(daemon.notifications.lines.contains("STOPPING=1"))
                 #expect(try Listed("dualcam", in: daemon.session) == nil)
                 #expect {

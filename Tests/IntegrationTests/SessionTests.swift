@@ -129,12 +129,13 @@ extension DaemonTests {
                 for turn in 1...3 {
                     #expect(areOpen())
                     #expect(try desktop.inhibitors == [Desktop.inhibitor])
-                    let (start, pressure) = (MonotonicClock.now, Pressure())
+                    let lateness = Lateness(daemon.session)
+                    let start = MonotonicClock.now
                     try desktop.sleep(true)
                     try eventually("its release") { try desktop.inhibitors == [] }
                     #expect(!areOpen(), "released before the cameras were closed")
                     let time = (MonotonicClock.now - start).seconds
-                    #expect(pressure.allows(time, of: 1))
+                    #expect(lateness.allows(time, of: 1))
                     try viewer.reach("interrupted", "asleep")
                     try viewer.expectSteady("before sleep")
 

@@ -66,43 +66,44 @@ extension DaemonTests {
                 #expect(format.size == DaemonTests.size && format.rate == (30, 1))
                 #expect(format.color == .video)
 
-                // An overloaded machine may lose a frame without a fault of the daemon; then the
-                // run is repeated.
-                let pressure = Pressure()
-                var run: [Sight] = []
-                var breaks: [String] = []
-                for _ in 0..<900 where run.count < 300 {
-                    let sight = try Self.sight(of: try reader.next())
-                    if let last = run.last {
-                        #expect(sight.pts > last.pts)
-                        let isNext =
-                            sight.sequence == last.sequence + 1
-                            && sight.main == last.main + 1
-                            && (0...2).contains((sight.inset - last.inset) & 0xfff)
-                        if !isNext {
-                            breaks.append("\(last) then \(sight)")
-                            run = []
-                        }
-                    }
-                    run.append(sight)
-                    guard run.count == 300 else { continue }
-                    let rates = [
-                        299 / (sight.arrival - run[0].arrival).seconds,
-                        299 / (sight.pts - run[0].pts).seconds,
-                    ]
-                    let delays = run.map { ($0.arrival - $0.pts).seconds }.sorted()
-                    print(
-                        "\(rates[0]) frames a second by arrival, \(rates[1]) by pts;",
-                        "camera to consumer \(milliseconds(delays[150])), at worst",
-                        "\(milliseconds(delays[299])); begun anew \(breaks.count) times"
-                    )
-                    #expect(rates.allSatisfy { abs($0 / 30 - 1) <= 0.01 }, "\(rates)")
-                }
-                guard run.count < 300 else { return }
-                print("\(breaks.count) breaks in 900 frames at a pressure of \(pressure.share)")
-                let sample = "never 300 frames in a row, as \(breaks.suffix(2))"
-                #expect(pressure.isHigh && breaks.count < 300, "\(sample)")
+                let lateness = Lateness(daemon.session)
+                let run = try (0..<300).map { _ in try Self.sight(of: try reader.next()) }
+                try Self.expectAll(run, lateness)
+                let span = run[299].pts - run[0].pts
+                let steps = Double(run[299].main - run[0].main)
+                print("\(steps / span.seconds) frames a second by pts")
+                #expect(abs(steps / span.seconds / 30 - 1) <= 0.01)
+                let delays = run.map { ($0.arrival - $0.pts).seconds }.sorted()
+                print(
+                    "camera to consumer \(milliseconds(delays[150])), at worst",
+                    "\(milliseconds(delays[299]))"
+                )
             }
+        }
+
+        /// Expects that none of the cameras' frames is missing, except where a thread waited for a
+        /// processor just then; and that those are so few that nobody notices.
+        private static func expectAll(_ run: [Sight], _ lateness: Lateness) throws {
+            var excused: [String] = []
+            for (last, sight) in zip(run, run.dropFirst()) {
+                #expect(sight.pts > last.pts)
+                let isNext =
+                    sight.sequence == last.sequence + 1
+                    && sight.main == last.main + 1
+                    && (0...2).contains((sight.inset - last.inset) & 0xfff)
+                guard !isNext else { continue }
+                // A delay of up to two frames before may show here.
+                let late = lateness.longest(
+                    from: last.arrival - Timestamp(seconds: 2.0 / 30),
+                    to: sight.arrival
+                )
+                let text = "\(last) then \(sight), late by \(milliseconds(late))"
+                // The clock follows frames that come a quarter of an interval too late.
+                #expect(late >= 0.25 / 30, "\(text)")
+                excused.append(text)
+            }
+            print("\(excused.count) breaks because the machine was late")
+            #expect(excused.count <= run.count / 20, "\(excused)")
         }
 
         /// The values that a frame carries.
@@ -157,23 +158,22 @@ extension DaemonTests {
                 try eventually("live pictures") {
                     try daemon.get("State", of: .stream) == .string("streaming")
                 }
-                // As above, an overloaded machine may lose frames once or twice.
-                let pressure = Pressure()
-                var lost: [[Int]] = []
-                for _ in 0..<3 where !lost.contains([0, 0]) {
-                    for reader in readers { reader.flush() }
-                    lost.append(
-                        try readers.map { reader in
-                            let frames = try reader.frames(45, within: 25)
-                            return Int(frames[44].sequence) - Int(frames[0].sequence) - 44
-                        }
-                    )
+                let lateness = Lateness(daemon.session)
+                for reader in readers { reader.flush() }
+                for reader in readers {
+                    let frames = try reader.frames(45, within: 25)
+                    for (last, frame) in zip(frames, frames.dropFirst())
+                    where frame.sequence != last.sequence + 1 {
+                        let late = lateness.longest(
+                            from: last.arrival - Timestamp(seconds: 1.0 / 30),
+                            to: frame.arrival
+                        )
+                        #expect(late >= 0.25 / 30, "\(last.sequence), then \(frame.sequence)")
+                    }
+                    let lost = Int(frames[44].sequence - frames[0].sequence) - 44
+                    print("\(lost) frames lost by a consumer")
+                    #expect(lost <= 5)
                 }
-                #expect(
-                    lost.contains([0, 0])
-                        || pressure.isHigh && lost.contains { $0.allSatisfy { $0 < 15 } },
-                    "frames lost by each: \(lost)"
-                )
                 #expect(try gstreamer.wait(within: 15) == .status(0))
                 try eventually("two consumers") {
                     try daemon.get("Consumers", of: .stream) == .uint32(2)
@@ -243,13 +243,14 @@ extension DaemonTests {
                 try eventually("nobody to look") {
                     try daemon.get("State", of: .stream) == .string("idle")
                 }
-                let (start, pressure) = (MonotonicClock.now, Pressure())
+                let lateness = Lateness(daemon.session)
+                let start = MonotonicClock.now
                 try eventually("closed cameras") {
                     try states() == ["closed", "closed"]
                 }
                 let time = (MonotonicClock.now - start).seconds
                 print("cameras closed \(milliseconds(time)) after the last consumer left")
-                #expect(time >= 0.4 && pressure.allows(time, of: 1))
+                #expect(time >= 0.4 && lateness.allows(time, of: 1))
             }
         }
     }

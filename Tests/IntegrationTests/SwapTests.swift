@@ -15,6 +15,8 @@ extension DaemonTests {
         private struct Sight {
             /// The time from the reply to the call until the arrival, in seconds.
             var time: Double
+            /// The time of arrival.
+            var arrival: Timestamp
             /// The column at which the light picture begins in the row through the middle of the
             /// inset: 934 while it is the inset, 0 while it is the main picture.
             var edge: Int
@@ -82,6 +84,7 @@ extension DaemonTests {
                 let isNew = picture.differs(from: last)
                 let sight = Sight(
                     time: (frame.arrival - reply).seconds,
+                    arrival: frame.arrival,
                     edge: edge(picture),
                     isNew: isNew
                 )
@@ -97,75 +100,79 @@ extension DaemonTests {
             return (sights, again)
         }
 
-        /// Returns `true` if an overloaded machine delayed a frame during the movement, so that the
-        /// frames say nothing about the swap.
-        private func isDisturbed(_ sights: [Sight]) -> Bool {
-            let last = sights.lastIndex(where: \.isNew) ?? 0
-            return zip(sights, sights.dropFirst()).prefix(last).contains {
-                $1.time - $0.time > 1.5 * Self.interval
-            }
-        }
-
         @Test func itBeginsAtOnceAndEndsInTime() throws {
             try withStill { daemon, reader in
-                let pressure = Pressure()
-                var troubles: [String] = []
+                let lateness = Lateness(daemon.session)
                 // There and back each time.
-                for _ in 0..<5 {
-                    let pair = try [true, false].map { isToMain in
-                        let sights = try watch(daemon, reader).sights
-                        let changes = sights.filter(\.isNew)
-                        let first = try #require(changes.first).time
-                        let last = try #require(changes.last).time
-                        let edges = sights.map(\.edge)
-                        if isToMain {
-                            #expect(zip(edges, edges.dropFirst()).allSatisfy { $0 >= $1 })
-                        }
-                        #expect(edges.last == (isToMain ? 0 : 934))
-                        print(
-                            "first change \(milliseconds(first)) after the answer,",
-                            "last \(milliseconds(last)), edges \(edges)"
-                        )
-                        return first <= Self.interval + Self.delivery
-                            && abs(last - 0.3) <= Self.interval + Self.delivery
-                            ? "" : "first \(first), last \(last)"
+                for isToMain in [true, false, true, false] {
+                    let sights = try watch(daemon, reader).sights
+                    let changes = sights.filter(\.isNew)
+                    let (first, last) = (try #require(changes.first), try #require(changes.last))
+                    let edges = sights.map(\.edge)
+                    if isToMain {
+                        #expect(zip(edges, edges.dropFirst()).allSatisfy { $0 >= $1 })
                     }
-                    if pair == ["", ""] { return }
-                    troubles += pair
+                    #expect(edges.last == (isToMain ? 0 : 934))
+                    print(
+                        "first change \(milliseconds(first.time)) after the answer,",
+                        "last \(milliseconds(last.time)), edges \(edges)"
+                    )
+                    let reply = first.arrival - Timestamp(seconds: first.time)
+                    let allowed = Self.interval + Self.delivery
+                    #expect(
+                        first.time <= allowed + lateness.seconds(from: reply, to: first.arrival)
+                    )
+                    #expect(
+                        abs(last.time - 0.3)
+                            <= allowed + lateness.seconds(from: reply, to: last.arrival)
+                    )
                 }
-                #expect(pressure.isHigh, "not in time: \(troubles)")
             }
         }
 
         @Test(arguments: [0.2, 0.5, 0.8])
         func askedAgainOnTheWayItTurnsRound(at phase: Double) throws {
             try withStill { daemon, reader in
-                let pressure = Pressure()
+                let lateness = Lateness(daemon.session)
+                // This thread may notice the place, or the daemon hear of it, after the end.
                 for _ in 0..<8 {
                     let (sights, again) = try watch(daemon, reader) { $0.phase >= phase }
-                    if let again, again < 0.29, !isDisturbed(sights) {
-                        return try expectTurn(sights, daemon)
+                    if let again, again < 0.29 {
+                        return try expectTurn(sights, daemon, lateness)
                     }
                     try daemon.call("Reset", of: .scene, options: ["instant": .boolean(true)])
                 }
-                #expect(pressure.isHigh, "never undisturbed")
+                Issue.record("never asked on the way")
             }
         }
 
         /// Expects a way there and back in `sights` without a jump, equally fast in both
         /// directions.
-        private func expectTurn(_ sights: [Sight], _ daemon: Daemon) throws {
+        private func expectTurn(
+            _ sights: [Sight],
+            _ daemon: Daemon,
+            _ lateness: Lateness
+        ) throws {
             let edges = sights.map(\.edge)
             print("there and back, edges \(edges)")
             #expect(edges.last == 934)
             #expect(edges.min().map { $0 < 934 } == true)
             for (before, after) in zip(sights, sights.dropFirst()) where after.edge > 0 {
                 let step = abs(after.phase - before.phase) * 0.3
-                #expect(step < after.time - before.time + Self.delivery, "\(before) \(after)")
+                let late = lateness.seconds(
+                    from: before.arrival - Timestamp(seconds: Self.interval),
+                    to: after.arrival
+                )
+                #expect(
+                    step < after.time - before.time + Self.delivery + late,
+                    "\(before) \(after)"
+                )
             }
             let top = sights.map(\.phase).max() ?? 0
-            let end = try #require(sights.last { $0.isNew }).time
-            #expect(abs(end - 2 * top * 0.3) < 2 * Self.interval + Self.delivery)
+            let end = try #require(sights.last { $0.isNew })
+            let reply = end.arrival - Timestamp(seconds: end.time)
+            let late = lateness.seconds(from: reply, to: end.arrival)
+            #expect(abs(end.time - 2 * top * 0.3) < 2 * Self.interval + Self.delivery + late)
             #expect(try daemon.get("Swapped", of: .scene) == .boolean(false))
         }
 
@@ -215,22 +222,30 @@ extension DaemonTests {
                 _ = try reader.picture("the main picture") {
                     abs($0[640, 400].y - 50) < 4 && contrast($0) < 4
                 }
-                let pressure = Pressure()
+                let lateness = Lateness(session)
                 var seen: [(light: Double, contrast: Int)] = []
                 for _ in 0..<4 {
                     try daemon.call("Swap", of: .scene)
                     for _ in 0..<8 {
-                        let picture = StreamPicture(try reader.next(), size: DaemonTests.size)
+                        let frame = try reader.next()
+                        let picture = StreamPicture(frame, size: DaemonTests.size)
                         let area = PixelRect(x: 560, y: 400, width: 160, height: 20)
-                        seen.append((picture.mean(area), contrast(picture)))
+                        let sight = (light: picture.mean(area), contrast: contrast(picture))
+                        seen.append(sight)
+                        // Either one or the other, and nothing between, unless no thread could
+                        // decode the picture for most of the 0.2 s that it has.
+                        let isDull = sight.contrast < 6 && abs(sight.light - 50) < 4
+                        guard !isDull, sight.contrast <= 150 else { continue }
+                        let late = lateness.seconds(
+                            from: frame.arrival - Timestamp(seconds: 0.4),
+                            to: frame.arrival
+                        )
+                        #expect(late > 0.1, "\(sight)")
                     }
                 }
-                // Either one or the other, and nothing between.
                 let (dull, sharp) = (
                     seen.filter { $0.contrast < 6 }, seen.filter { $0.contrast > 150 }
                 )
-                #expect(dull.count + sharp.count == seen.count || pressure.isHigh, "\(seen)")
-                #expect(dull.allSatisfy { abs($0.light - 50) < 4 } || pressure.isHigh, "\(seen)")
                 #expect(dull.count > 4 && sharp.count > 4)
             }
         }

@@ -9,11 +9,7 @@ import Testing
 struct LibraryScannerTests {
     /// Runs `body` in a directory of its own.
     private func inDirectory(_ body: (String) throws -> Void) throws {
-        var template = Array("/tmp/dualcam-scanner-XXXXXX".utf8CString)
-        let root = try #require(mkdtemp(&template).map { String(cString: $0) })
-        Reaper.shared.clean(root)
-        defer { try? FileManager.default.removeItem(atPath: root) }
-        try body(root)
+        try ScratchDirectory.with(body)
     }
 
     private func write(_ path: String, _ text: String = "x") throws {

@@ -47,12 +47,10 @@ struct ThumbnailTests {
 
     /// Runs `body` in a directory of its own, with a cache below it.
     private func inDirectory(_ body: (String, Maker) throws -> Void) throws {
-        var template = Array("/tmp/dualcam-thumbs-XXXXXX".utf8CString)
-        let root = try #require(mkdtemp(&template).map { String(cString: $0) })
-        Reaper.shared.clean(root)
-        defer { try? FileManager.default.removeItem(atPath: root) }
-        let cache = ThumbnailCache(root: "\(root)/cache/thumbnails", program: Self.program)
-        try body(root, Maker(cache: cache, program: Self.program))
+        try ScratchDirectory.with { root in
+            let cache = ThumbnailCache(root: "\(root)/cache/thumbnails", program: Self.program)
+            try body(root, Maker(cache: cache, program: Self.program))
+        }
     }
 
     /// Returns a JPEG whose upper left quarter is red, the rest blue, with the tag of its

@@ -16,10 +16,11 @@ extension PipeWireNodeTests {
                 // Long enough for several attempts: the loss is still reported once.
                 try eventually("tries") { publisher.record.age > 1 }
                 #expect(publisher.record.events.count == 1)
-                let (start, pressure) = (MonotonicClock.now, Pressure())
+                let lateness = Lateness(session)
+                let start = MonotonicClock.now
                 try session.start(.pipewire)
                 try eventually("the node") { publisher.record.id != nil }
-                #expect(pressure.allows((MonotonicClock.now - start).seconds, of: 1))
+                #expect(lateness.allows((MonotonicClock.now - start).seconds, of: 1))
                 try session.start(.wireplumber)
                 let reader = try StreamReader("dualcam", in: session)
                 defer { reader.close() }
@@ -49,7 +50,8 @@ extension PipeWireNodeTests {
                     session.kill(.wireplumber)
                     reader.close()
 
-                    let (start, pressure) = (MonotonicClock.now, Pressure())
+                    let lateness = Lateness(session)
+                    let start = MonotonicClock.now
                     try session.start(.pipewire)
                     try session.start(.wireplumber)
                     let other = try StreamReader("dualcam", in: session)
@@ -57,7 +59,7 @@ extension PipeWireNodeTests {
                     _ = try other.next()
                     let time = (MonotonicClock.now - start).seconds
                     print("frames \(time) s after the start of PipeWire")
-                    #expect(pressure.allows(time, of: 2))
+                    #expect(lateness.allows(time, of: 2))
                     // The session keeps two logs open for each of two services in each turn.
                     if turn == 3 { try expectDescriptors(atMost: descriptors + 4 * 4) }
                 }

@@ -1,13 +1,7 @@
 import Glibc
 import Platform
+import TestSupport
 import Testing
-
-/// Creates a directory and returns its path. The process ends soon after.
-private func temporaryDirectory() -> String {
-    var template = Array("/tmp/dualcam-test-XXXXXX".utf8CString)
-    precondition(mkdtemp(&template) != nil)
-    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-}
 
 private func write(_ bytes: some Collection<UInt8>, to path: String) {
     guard let file = fopen(path, "w") else { preconditionFailure("cannot write \(path)") }
@@ -28,7 +22,9 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
 
     @Test func recordingsGoWhereTheDesktopHasVideos() async {
         await #expect(processExitsWith: .success) {
-            let home = temporaryDirectory()
+            let scratch = try ScratchDirectory()
+            defer { scratch.remove() }
+            let home = scratch.path
             setenv("HOME", home, 1)
             unsetenv("XDG_CONFIG_HOME")
             precondition(UserDirectory.videos.place(configured: nil) == home + "/Videos/DualCam")
@@ -43,7 +39,9 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
 
     @Test func theUsersFileIsFoundWhereXDGSays() async {
         await #expect(processExitsWith: .success) {
-            let home = temporaryDirectory()
+            let scratch = try ScratchDirectory()
+            defer { scratch.remove() }
+            let home = scratch.path
             setenv("HOME", home, 1)
             setenv("XDG_CONFIG_HOME", "relative", 1)
             mkdir(home + "/.config", 0o700)
@@ -58,10 +56,6 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
             precondition(other?.path != path)
             let named = try ConfigurationFile.load(override: path)
             precondition(named == file)
-            unlink(path)
-            rmdir(home + "/.config/dualcam")
-            rmdir(home + "/.config")
-            rmdir(home)
         }
     }
 
@@ -77,11 +71,10 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
 
     @Test(.timeLimit(.minutes(5)))
     func aPipeThatNobodyWritesToIsNotWaitedFor() throws {
-        let directory = temporaryDirectory()
-        defer { rmdir(directory) }
-        let path = directory + "/x.toml"
+        let scratch = try ScratchDirectory()
+        defer { scratch.remove() }
+        let path = scratch.path + "/x.toml"
         mkfifo(path, 0o600)
-        defer { unlink(path) }
         let error = try #require(throws: SystemError.self) {
             try ConfigurationFile.load(override: path)
         }
@@ -89,11 +82,10 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
     }
 
     @Test func textThatIsNotUTF8IsRefused() throws {
-        let directory = temporaryDirectory()
-        defer { rmdir(directory) }
-        let path = directory + "/x.toml"
+        let scratch = try ScratchDirectory()
+        defer { scratch.remove() }
+        let path = scratch.path + "/x.toml"
         write([0x61, 0xff, 0x62], to: path)
-        defer { unlink(path) }
         let error = try #require(throws: SystemError.self) {
             try ConfigurationFile.load(override: path)
         }

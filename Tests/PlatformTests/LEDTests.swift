@@ -1,16 +1,17 @@
 import Foundation
 import Platform
+import TestSupport
 import Testing
 
 @Suite("A light of the kernel's LED class")
 struct LEDTests {
     @Test("shines as brightly as it can, or not at all, and says so")
     func switching() throws {
-        let root = FileManager.default.temporaryDirectory
-            .appendingPathComponent("dualcam-led-\(UUID().uuidString)")
+        let scratch = try ScratchDirectory()
+        defer { scratch.remove() }
+        let root = URL(filePath: scratch.path)
         let folder = root.appendingPathComponent("white:flash")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: root) }
         let brightness = folder.appendingPathComponent("brightness")
         try "31\n".write(
             to: folder.appendingPathComponent("max_brightness"),

@@ -3,21 +3,7 @@ import Frames
 import TestSupport
 import Testing
 
-/// A directory of a test's own, removed with this object.
-final class Folder {
-    let path = "/tmp/dualcam-test-\(UUID().uuidString)"
-
-    init() throws {
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    /// The names of its files, sorted.
-    var content: [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
-    }
-}
+typealias Folder = ScratchDirectory
 
 /// Returns the sound of the file at `path` from its first sample on, as one channel of `rate`
 /// samples per second.

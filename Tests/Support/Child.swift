@@ -234,7 +234,8 @@ private func inheritedEnvironment() -> [String] {
 
 /// Creates a file that is gone when its last descriptor is closed.
 private func unnamedFile() throws(SystemError) -> Descriptor {
-    var template = Array("/tmp/dualcam-test-XXXXXX".utf8CString)
+    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(parent)/dualcam-test-XXXXXX".utf8CString)
     let number = mkstemp(&template)
     guard number >= 0 else { throw .last("mkstemp") }
     unlink(template)

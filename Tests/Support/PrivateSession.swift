@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+package import Glibc
 import Platform
 import Synchronization
 
@@ -24,11 +24,15 @@ package final class PrivateSession: Sendable {
     }
 
     /// The runtime directory; its contents are removed at the end.
-    package let directory: String
+    package var directory: String { scratch.path }
+    private let scratch: ScratchDirectory
     /// The whole environment of programs in this session.
     package let environment: [String: String]
     private let services = Mutex<[Service: Child]>([:])
     private let programs = Mutex<[Child]>([])
+
+    /// The numbers of the processes of its services and programs.
+    package var processes: [pid_t] { programs.withLock { $0.map(\.id) } }
 
     /// The path of PipeWire's socket.
     package var socket: String { "\(directory)/pipewire-0" }
@@ -37,13 +41,8 @@ package final class PrivateSession: Sendable {
 
     /// Creates a session in which `services` are ready.
     package init(_ services: [Service] = Service.usual) throws {
-        // Short, since the path of a socket must fit into 107 bytes.
-        var template = Array("/tmp/dc-XXXXXX".utf8CString)
-        guard let path = mkdtemp(&template).map({ String(cString: $0) }) else {
-            throw SystemError.last("mkdtemp")
-        }
-        directory = path
-        Reaper.shared.clean(path)
+        scratch = try ScratchDirectory()
+        let path = scratch.path
         var environment = [
             "LANG": "C.UTF-8",
             "HOME": "\(path)/home",
@@ -155,7 +154,7 @@ package final class PrivateSession: Sendable {
         services.withLock { $0 = [:] }
         for child in programs.withLock({ $0 }).reversed() { child.end() }
         programs.withLock { $0 = [] }
-        try? FileManager.default.removeItem(atPath: directory)
+        scratch.remove()
     }
 
     /// Prints the last lines of the output of each program of the session.

@@ -41,8 +41,8 @@ struct ChildTests {
 
     /// As when the test's process dies: the other end of the reaper's socket closes.
     @Test func whatIsLeftBehindIsReaped() throws {
-        let directory = "/tmp/dualcam-reaped-\(getpid())"
-        mkdir(directory, 0o700)
+        let scratch = try ScratchDirectory()
+        let directory = scratch.path
         let kept = try Child("sleep", ["1000"])
         let reaped = try Child("sh", ["-c", "sleep 1000 & echo $!; wait"])
         let grandchild = try eventually("its child") {

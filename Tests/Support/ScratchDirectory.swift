@@ -1,0 +1,38 @@
+import Foundation
+import Glibc
+package import Platform
+
+/// A directory of a test's own. It goes with this object, or with the test's process, however that
+/// dies.
+package final class ScratchDirectory: Sendable {
+    /// Its path, short enough for the path of a socket in it (107 bytes), and without blanks.
+    package let path: String
+
+    /// Creates the directory in TMPDIR, or in /tmp.
+    package init() throws(SystemError) {
+        let parent = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
+        var template = Array("\(parent)/dc-XXXXXX".utf8CString)
+        guard let path = mkdtemp(&template).map({ String(cString: $0) }) else {
+            throw .last("mkdtemp", parent)
+        }
+        self.path = path
+        Reaper.shared.clean(path)
+    }
+
+    deinit { remove() }
+
+    /// Runs `body` with the path of a new directory.
+    package static func with<Result>(_ body: (String) throws -> Result) throws -> Result {
+        let directory = try ScratchDirectory()
+        defer { directory.remove() }
+        return try body(directory.path)
+    }
+
+    /// Removes it with all that is in it. Harmless when called twice.
+    package func remove() { try? FileManager.default.removeItem(atPath: path) }
+
+    /// The names of its files, sorted.
+    package var content: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    }
+}
