@@ -59,7 +59,8 @@ final class CaptureService {
             "Recording": .boolean(daemon.state.recording.phase == .running),
             "RecordingSeconds": .uint32(UInt32(clamping: session.seconds)),
             "RecordingFiles": .array(
-                session.writing.map {
+                // Files appear in the order in which the first frames come.
+                session.writing.sorted { $0.picture.rawValue < $1.picture.rawValue }.map {
                     .named([
                         "path": .string($0.path), "picture": .string($0.picture.rawValue),
                         "encoder": .string($0.encoder),
@@ -103,7 +104,8 @@ final class CaptureService {
                 case .success(let files):
                     call.reply(
                         .array(
-                            files.map { .named(described($0)) },
+                            files.sorted { $0.picture.rawValue < $1.picture.rawValue }
+                                .map { .named(described($0)) },
                             of: .dictionary(key: .string, value: .variant)
                         )
                     )

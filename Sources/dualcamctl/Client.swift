@@ -22,7 +22,11 @@ final class Client {
         do throws(DBusError) {
             connection = try BusConnection(loop: loop)
         } catch {
-            throw Failure(status: .notRunning, message: "there is no session bus: \(error.message)")
+            throw Failure(
+                status: .notRunning,
+                message: "there is no session bus: \(error.message)\n"
+                    + "If `make run` started DualCam, first run the export commands that it printed."
+            )
         }
     }
 
