@@ -92,6 +92,7 @@ class Stage:
 
     def __init__(self):
         self.cameras, self.consumer, self.measured, self.isWarm = {}, None, [], False
+        self.hasRepeated = False
         self.signals = Signals()
         self.pid = int(unit('MainPID'))
 
@@ -211,10 +212,10 @@ class Stage:
             memory = next(int(line.split()[1]) for line in file if line.startswith('VmRSS'))
         return len(os.listdir(f'/proc/{self.pid}/fd')), memory
 
-    def play(self, name, row, isFirst=True):
+    def play(self, name, row):
         """Plays one row, and checks what holds for all: nobody waited, the node is the same, nothing leaked.
 
-        `isFirst` says that one long wait proves nothing yet.
+        One row of all may be played again after one long wait, which VMTests counts.
         """
         say(f'=== {name}')
         first, self.measured = time.monotonic(), []
@@ -239,12 +240,13 @@ class Stage:
             say(self.measured[-1])
             expect(after[1] - before[1] < 4096, 'the memory is what it was')
             isWaitShort = longest - late <= PATIENCE * slowness
-            if not isWaitShort and isFirst:
+            if not isWaitShort and not self.hasRepeated:
                 # Seen once in a dozen whole tables, by 0.02 s, and not natively: the emulator
                 # itself may pause in a way that the guest cannot tell. What the daemon does to a
                 # row it does to it twice.
-                say(f'{longest:.3f} s is too long: once more')
-                return self.play(name, row, isFirst=False)
+                say(f'REPEATED: {longest:.3f} s is too long')
+                self.hasRepeated = True
+                return self.play(name, row)
             expect(isWaitShort, f'the consumer never waited more than {PATIENCE} s for a frame (longest after '
                    f'[{when - started:.1f}])')
         except Failure as failure:

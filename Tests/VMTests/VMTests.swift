@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -49,8 +50,9 @@ struct VMTests {
         .timeLimit(.minutes(35))
     )
     func package() throws {
-        let packages = "\(NSTemporaryDirectory())dualcam-packages-\(getpid())"
-        defer { try? FileManager.default.removeItem(atPath: packages) }
+        let scratch = try ScratchDirectory()
+        defer { scratch.remove() }
+        let packages = scratch.path
         let pack = Self.root.appending(path: "Tests/VM/pack").path
         let packed = try run(pack, packages, within: 600)
         try #require(packed.exit == .status(0), "\(packed.reason)")
@@ -64,22 +66,20 @@ struct VMTests {
     /// guest.py).
     private static let tooSlow = Child.Exit.status(75)
 
-    /// Sets the machine up if necessary, and runs `script` in it. Repeats it, twice at most, when
-    /// the machine was too slow.
+    /// The number of scripts, and of parts of them, that were run again so far.
+    private static let repeats = Mutex(0)
+
+    /// Sets the machine up if necessary, and runs `script` in it. Of all scripts and their parts,
+    /// one may be run again because the machine was slow, or paused: a fault that shows in half of
+    /// the runs would otherwise pass most of the time.
     private func runInside(_ script: String, adding variables: [String: String] = [:]) throws {
         let folder = Self.root.appending(path: "Tests/VM").path
         let setUp = try run("\(folder)/rig/setup.sh", within: 600)
         try #require(setUp.exit == .status(0), "\(setUp.reason)")
         // A failure leaves the machine's console there.
-        let output = "\(NSTemporaryDirectory())dualcam-vm-\(getpid())"
-        var done = try run(
-            "\(folder)/rig/run-in-vm",
-            "\(folder)/\(script)",
-            output,
-            within: 660,
-            adding: variables
-        )
-        for _ in 0..<2 where done.exit == Self.tooSlow {
+        let output = Self.root.appending(path: ".build/test-results/\(script).console").path
+        var done: Run
+        repeat {
             done = try run(
                 "\(folder)/rig/run-in-vm",
                 "\(folder)/\(script)",
@@ -87,19 +87,34 @@ struct VMTests {
                 within: 660,
                 adding: variables
             )
-        }
+            let isTooSlow = done.exit == Self.tooSlow
+            let count = Self.repeats.withLock { count in
+                count += done.repeats + (isTooSlow ? 1 : 0)
+                return count
+            }
+            print("\(script): \(count) repeats in this run of the tests")
+            try #require(count <= 1, "too many repeats: \(done.reason)")
+        } while done.exit == Self.tooSlow
         try #require(done.exit == .status(0), "\(done.reason)")
         try FileManager.default.removeItem(atPath: output)
     }
 
-    /// Runs `program` to its end and prints its output. Returns its exit, and the reason if it
-    /// states one.
+    /// A program's run.
+    private struct Run {
+        var exit: Child.Exit
+        /// The reason of its failure, if it states one.
+        var reason: String
+        /// The number of parts that it repeated.
+        var repeats: Int
+    }
+
+    /// Runs `program` to its end and prints its output.
     private func run(
         _ program: String,
         _ arguments: String...,
         within seconds: Double,
         adding variables: [String: String] = [:]
-    ) throws -> (exit: Child.Exit, reason: String) {
+    ) throws -> Run {
         var environment = ProcessInfo.processInfo.environment
         environment["DUALCAM_BIN_DIR"] = Programs.directory
         environment["RIG_PASS"] = "DUALCAM_BIN_DIR DUALCAM_ROWS DUALCAM_PACKAGES"
@@ -108,7 +123,12 @@ struct VMTests {
         let child = try Child(program, arguments, environment: environment)
         let exit = try child.wait(within: seconds)
         print(child.output, child.errors)
-        let reason = child.output.split(separator: "\n").last { $0.contains("FAILED") }
-        return (exit, reason.map(String.init) ?? "it gave no reason")
+        let lines = child.output.split(separator: "\n")
+        let reason = lines.last { $0.contains("FAILED") }
+        return Run(
+            exit: exit,
+            reason: reason.map(String.init) ?? "it gave no reason",
+            repeats: lines.count { $0.contains("REPEATED") }
+        )
     }
 }
