@@ -179,4 +179,41 @@ import Testing
             ]
         )
     }
+
+    @Test("for want of bandwidth the picture gets smaller before it stops moving")
+    func slowest() {
+        func chosen(_ words: String, _ reduction: Int) -> String {
+            let size = Size(width: 640, height: 480)
+            let request = CaptureRequest(size: size, rate: 30, reduction: reduction)
+            return chooseMode(Self.modes(words), for: request)?.description ?? ""
+        }
+        let slow = "640x480@30/YUYV 640x480@15/YUYV 640x480@5/YUYV 320x240@30/YUYV"
+        #expect(
+            (0...2).map { chosen(slow, $0) } == [
+                "640x480@30/YUYV", "640x480@15/YUYV", "320x240@30/YUYV",
+            ]
+        )
+        // Ten frames a second are just enough.
+        let ten = "640x480@30/YUYV 640x480@10/YUYV 320x240@30/YUYV"
+        #expect(
+            (0...2).map { chosen(ten, $0) } == [
+                "640x480@30/YUYV", "640x480@10/YUYV", "320x240@30/YUYV",
+            ]
+        )
+        // Nothing lighter is no reason to take something heavier.
+        #expect(chosen("320x240@10/YUYV 640x480@30/YUYV", 9) == "320x240@10/YUYV")
+        // JPEGs do not go back to raw pictures.
+        #expect(chosen("640x480@30/MJPG 320x240@30/YUYV", 1) == "640x480@30/MJPG")
+    }
+
+    @Test("a nominal rate is reached by one just below it")
+    func fractions() {
+        let size = Size(width: 640, height: 480)
+        let request = CaptureRequest(size: size, rate: 30)
+        let modes = Self.modes("640x480@60/YUYV 640x480@29.97/YUYV 640x480@24/YUYV")
+        #expect(chooseMode(modes, for: request)?.description == "640x480@29.97/YUYV")
+        // Too few frames are worse than too many.
+        let others = Self.modes("640x480@60/YUYV 640x480@24/YUYV")
+        #expect(chooseMode(others, for: request)?.description == "640x480@60/YUYV")
+    }
 }

@@ -40,6 +40,27 @@ import Testing
         isMonochrome: true
     )
 
+    /// Like some tablets' cameras: first by identity, but they look the wrong way, or see no colour.
+    private static let selfie = CameraDevice(
+        path: "/dev/video12",
+        name: "Selfie",
+        identity: "v4l2:0-selfie",
+        orientation: .front
+    )
+    private static let world = CameraDevice(
+        path: "/dev/video14",
+        name: "World",
+        identity: "v4l2:0-world",
+        orientation: .back
+    )
+    private static let depth = CameraDevice(
+        path: "/dev/video16",
+        name: "Depth",
+        identity: "v4l2:0-depth",
+        orientation: .front,
+        isMonochrome: true
+    )
+
     struct Row: Sendable {
         let devices: [CameraDevice]
         let back: SourceSpecification
@@ -77,6 +98,14 @@ import Testing
         Row([infrared, lid, desk], .auto, .auto, ["Desk", "Lid"]),
         // The driver's statement counts for more than the connection.
         Row([lid, face, desk], .auto, .auto, ["Desk", "Face"]),
+        // What looks the other way, or sees no colour, is the last resort of a role.
+        Row([selfie, desk], .auto, .test(nil), ["Desk", nil]),
+        Row([lid, desk], .auto, .test(nil), ["Desk", nil]),
+        Row([selfie], .auto, .test(nil), ["Selfie", nil]),
+        Row([world, desk], .auto, .auto, ["World", "Desk"]),
+        Row([depth, desk], .test(nil), .auto, [nil, "Desk"]),
+        Row([depth, lid, desk], .auto, .auto, ["Desk", "Lid"]),
+        Row([infrared, desk], .auto, .auto, ["Desk", "IR"]),
         // One by name.
         Row([desk, door], .v4l2("b-door"), .auto, ["Door", "Desk"]),
         Row([desk, door], .auto, .v4l2("a-desk"), ["Door", "Desk"]),
@@ -120,5 +149,8 @@ import Testing
         #expect(names([Self.desk, Self.door], Self.door, Self.desk) == ["Door", "Desk"])
         let lens = CameraDevice(path: "/dev/video8", name: "Lens", identity: "v4l2:c-lens")
         #expect(names([Self.door, lens], Self.desk, Self.door) == ["Lens", "Door"], "a new one")
+        let (face, rear) = (Self.face, Self.rear)
+        #expect(names([face, Self.desk], face, Self.desk) == ["Face", "Desk"], "held, not faced")
+        #expect(names([rear, face], face, rear) == ["Face", "Rear"], "held, not faced")
     }
 }
