@@ -29,7 +29,7 @@ struct Monitor: ParsableCommand {
             show(
                 "changed",
                 subject: role?.rawValue ?? String(interface),
-                changed.map { ($0.key, JSON($0.value)) },
+                changed.map { ($0.key, json($0.key, $0.value)) },
                 camera: role,
                 interface: String(interface)
             )
@@ -46,6 +46,12 @@ struct Monitor: ParsableCommand {
                 arguments.isEmpty ? [] : [("arguments", JSON.array(arguments.map { JSON($0) }))]
             show(signal.member, subject: String(interface), members, camera: role)
         }
+    }
+
+    /// Returns a property's value: as it is on D-Bus, but for people `null` where there is no node.
+    private func json(_ property: String, _ value: Value) -> JSON {
+        property == "NodeId" && value == .uint32(.max) && !options.json
+            ? .null : JSON(value)
     }
 
     private func show(

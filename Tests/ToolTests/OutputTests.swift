@@ -77,9 +77,9 @@ struct OutputTests {
         if command == ["monitor"] {
             try daemon.wait(for: "its first line") { !child.output.isEmpty }
             daemon.set(["NodeId": .uint32(42)], of: .stream)
-            try daemon.wait(for: "a node") { child.output.contains("42") }
-            daemon.set(["NodeId": .uint32(.max), "Consumers": .uint32(7)], of: .stream)
-            try daemon.wait(for: "none") { child.output.contains("7") }
+            try daemon.wait(for: "a node") { child.output.contains("NodeId=42") }
+            daemon.set(["NodeId": .uint32(.max)], of: .stream)
+            try daemon.wait(for: "none") { child.output.contains("NodeId=null") }
             child.signal(SIGINT)
         }
         try daemon.wait(for: "dualcamctl \(command)") { child.exit != nil }
