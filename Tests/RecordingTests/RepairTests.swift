@@ -125,7 +125,7 @@ import Testing
         let (journal, path) = (file.journal, file.path)
         let outcome = file.repair { _, _ throws(MediaError) in
             let attempts = try? journal.entries().first { $0.path == path }?.attempts
-            noted.withLock { $0.append((attempts ?? -1) ?? -1) }
+            noted.withLock { $0.append(attempts ?? -1) }
             throw MediaError(.harmful, "repair", detail: "its reader was killed by signal 11")
         }
         guard case .setAside(let reason) = outcome else {
