@@ -57,7 +57,7 @@ extension Photograph {
 
     /// Returns a photograph from a camera's own JPEG, which `transform` makes upright. It is turned
     /// without loss where possible, otherwise marked with the orientation tag. Missing Huffman
-    /// tables are added.
+    /// tables are added. Of what the camera wrote, only the picture stays: see `JPEGMetadata`.
     ///
     /// - Throws: `notJPEG` or `damaged` for an incomplete frame, after which the next may succeed;
     ///   `unsupported`, `tooLarge`, `metadata` or `noMemory`.
@@ -67,15 +67,18 @@ extension Photograph {
         at moment: Moment,
         tags: [String: String]
     ) throws(PhotoError) -> Photograph {
+        // Its errors say what is wrong.
         let end = try JPEGOutline(of: jpeg).end
-        let whole = try JPEGCodec.completed(Array(jpeg[..<end]))
+        guard let picture = JPEGMetadata.removed(from: Array(jpeg[..<end])) else {
+            throw PhotoError(.damaged, "it ends early")
+        }
+        let whole = try JPEGCodec.completed(picture)
         let isProgressive = try JPEGOutline(of: whole).isProgressive
         switch try JPEGCodec.turn(whole, by: transform, progressive: isProgressive) {
         case .done(let turned):
-            // Even the identity transform checks that the picture is whole; the camera's own bytes
-            // are then as good.
-            let bytes = transform == .identity ? whole : turned
-            return try described(bytes, .topLeft, moment, tags, of: nil)
+            // Even the identity transform checks that the picture is whole, and drops stray bytes
+            // between its scans.
+            return try described(turned, .topLeft, moment, tags, of: nil)
         case .impossible:
             let orientation = EXIFOrientation(upright: transform)
             return try described(whole, orientation, moment, tags, of: nil)

@@ -285,7 +285,10 @@ package final class Recorder: FrameTap {
             attempt { () throws(MediaError) in
                 switch sample {
                 case .jpeg(let buffer, let count, let time) where !isBroken:
-                    try take(Packet(.pooled(buffer, count: count), at: time))
+                    // The buffer is a copy of its own. A damaged JPEG is dropped below.
+                    let jpeg = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<count])
+                    let left = JPEGMetadata.remove(from: jpeg) ?? 0
+                    try take(Packet(.pooled(buffer, count: left), at: time))
                 case .frame(let frame) where !isBroken: try take(frame)
                 case .sound(let packet) where !isBroken: add(sound: packet)
                 case .turn(let degrees): rotation = degrees

@@ -213,6 +213,48 @@ struct HostileTests {
         #expect(try Metadata(of: result).thumbnail == nil)
     }
 
+    @Test(
+        "no more pixels are believed than the bytes can hold, at half a thousandth of a byte each"
+    )
+    func bomb() throws {
+        var file = try Self.file()
+        let frame = try #require(
+            try JPEGOutline(of: file).segments.first { $0.marker == 0xC0 }
+        ).payload.lowerBound
+        // The most that so many bytes may claim, in rows of 64 pixels, and one row more.
+        let rows = (file.count + 1) * 512 / 64 - 1
+        for (rows, isBelieved) in [(rows, true), (rows + 1, false)] {
+            file.replaceSubrange(
+                frame + 1..<frame + 5,
+                with: [UInt8(rows >> 8), UInt8(rows & 255), 0, 64]
+            )
+            let outline = try? JPEGOutline(of: file)
+            #expect((outline != nil) == isBelieved, "\(rows) rows of \(file.count) bytes")
+            if let outline { #expect(outline.size == Size(width: 64, height: rows)) }
+        }
+    }
+
+    @Test("a thumbnail of more pixels than a thumbnail has is dropped, not decoded")
+    func largeThumbnail() throws {
+        let picture = sample(Size(width: 48, height: 32))
+        for (size, isKept) in [
+            (Size(width: 1024, height: 1024), true), (Size(width: 1040, height: 1024), false),
+        ] {
+            let plain = Raster(size: size, pixels: [UInt32](repeating: 0x80_8080, count: size.area))
+            let metadata = try Metadata(
+                of: JPEGCodec.encode(picture, sampling: 2, quality: 90)
+            )
+            metadata.orientation = .bottomRight
+            metadata.thumbnail = try JPEGCodec.encode(plain, sampling: 2, quality: 9)
+            let outcome = try Photograph(metadata.written()).upright(lossy: false)
+            guard case .turned(let result) = outcome else {
+                Issue.record("\(outcome)")
+                continue
+            }
+            #expect((try Metadata(of: result).thumbnail != nil) == isKept, "\(size)")
+        }
+    }
+
     @Test(arguments: ["-9223372036854775808 5", "9223372036854775807 5 1 1", "-1 -1", "1 2 3 4 5"])
     func placesThatCannotBe(_ place: String) throws {
         let bare = try JPEGCodec.encode(

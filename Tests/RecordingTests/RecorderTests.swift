@@ -62,7 +62,9 @@ import Testing
     @Test("a camera's JPEGs become one file, as long as it was recorded")
     func jpegs() throws {
         let folder = try Folder()
-        let picture = try jpeg(1, folder)
+        // With a comment, which must not get into the file.
+        var picture = try jpeg(1, folder)
+        picture.insert(contentsOf: [0xFF, 0xFE, 0, 8] + Array("SECRET".utf8), at: 2)
         let plan = Recorder.Plan(
             "back",
             stem: "\(folder.path)/a-back",
@@ -87,6 +89,8 @@ import Testing
         let probe = try Probe(movie.path)
         #expect(probe.times.count == 59)
         #expect(abs(try #require(probe.duration) - 2.1) < 0.002)
+        let bytes = try Data(contentsOf: URL(filePath: movie.path))
+        #expect(!bytes.contains(Data("SECRET".utf8)))
     }
 
     @Test("a camera that is lost ends its file, and begins another one when it is back")

@@ -1,0 +1,125 @@
+import Frames
+import Photos
+import Testing
+
+@Suite("Photographs from a camera's JPEG")
+struct CameraPictureTests {
+    private static let moment = Photograph.Moment(microseconds: 1_795_000_000_123_456)
+
+    /// Returns a camera's JPEG with all that a phone writes about its owner.
+    private func telling(_ size: Size, sampling: Sampling = .quarter) throws -> [UInt8] {
+        let file = try photograph(
+            of: sample(size),
+            tag: 1,
+            sampling: sampling,
+            adding: [
+                "Exif.Image.Make": "SECRET", "Exif.Photo.BodySerialNumber": "SECRET",
+                "Exif.GPSInfo.GPSLatitude": "48/1 51/1 30/1", "Exif.Photo.UserComment": "SECRET",
+                "Xmp.dc.creator": "SECRET",
+            ],
+            thumbnail: sample(Size(width: 32, height: 24))
+        )
+        let secret = Array("SECRET".utf8)
+        let profile = Array("ICC_PROFILE\0".utf8) + [1, 1] + secret
+        let more: [(UInt8, [UInt8])] = [
+            (0xE2, profile), (0xE2, Array("MPF\0".utf8) + secret), (0xE4, secret),
+            (0xED, Array("Photoshop 3.0\0".utf8) + secret), (0xFE, secret),
+        ]
+        return inserting(more.map { (marker: $0.0, payload: $0.1) }, into: file) + file + secret
+    }
+
+    @Test(
+        "only what DualCam writes stays, turned or not",
+        arguments: [
+            (Size(width: 96, height: 64), Transform.identity, EXIFOrientation.topLeft),
+            (Size(width: 96, height: 64), .clockwise90, .topLeft),
+            (Size(width: 90, height: 50), .identity, .topLeft),
+            // It does not fill its blocks, so the tag has the orientation.
+            (Size(width: 90, height: 50), .rotate180, .bottomRight),
+        ]
+    )
+    func privacy(_ size: Size, _ transform: Transform, _ orientation: EXIFOrientation) throws {
+        let jpeg = try telling(size)
+        #expect(jpeg.contains(Array("SECRET".utf8)))
+        let photo = try Photograph.taken(
+            jpeg: jpeg,
+            upright: transform,
+            at: Self.moment,
+            tags: ["Exif.Image.Software": "DualCam"]
+        )
+        #expect(!photo.bytes.contains(Array("SECRET".utf8)))
+        #expect(photo.orientation == orientation)
+        #expect(photo.outline.end == photo.bytes.count)
+        let foreign = photo.outline.segments.filter { (0xE0...0xFE).contains($0.marker) }
+        #expect(foreign.map(\.marker) == [0xE0, 0xE1])
+        let metadata = try Metadata(of: photo.bytes)
+        #expect(metadata["Exif.Image.Software"] == "DualCam")
+        for tag in ["Exif.Image.Make", "Exif.GPSInfo.GPSLatitude", "Xmp.dc.creator"] {
+            #expect(metadata[tag] == nil)
+        }
+        // Every pixel is as it was.
+        let stored = try JPEGCodec.decode(photo.bytes).picture
+        let turned = orientation == .topLeft ? transform : .identity
+        guard case .done(let same) = try JPEGCodec.turn(jpeg, by: turned, progressive: false) else {
+            Issue.record("not turned")
+            return
+        }
+        #expect(try stored == JPEGCodec.decode(same).picture)
+        #expect(photo.size == transform.apply(to: size))
+    }
+
+    @Test("a damaged JPEG is none, and says so, for the next may be whole")
+    func damaged() throws {
+        let jpeg = try telling(Size(width: 96, height: 64))
+        func code(_ bytes: [UInt8]) -> PhotoError.Code? {
+            do throws(PhotoError) {
+                _ = try Photograph.taken(
+                    jpeg: bytes,
+                    upright: .identity,
+                    at: Self.moment,
+                    tags: [:]
+                )
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+        #expect(code(jpeg) == nil)
+        let outline = try JPEGOutline(of: jpeg)
+        #expect(code(Array(jpeg[..<(outline.end - 40)])) == .damaged)
+        // The end is there, and rows are missing before it.
+        let middle = (outline.scan + outline.end) / 2
+        #expect(code(Array(jpeg[..<middle]) + [0xFF, 0xD9]) == .damaged)
+        // Half of the data are another picture's.
+        var noise = jpeg
+        for index in middle..<outline.end - 2 { noise[index] = 0xA5 }
+        #expect(code(noise) == .damaged)
+        #expect(code(Array("no picture".utf8)) == .notJPEG)
+    }
+
+    @Test("the time is that of the picture, not of writing, and has its fraction and zone")
+    func time() throws {
+        let now = Timestamp(seconds: 1000)
+        let taken = Photograph.Moment(Timestamp(seconds: 990), now: now)
+        let present = Photograph.Moment(now, now: now)
+        #expect(abs(present.microseconds - taken.microseconds - 10_000_000) < 1_000_000)
+        let photo = try Photograph.taken(
+            sample(Size(width: 32, height: 16)),
+            upright: .identity,
+            at: Self.moment,
+            tags: [:]
+        )
+        let metadata = try Metadata(of: photo.bytes)
+        let name = Self.moment.name
+        #expect(name.hasSuffix(".123"))
+        let date = try #require(metadata["Exif.Photo.DateTimeOriginal"])
+        #expect(metadata["Exif.Photo.SubSecTimeOriginal"] == "123")
+        #expect(
+            date.replacing(":", with: "").replacing(" ", with: "_")
+                == name.dropLast(4).replacing("-", with: "")
+        )
+        #expect(metadata["Exif.Photo.OffsetTimeOriginal"]?.wholeMatch(of: /[+-]\d\d:\d\d/) != nil)
+        // The milliseconds of a moment shortly after a full second.
+        #expect(Photograph.Moment(microseconds: 5_007_900).name.hasSuffix(".007"))
+    }
+}
