@@ -22,6 +22,16 @@ let drawingSettings =
         .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
     ]
 
+/// C is compiled with the checks that Debian has for it, and optimised in debug builds too:
+/// fortified functions need that.
+let hardening = ["-O2", "-D_FORTIFY_SOURCE=3", "-fstack-protector-strong"]
+
+/// Programs are position-independent by default. All their symbols are bound at the start, so that
+/// no table of them stays writable (RELRO), and no stack is executable.
+let programLinking: [LinkerSetting] = [
+    .unsafeFlags(["now", "relro", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] })
+]
+
 let package = Package(
     name: "DualCam",
     products: [
@@ -36,7 +46,11 @@ let package = Package(
     targets: [
         // C libraries: a module map and the smallest shim header each.
         // Loads libav when it is first needed, so it is no library to link with.
-        .target(name: "CAV", path: "Sources/C/CAV"),
+        .target(
+            name: "CAV",
+            path: "Sources/C/CAV",
+            cSettings: [.unsafeFlags(hardening)]
+        ),
         .systemLibrary(name: "CCairo", path: "Sources/C/CCairo", pkgConfig: "pangocairo"),
         .systemLibrary(name: "CDBus", path: "Sources/C/CDBus", pkgConfig: "dbus-1"),
         .systemLibrary(name: "CGLib", path: "Sources/C/CGLib", pkgConfig: "glib-2.0"),
@@ -49,7 +63,12 @@ let package = Package(
         ),
         .systemLibrary(name: "CSystemd", path: "Sources/C/CSystemd", pkgConfig: "libsystemd"),
         .systemLibrary(name: "CTurboJPEG", path: "Sources/C/CTurboJPEG", pkgConfig: "libturbojpeg"),
-        .target(name: "CJPEG", path: "Sources/C/CJPEG", linkerSettings: [.linkedLibrary("jpeg")]),
+        .target(
+            name: "CJPEG",
+            path: "Sources/C/CJPEG",
+            cSettings: [.unsafeFlags(hardening)],
+            linkerSettings: [.linkedLibrary("jpeg")]
+        ),
         .systemLibrary(name: "CUdev", path: "Sources/C/CUdev", pkgConfig: "libudev"),
         .systemLibrary(name: "CV4L2", path: "Sources/C/CV4L2", pkgConfig: "libv4lconvert"),
         .systemLibrary(name: "CYUV", path: "Sources/C/CYUV"),
@@ -58,7 +77,7 @@ let package = Package(
         .target(
             name: "CKernels",
             path: "Sources/C/CKernels",
-            cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]
+            cSettings: [.unsafeFlags(hardening)]
         ),
 
         // Cores: no clock, no device, no bus.
@@ -132,6 +151,7 @@ let package = Package(
         .target(
             name: "CExiv2",
             path: "Sources/C/CExiv2",
+            cxxSettings: [.unsafeFlags(hardening)],
             linkerSettings: [.linkedLibrary("exiv2")]
         ),
         .target(
@@ -141,7 +161,12 @@ let package = Package(
         ),
 
         // What was kept of the pictures.
-        .target(name: "CPNG", path: "Sources/C/CPNG", linkerSettings: [.linkedLibrary("png")]),
+        .target(
+            name: "CPNG",
+            path: "Sources/C/CPNG",
+            cSettings: [.unsafeFlags(hardening)],
+            linkerSettings: [.linkedLibrary("png")]
+        ),
         .target(
             name: "Library",
             dependencies: [
@@ -170,15 +195,17 @@ let package = Package(
         .executableTarget(
             name: "dualcamd",
             dependencies: ["DualCamDaemon"],
-            swiftSettings: settings
+            swiftSettings: settings,
+            linkerSettings: programLinking
         ),
         .executableTarget(
             name: "dualcamctl",
             dependencies: [
-                "Control", "DBusKit", "Platform", "DualCamCore", "Photos",
+                "Control", "DBusKit", "Frames", "Platform", "DualCamCore", "Photos",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: settings
+            swiftSettings: settings,
+            linkerSettings: programLinking
         ),
 
         // What tests share: sessions of their own, programs to run, a consumer of the stream.

@@ -4,6 +4,30 @@ import Foundation
 import TestSupport
 import Testing
 
+/// Tests of the programs as files.
+@Suite("Programs as files", .timeLimit(.minutes(1)))
+struct BinaryTests {
+    @Test("they are hardened", arguments: ["dualcamd", "dualcamctl"])
+    func hardened(_ name: String) throws {
+        func readelf(_ option: String) throws -> String {
+            let child = try Child("readelf", [option, "-W", Programs.path(of: name)])
+            #expect(try child.wait(within: 30) == .status(0), "\(child.errors)")
+            return child.output
+        }
+        #expect(try readelf("-h").contains("DYN (Position-Independent Executable"))
+        let segments = try readelf("-l").split(separator: "\n")
+        #expect(segments.contains { $0.contains("GNU_RELRO") })
+        let stack = try #require(segments.first { $0.contains("GNU_STACK") })
+        #expect(stack.contains(" RW ") && !stack.contains("RWE"))
+        let flags = try readelf("-d").split(separator: "\n").filter { $0.contains("FLAGS") }
+        #expect(flags.contains { $0.contains("NOW") && $0.contains("PIE") }, "\(flags)")
+        let symbols = try readelf("--dyn-syms")
+        #expect(symbols.contains("__stack_chk_fail"))
+        // The functions that its C has to fortify.
+        #expect(symbols.contains(/__(memcpy|longjmp)_chk/))
+    }
+}
+
 extension DaemonTests {
     /// Tests with programs that do not know PipeWire.
     @Suite("Programs of V4L2", .timeLimit(.minutes(2)))
