@@ -155,7 +155,8 @@ package struct Drawing: ~Copyable {
                 nil
             )
             capitals = -Double(extent.y) / Double(PANGO_SCALE)
-            pango_layout_set_text(layout, text, -1)
+            // Nothing in a camera's name may turn the words around it.
+            pango_layout_set_text(layout, text.plain(" "), -1)
             pango_layout_line_get_extents(
                 pango_layout_get_line_readonly(layout, 0),
                 nil,

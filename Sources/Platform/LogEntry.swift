@@ -1,4 +1,5 @@
 import CSystemd
+import Frames
 import Glibc
 import Logging
 
@@ -34,7 +35,7 @@ struct LogEntry {
     /// The message repeats the metadata, since journalctl shows nothing else.
     var journalFields: [String] {
         var fields = [
-            "MESSAGE=\(text)",
+            "MESSAGE=\(lines)",
             "PRIORITY=\(level.syslogPriority)",
             "CODE_FILE=\(file)",
             "CODE_LINE=\(line)",
@@ -63,12 +64,19 @@ struct LogEntry {
             case .debug, .trace: "\u{1b}[2m"
             }
         let (begin, end) = colored && !color.isEmpty ? (color, "\u{1b}[0m") : ("", "")
-        return "\(clock) \(begin)\(level) \(category): \(Self.printable(text))\(end)\n"
+        return "\(clock) \(begin)\(level) \(category): \(text.plain(" "))\(end)\n"
     }
 
-    /// The message and its metadata for people: "the node is gone node=42".
+    /// The message and its metadata for people: "the node is gone node=42". Device names in it come
+    /// from outside, and must not control a terminal or start lines.
     private var text: String {
         message + metadata.map { " \($0.key)=\(Self.word($0.value))" }.joined()
+    }
+
+    /// The text for the journal, which keeps lines.
+    private var lines: String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).plain(" ") }
+            .joined(separator: "\n")
     }
 
     /// Returns DUALCAM_ and `key` as a field name of the journal: at most 64 capital letters,
@@ -90,16 +98,6 @@ struct LogEntry {
                 + value.split(separator: "\"", omittingEmptySubsequences: false)
                 .joined(separator: "\\\"") + "\""
             : value
-    }
-
-    /// Returns `text` with control characters replaced by spaces: device names come from outside,
-    /// and must not control a terminal or start lines.
-    private static func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(
-                text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
-            )
-        )
     }
 }
 

@@ -71,30 +71,8 @@ struct Orient: ParsableCommand {
 
     /// Writes `bytes` to the requested output; replaces `file` only if the bytes have changed.
     private func write(_ bytes: [UInt8], of file: String, changed: Bool) throws(SystemError) {
-        switch output {
-        case "-": try Platform.write(bytes, to: STDOUT_FILENO, called: "standard output")
-        case let output?: try Output.write(bytes, to: output)
-        case nil where changed:
-            // A link is followed, not replaced.
-            guard let found = realpath(file, nil) else { throw .last("realpath", file) }
-            defer { free(found) }
-            let path = String(cString: found)
-            var status = stat()
-            guard stat(path, &status) == 0 else { throw .last("stat", file) }
-            guard access(path, W_OK) == 0 else { throw .last("write", file) }
-            let new = try NewFile(for: path, mode: status.st_mode & 0o7777)
-            var own = stat()
-            guard fstat(new.descriptor, &own) == 0 else { throw .last("fstat", file) }
-            // A file whose owner cannot be kept stays as it is.
-            if own.st_uid != status.st_uid || own.st_gid != status.st_gid {
-                guard fchown(new.descriptor, status.st_uid, status.st_gid) == 0 else {
-                    throw .last("chown", file)
-                }
-            }
-            try new.write(bytes)
-            try new.replace()
-        case nil: break
-        }
+        guard output != nil || changed else { return }
+        try Output.write(bytes, to: output ?? file)
     }
 
     private func report(

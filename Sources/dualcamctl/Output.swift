@@ -1,3 +1,4 @@
+import Frames
 import Glibc
 import Platform
 
@@ -20,20 +21,15 @@ enum Output {
         }
     }
 
-    /// Writes `bytes` to the file at `path`, or to standard output if it is "-". A file appears, or
-    /// is replaced, once it is complete; it has the permissions of a new file.
+    /// Writes `bytes` to the file at `path`, or to standard output if it is "-": see `writeFile`.
     ///
     /// - Throws: `SystemError` when it cannot be written.
     static func write(_ bytes: [UInt8], to path: String) throws(SystemError) {
+        signal(SIGPIPE, SIG_IGN)
         if path == "-" {
-            signal(SIGPIPE, SIG_IGN)
             try Platform.write(bytes, to: STDOUT_FILENO, called: "standard output")
         } else {
-            let mask = umask(0)
-            _ = umask(mask)
-            let new = try NewFile(for: path, mode: 0o666 & ~mask)
-            try new.write(bytes)
-            try new.replace()
+            try writeFile(bytes, to: path)
         }
     }
 
@@ -69,15 +65,8 @@ enum Colour: Int {
 }
 
 extension String {
-    /// The text without control characters, which a terminal would obey: cameras choose their names
-    /// freely.
-    var printable: String {
-        String(
-            String.UnicodeScalarView(
-                unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
-            )
-        )
-    }
+    /// The text without what a terminal would obey: cameras choose their names freely.
+    var printable: String { plain("\u{FFFD}") }
 
     /// Returns the number of letters to insert, delete or change to get `other` (Levenshtein).
     func distance(to other: String) -> Int {

@@ -108,6 +108,41 @@ struct OrientTests {
         #expect(try names() == ["a.jpg", "b.jpg", "c.jpg", "d.jpg"])
     }
 
+    @Test("what is no file is written to, a link is followed, and permissions stay")
+    func places() throws {
+        defer { clean() }
+        let file = try photograph(of: picture, tag: 8)
+        try put(file, "a.jpg")
+        #expect(try run("a.jpg -o expected").exit == .status(0))
+        let expected = try bytes("expected")
+        let tool = Programs.path(of: "dualcamctl")
+        let script = """
+            set -e; cd '\(folder.path)'; tool='\(tool) orient a.jpg -o'
+            $tool /dev/stdout | tail -c +1 >stdout    # its own line comes after the picture
+            (printf before; $tool /dev/stdout) >>appended
+            mkfifo fifo; cat fifo >through & $tool fifo >lines; wait
+            $tool >(cat >substituted) >lines; while [ ! -s substituted ]; do sleep 0.02; done
+            touch private; chmod 600 private; ln -s private link
+            $tool link >lines; $tool /dev/null >lines
+            umask 027; $tool new >lines; rm lines
+            """
+        let child = try Child("bash", ["-c", script])
+        try child.wait(within: 60)
+        #expect(child.exit == .status(0), "\(child.errors)")
+        let line = Array("a.jpg: turned without loss\n".utf8)
+        #expect(try bytes("stdout") == expected + line)
+        #expect(try bytes("appended") == Array("before".utf8) + expected + line)
+        #expect(try bytes("through") == expected && bytes("private") == expected)
+        var status = stat()
+        func mode(_ name: String) -> UInt32 {
+            lstat(folder.appending(path: name).path, &status) == 0 ? status.st_mode : 0
+        }
+        #expect(mode("fifo") & S_IFMT == S_IFIFO && mode("link") & S_IFMT == S_IFLNK)
+        #expect(mode("private") & 0o777 == 0o600 && mode("new") & 0o777 == 0o640)
+        #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+        try eventually("the rest", within: 20) { try bytes("substituted") == expected }
+    }
+
     @Test func whatIsNoPhotographIsToldAndNotTouched() throws {
         defer { clean() }
         let whole = try photograph(of: picture, tag: 6)

@@ -1,4 +1,5 @@
 import Frames
+import Glibc
 import Platform
 import Synchronization
 import Testing
@@ -18,6 +19,32 @@ struct EventLoopTests {
         #expect(calls == 1)
         #expect((MonotonicClock.now - start).seconds >= 0.02)
         loop.runOnce(milliseconds: 30)
+        #expect(calls == 1)
+    }
+
+    @Test(
+        "a timer that is armed anew or disarmed in the round in which it expired does not fire",
+        arguments: [true, false]
+    )
+    func rearmed(_ isArmedAnew: Bool) throws {
+        let loop = try EventLoop()
+        let bell = try Bell()
+        var (calls, rings) = (0, 0)
+        let timer = try loop.timer { calls += 1 }
+        try loop.watch(bell.descriptor, for: .readable) { _ in
+            bell.silence()
+            rings += 1
+            if isArmedAnew { timer.arm(after: 3600) } else { timer.disarm() }
+        }
+        // The bell is first in the round, and the timer has expired when it is waited for.
+        bell.ring()
+        timer.arm(at: MonotonicClock.now)
+        usleep(10_000)
+        loop.runOnce(milliseconds: 1000)
+        #expect(calls == 0 && rings == 1)
+        // It still works.
+        timer.arm(at: .zero)
+        loop.runOnce(milliseconds: 10_000)
         #expect(calls == 1)
     }
 

@@ -1,4 +1,5 @@
 // Linux calls that Swift cannot make itself: variadic ones, and headers missing in Glibc's module.
+#include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -36,14 +37,18 @@ static inline int clinux_join_thread(pthread_t thread, long long nanoseconds) {
     return pthread_clockjoin_np(thread, 0, CLOCK_MONOTONIC, &time);
 }
 
-/// rename(2) that does not replace a file at `to`: returns 0, or -1 with errno EEXIST. With it
-/// mkostemp(3), which is mkstemp(3) with flags such as O_CLOEXEC. Both are hidden without
-/// _GNU_SOURCE: see `clinux_name_thread`.
+/// rename(2) that does not replace a file at `to`: returns 0, or -1 with errno EEXIST. It is hidden
+/// without _GNU_SOURCE: see `clinux_name_thread`.
 extern int renameat2(int, const char *, int, const char *, unsigned int);
 static inline int clinux_rename_to_new(const char *from, const char *to) {
     return renameat2(-100 /* AT_FDCWD */, from, -100, to, 1 /* RENAME_NOREPLACE */);
 }
-extern int mkostemp(char *, int);
+
+/// Opens a file without a name in `folder`, which close(2) removes: open(2) with O_TMPFILE, whose
+/// name is hidden without _GNU_SOURCE. Returns its descriptor, or -1 with errno.
+static inline int clinux_open_unnamed(const char *folder) {
+    return open(folder, __O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+}
 
 /// Makes the calling process use the processor and the disk only when no other process wants them.
 ///
