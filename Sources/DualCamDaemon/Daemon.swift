@@ -547,13 +547,14 @@ final class Daemon {
 
     /// Takes photographs.
     ///
-    /// - Context: `done` is called on the thread that takes photographs.
+    /// - Context: `taken` and `done` are called on other threads.
     func takePhotos(
         _ stills: [PhotoThread.StillRequest],
-        to destination: PhotoThread.Destination,
+        to destination: PhotoWriter.Destination,
+        taken: @escaping @Sendable () -> Void,
         done: @escaping @Sendable (Result<[PhotoThread.Photo], PhotoThread.Failure>) -> Void
     ) {
-        photos?.take(stills, to: destination, done: done)
+        photos?.take(stills, to: destination, taken: taken, done: done)
     }
 
     /// Returns the slot of the device of `role` that is shown.

@@ -20,7 +20,7 @@ final class PhotoService {
         /// The subjects of the photographs. A camera that does not deliver is removed if the call
         /// named none.
         private(set) var subjects: [RecordedPicture]
-        let destination: PhotoThread.Destination
+        let destination: PhotoWriter.Destination
         private(set) var roles: Set<Role>
         /// `true` if the call takes any camera that delivers.
         let takesWhatDelivers: Bool
@@ -40,7 +40,7 @@ final class PhotoService {
         init(
             _ call: Invocation,
             _ subjects: [RecordedPicture],
-            to destination: PhotoThread.Destination,
+            to destination: PhotoWriter.Destination,
             of roles: Set<Role>,
             takesWhatDelivers: Bool,
             isFull: Bool,
@@ -56,7 +56,12 @@ final class PhotoService {
         }
 
         /// The roles whose cameras are to use their largest mode.
-        var fullRoles: Set<Role> { isFull ? Set(subjects.compactMap(\.role)) : [] }
+        var fullRoles: Set<Role> {
+            isFull && !roles.isEmpty ? Set(subjects.compactMap(\.role)) : []
+        }
+
+        /// Lets go of the cameras.
+        func release() { roles = [] }
 
         /// Removes `role` from the subjects if the call named none and another camera is left.
         /// Returns `true` if it was removed.
@@ -74,6 +79,7 @@ final class PhotoService {
     private let live: LivePhotos
     private var requests: [Request] = []
     private var isProceeding = false
+    private var isEnding = false
 
     /// The longest time for which a photograph waits for its cameras, in seconds.
     private static let timeout = 10.0
@@ -120,8 +126,9 @@ final class PhotoService {
     private func begin(
         _ call: Invocation,
         _ word: String?,
-        to destination: PhotoThread.Destination
+        to destination: PhotoWriter.Destination
     ) throws(DBusError) {
+        guard !isEnding else { throw Self.ending }
         let state = daemon.state
         if let suspension = state.suspensions.min(by: { $0.rawValue < $1.rawValue }) {
             throw .locked("The cameras are closed: \(suspension).")
@@ -239,7 +246,11 @@ final class PhotoService {
             return still(of: subject, request.clips[subject.rawValue])
         }
         let mailbox = loop.mailbox
-        daemon.takePhotos(stills, to: request.destination) { result in
+        // No camera waits for a disk, or for the reader of a pipe.
+        let taken: @Sendable () -> Void = {
+            mailbox.post { MainActor.assumeIsolated { self.taken(request) } }
+        }
+        daemon.takePhotos(stills, to: request.destination, taken: taken) { result in
             mailbox.post {
                 MainActor.assumeIsolated {
                     switch result {
@@ -250,6 +261,28 @@ final class PhotoService {
             }
         }
     }
+
+    /// Lets go of the cameras, unless a movie goes on.
+    private func taken(_ request: Request) {
+        guard !request.isLive else { return }
+        request.release()
+        hold()
+    }
+
+    /// Waits at the end of the daemon until the photographs in progress are written and answered,
+    /// at most until `deadline`. Refuses the others.
+    func end(by deadline: Timestamp) {
+        isEnding = true
+        for request in requests where !request.isTaken {
+            end(request, .failure(Self.ending))
+        }
+        // Movies are waited for by `LivePhotos`.
+        while requests.contains(where: \.photos.isEmpty), MonotonicClock.now < deadline {
+            loop.runOnce(milliseconds: 20)
+        }
+    }
+
+    private static let ending = DBusError.failed("The daemon is ending.")
 
     /// Takes over the photographs, now files, and makes their movies if the call asks for them.
     private func finish(_ request: Request, _ photos: [PhotoThread.Photo]) {
@@ -405,6 +438,7 @@ extension PhotoThread.Failure {
         case .file(let error):
             switch error.errno {
             case ENOSPC, EDQUOT: .noSpace("\(error)")
+            case EBUSY: .busy("Too many photographs are being written already.")
             case EACCES, EPERM, EROFS: .denied("\(error)")
             default: .failed("\(error)")
             }

@@ -125,6 +125,7 @@ private func run(_ options: Options) throws {
     let deadline = MonotonicClock.now + Timestamp(seconds: 3.5)
     stateStore.store()
     let isRecorded = recording.end()
+    service.endPhotos(by: deadline)
     let areMoviesDone = live.end(by: deadline)
     let isListed = service.end()
     let isStored = stateStore.end(by: deadline)

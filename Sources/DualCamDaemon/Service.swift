@@ -86,6 +86,10 @@ final class Service {
     /// Ends the service's threads. Returns `true` if they have ended in time.
     func end() -> Bool { library.end() }
 
+    /// Waits at the end of the daemon until the photographs in progress are written and answered,
+    /// at most until `deadline`.
+    func endPhotos(by deadline: Timestamp) { photos.end(by: deadline) }
+
     private func path(_ role: Role) -> ObjectPath {
         role == .back ? DualCam.backPath : DualCam.frontPath
     }

@@ -7,10 +7,11 @@ package import Photos
 package import Platform
 import Synchronization
 
-/// Takes photographs: waits for a picture of each camera, makes files of the pictures and stores
-/// them.
+/// Takes photographs: waits for a picture of each camera, makes files of the pictures and has a
+/// `PhotoWriter` store them.
 ///
-/// It is one thread, `photos`, so that neither cameras, the stream nor D-Bus wait for a disk.
+/// It is one thread, `photos`, so that neither cameras, the stream nor D-Bus wait for a picture,
+/// and no picture for a disk.
 package final class PhotoThread: Sendable {
     /// A picture to take.
     package struct StillRequest: Sendable {
@@ -49,14 +50,6 @@ package final class PhotoThread: Sendable {
         }
     }
 
-    /// The destination of photographs.
-    package enum Destination: Sendable {
-        /// Files of their own in this directory, which is made if it is missing.
-        case folder(String)
-        /// An open file or pipe.
-        case descriptor(@Sendable () -> CInt)
-    }
-
     /// A photograph that was taken.
     package struct Photo: Hashable, Sendable {
         /// The name: "back", "front" or "stream".
@@ -67,6 +60,10 @@ package final class PhotoThread: Sendable {
         package let size: Size
         /// The time when it was taken.
         package let moment: Photograph.Moment
+
+        fileprivate func stored(at path: String?) -> Photo {
+            Photo(name: name, path: path, size: size, moment: moment)
+        }
     }
 
     /// The reason why there is no photograph.
@@ -81,18 +78,14 @@ package final class PhotoThread: Sendable {
 
     private struct Job {
         let stills: [StillRequest]
-        let destination: Destination
+        let destination: PhotoWriter.Destination
+        let taken: @Sendable () -> Void
         let done: @Sendable (Result<[Photo], Failure>) -> Void
     }
 
-    private struct Queue {
-        var waiting: [Job] = []
-        var isOver = false
-    }
-
-    private let queue = Mutex(Queue())
-    private let bell: Bell
-    private let thread = Mutex<Thread?>(nil)
+    private let waiting = Mutex<[Job]>([])
+    private let worker: Worker
+    private let writer: PhotoWriter
 
     /// The seconds that a camera may give no picture. With damaged ones in between it is given up
     /// after four times as long.
@@ -100,86 +93,86 @@ package final class PhotoThread: Sendable {
     /// The longest time for an exposure to settle, and the interval of checks, in seconds; and the
     /// largest difference in brightness between two pictures, of 255, that counts as settled.
     private static let (settling, look, steady) = (2.0, 0.1, 2.0)
-    /// The longest wait for the reader of a pipe, in milliseconds.
-    private static let readerTimeout: CInt = 10_000
 
-    /// Starts the thread.
+    /// Starts the threads.
     ///
     /// - Throws: `SystemError` if the system has no thread or descriptor left.
     package init() throws(SystemError) {
-        bell = try Bell()
-        let started = try Thread(name: "photos") { [self] in run() }
-        thread.withLock { $0 = started }
+        (worker, writer) = (try Worker(name: "photos"), try PhotoWriter())
+        do throws(SystemError) {
+            try worker.start { [self] in run() }
+        } catch {
+            writer.end()
+            _ = writer.wait(until: Timestamp(nanoseconds: .max))
+            throw error
+        }
     }
 
-    /// Takes `stills`, and calls `done` on the thread with all of them, or with the reason for
-    /// none.
+    /// Takes `stills`: calls `taken` once it has the pictures, after which no camera is needed, and
+    /// `done` with all photographs, now stored, or with the reason for none. Both on any thread.
     package func take(
         _ stills: [StillRequest],
-        to destination: Destination,
+        to destination: PhotoWriter.Destination,
+        taken: @escaping @Sendable () -> Void = {},
         done: @escaping @Sendable (Result<[Photo], Failure>) -> Void
     ) {
-        queue.withLock {
-            $0.waiting.append(Job(stills: stills, destination: destination, done: done))
+        waiting.withLock {
+            $0.append(Job(stills: stills, destination: destination, taken: taken, done: done))
         }
-        bell.ring()
+        worker.wake()
     }
 
-    /// Makes the thread end after the photograph in progress. Does not wait for it.
-    package func end() {
-        queue.withLock { $0.isOver = true }
-        bell.ring()
-    }
+    /// Makes the threads end after the photographs in progress. Does not wait for it.
+    package func end() { worker.end() }
 
-    /// Waits for the thread to end, at most until `deadline`, and returns `true` if it has. Call
-    /// after `end()`.
-    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
+    /// Waits for the threads to end, at most until `deadline`, and returns `true` if they have.
+    /// Call after `end()`.
+    package func wait(until deadline: Timestamp) -> Bool {
+        // What the thread has just taken is still to be written.
+        guard worker.join(until: deadline) else { return false }
+        writer.end()
+        return writer.wait(until: deadline)
+    }
 
     // MARK: On the thread
 
     private func run() {
-        while true {
-            let (job, isOver) = queue.withLock { queue in
-                (queue.waiting.isEmpty ? nil : queue.waiting.removeFirst(), queue.isOver)
-            }
-            if isOver { return }
+        while !worker.isEnding {
+            let job = waiting.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            let deadline = writer.expire()
             guard let job else {
-                bell.wait(until: nil)
+                worker.bell.wait(until: deadline)
                 continue
             }
             do throws(Failure) {
-                job.done(.success(try fulfil(job)))
+                try fulfil(job)
             } catch {
                 job.done(.failure(error))
             }
         }
     }
 
-    private func fulfil(_ job: Job) throws(Failure) -> [Photo] {
+    private func fulfil(_ job: Job) throws(Failure) {
         var taken: [(still: StillRequest, photograph: Photograph, moment: Photograph.Moment)] = []
         for still in job.stills {
             let (photograph, moment) = try photograph(still)
             taken.append((still, photograph, moment))
         }
-        do throws(SystemError) {
-            let paths: [String?]
-            switch job.destination {
-            case .folder(let folder):
-                paths = try save(
-                    taken.map {
-                        ("DualCam_\($0.moment.name)_\($0.still.name)", $0.photograph.bytes)
-                    },
-                    in: folder
-                )
-            case .descriptor(let number):
-                for one in taken { try Self.write(one.photograph.bytes, to: number()) }
-                paths = taken.map { _ in nil }
-            }
-            return zip(taken, paths).map {
-                Photo(name: $0.still.name, path: $1, size: $0.photograph.size, moment: $0.moment)
-            }
-        } catch {
-            throw .file(error)
+        job.taken()
+        let files = taken.map {
+            PhotoWriter.File(
+                name: "DualCam_\($0.moment.name)_\($0.still.name)",
+                bytes: $0.photograph.bytes
+            )
+        }
+        let photos = taken.map {
+            Photo(name: $0.still.name, path: nil, size: $0.photograph.size, moment: $0.moment)
+        }
+        writer.write(files, to: job.destination) { result in
+            job.done(
+                result.map { paths in zip(photos, paths).map { $0.stored(at: $1) } }
+                    .mapError { Failure.file($0) }
+            )
         }
     }
 
@@ -315,61 +308,6 @@ package final class PhotoThread: Sendable {
         return Raster(
             Frame(buffer: buffer, layout: layout, color: .video, timestamp: now, sequence: 0)
         )
-    }
-
-    // MARK: Files
-
-    /// Writes each into a new file, all or none, and returns their paths.
-    private func save(
-        _ files: [(name: String, bytes: [UInt8])],
-        in folder: String
-    ) throws(SystemError) -> [String] {
-        try makeDirectory(folder)
-        var placed: [String] = []
-        do throws(SystemError) {
-            for (name, bytes) in files {
-                placed.append(try save(bytes, named: name, in: folder))
-            }
-            return placed
-        } catch {
-            for path in placed { unlink(path) }
-            throw error
-        }
-    }
-
-    private func save(
-        _ bytes: [UInt8],
-        named name: String,
-        in folder: String
-    ) throws(SystemError) -> String {
-        // Two in the same millisecond differ by a number.
-        var number = 1
-        while true {
-            let path = "\(folder)/\(name)\(number == 1 ? "" : "-\(number)").jpg"
-            let file = try NewFile(for: path, mode: 0o600)
-            try file.write(bytes)
-            do throws(SystemError) {
-                try file.place()
-                return path
-            } catch  where error.errno == EEXIST {
-                number += 1
-            }
-        }
-    }
-
-    /// Writes to a descriptor of the caller. A pipe that is not read does not block for ever.
-    private static func write(_ bytes: [UInt8], to number: CInt) throws(SystemError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
-            guard retryingInterrupts({ poll(&entry, 1, readerTimeout) }) > 0 else {
-                throw SystemError("write", "the caller's file", errno: ETIMEDOUT)
-            }
-            // A pipe that is ready takes this much without blocking.
-            let piece = Array(rest.prefix(4096))
-            try Platform.write(piece, to: number, called: "the caller's file")
-            rest = rest.dropFirst(piece.count)
-        }
     }
 }
 

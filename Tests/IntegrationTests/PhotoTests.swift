@@ -2,6 +2,7 @@ import Control
 import DBusKit
 import Foundation
 import Frames
+import Glibc
 import Photos
 import Platform
 import TestSupport
@@ -216,6 +217,87 @@ extension DaemonTests {
                 let photo = try Photograph(bytes("\(daemon.session.directory)/kept.jpg"))
                 #expect(photo.orientation == .bottomRight)
                 #expect(names(daemon) == [])
+            }
+        }
+
+        /// A pipe of one page, and the answer to a call for a photograph into it.
+        private final class Reader {
+            private(set) var bytes: [UInt8] = []
+            private(set) var answer: Result<[Value], DBusError>?
+            private let number: CInt
+
+            /// Asks for a photograph of the back camera.
+            init(_ daemon: Daemon) throws {
+                var ends: [CInt] = [0, 0]
+                try #require(pipe(&ends) == 0)
+                _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+                let writer = SharedDescriptor(owning: ends[1])
+                let setPipeSize: CInt = 1031
+                try #require(fcntl(ends[1], setPipeSize, 4096) == 4096)
+                number = ends[0]
+                let call = MethodCall(
+                    "TakePhotoTo",
+                    of: Interface.capture.name,
+                    at: DualCam.path,
+                    on: DualCam.busName,
+                    [.descriptor(writer), .string("back"), .named([:])],
+                    timeout: 60
+                )
+                try daemon.bus.call(call) { [weak self] in self?.answer = $0 }
+                daemon.bus.flush()
+            }
+
+            /// `true` once the photograph begins to come.
+            var hasBegun: Bool {
+                var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+                return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLIN) != 0
+            }
+
+            /// Reads what there is. Returns `true` once it is the whole photograph.
+            func read() -> Bool {
+                var piece = [UInt8](repeating: 0, count: 4096)
+                let count = Glibc.read(number, &piece, piece.count)
+                if count > 0 { bytes += piece[..<count] }
+                return bytes.suffix(2) == [0xFF, 0xD9] && (try? JPEGCodec.decode(bytes)) != nil
+            }
+
+            deinit { close(number) }
+        }
+
+        @Test("who never reads holds up nobody's photographs, and no camera")
+        func slowReaders() throws {
+            try with { daemon in
+                let readers = try (0..<4).map { _ in try Reader(daemon) }
+                for reader in readers {
+                    try eventually("the first bytes", within: 60) { reader.hasBegun }
+                }
+                let child = try run(daemon, "--of back")
+                #expect(child.exit == .status(0), "\(child.errors)")
+                #expect(names(daemon).count == 1)
+                try eventually("closed cameras") {
+                    try daemon.state(of: DualCam.backPath) == "closed"
+                }
+                withExtendedLifetime(readers) {}
+            }
+        }
+
+        @Test("the daemon ends once the photograph that is being written is there, and answered")
+        func end() throws {
+            try PrivateSession.with { session in
+                let daemon = try Daemon(Self.configuration(session), in: session)
+                let reader = try Reader(daemon)
+                try eventually("the first bytes", within: 60) { reader.hasBegun }
+                daemon.program.signal(SIGTERM)
+                try eventually("the end to begin", within: 10) {
+                    daemon.notifications.lines.contains("STOPPING=1")
+                }
+                try eventually("the photograph", within: 10) { reader.read() }
+                #expect(try daemon.program.wait() == .status(0))
+                try daemon.settle()
+                guard case .success? = reader.answer else {
+                    Issue.record("\(String(describing: reader.answer))")
+                    return
+                }
             }
         }
 

@@ -1,0 +1,276 @@
+package import Frames
+import Glibc
+package import Platform
+import Synchronization
+
+/// Writes photographs to their destinations, so that no destination holds up another.
+///
+/// Files are written in turn by the thread `photo-files`. Each descriptor of a caller has a thread
+/// of its own, `photo-to`: a pipe is never written to in a way that blocks, but a file may be on a
+/// disk that hangs. What is not written by its deadline is answered with ETIMEDOUT, and removed if
+/// it is written later.
+package final class PhotoWriter: Sendable {
+    /// The destination of photographs.
+    package enum Destination: Sendable {
+        /// Files of their own in this directory, which is made if it is missing.
+        case folder(String)
+        /// An open file or pipe.
+        case descriptor(@Sendable () -> CInt)
+    }
+
+    /// A photograph to write.
+    package struct File: Sendable {
+        /// The name of its file in a directory, without the suffix.
+        let name: String
+        /// The content.
+        let bytes: [UInt8]
+
+        /// Creates a file of `bytes`; its name in a directory is `name` and ".jpg".
+        package init(name: String, bytes: [UInt8]) {
+            self.name = name
+            self.bytes = bytes
+        }
+    }
+
+    /// The result: the path of each file, or `nil` for a caller's descriptor.
+    package typealias Answer = @Sendable (Result<[String?], SystemError>) -> Void
+
+    private final class Job: Sendable {
+        let files: [File]
+        let destination: Destination
+        let deadline: Timestamp
+        private let answer: Answer
+        private let isAnswered = Atomic(false)
+
+        init(
+            _ files: [File],
+            _ destination: Destination,
+            _ deadline: Timestamp,
+            _ answer: @escaping Answer
+        ) {
+            self.files = files
+            self.destination = destination
+            self.deadline = deadline
+            self.answer = answer
+        }
+
+        /// Answers unless it is answered already. Returns `true` if it was not.
+        @discardableResult
+        func finish(_ result: Result<[String?], SystemError>) -> Bool {
+            guard !isAnswered.exchange(true, ordering: .acquiringAndReleasing) else { return false }
+            answer(result)
+            return true
+        }
+    }
+
+    private struct State {
+        /// The jobs for directories, the first of which is being written.
+        var files: [Job] = []
+        /// The jobs for descriptors.
+        var descriptors: [Job] = []
+    }
+
+    private let state = Mutex(State())
+    private let worker: Worker
+    /// Rings when a descriptor's thread has ended.
+    private let ended: Bell
+    private let timeout: Double
+
+    /// The most photographs that wait to be written to directories, or to descriptors. Each is in
+    /// memory.
+    package static let mostWaiting = 16
+
+    /// Starts the thread for files. Each photograph may take `timeout` seconds to write.
+    ///
+    /// - Throws: `SystemError` if the system has no thread or descriptor left.
+    package init(timeout: Double = 10) throws(SystemError) {
+        self.timeout = timeout
+        (worker, ended) = (try Worker(name: "photo-files"), try Bell())
+        try worker.start { [self] in writeFiles() }
+    }
+
+    /// Writes `files` to `destination`, all or none, and calls `answer` on any thread. Fails with
+    /// EBUSY if too many wait already.
+    package func write(_ files: [File], to destination: Destination, answer: @escaping Answer) {
+        let deadline = MonotonicClock.now + Timestamp(seconds: timeout)
+        let job = Job(files, destination, deadline, answer)
+        let isTaken = state.withLock { state in
+            let list: WritableKeyPath<State, [Job]>
+            switch destination {
+            case .folder: list = \.files
+            case .descriptor: list = \.descriptors
+            }
+            guard !worker.isEnding, state[keyPath: list].count < Self.mostWaiting else {
+                return false
+            }
+            state[keyPath: list].append(job)
+            return true
+        }
+        guard isTaken else {
+            job.finish(.failure(SystemError("write", "the photograph", errno: EBUSY)))
+            return
+        }
+        guard case .descriptor(let number) = destination else { return worker.wake() }
+        do throws(SystemError) {
+            let writer = try Thread(name: "photo-to") { [self] in
+                job.finish(
+                    Self.result { () throws(SystemError) in
+                        for file in files {
+                            try Self.write(file.bytes, to: number(), until: deadline)
+                        }
+                        return files.map { _ in nil }
+                    }
+                )
+                remove(job)
+            }
+            writer.detach()
+        } catch {
+            job.finish(.failure(error))
+            remove(job)
+        }
+    }
+
+    /// Answers what is not written by its deadline. Returns the next deadline; `nil` if nothing is
+    /// being written.
+    package func expire() -> Timestamp? {
+        let now = MonotonicClock.now
+        let jobs = state.withLock { $0.files + $0.descriptors }
+        for job in jobs where job.deadline <= now {
+            job.finish(.failure(SystemError("write", "the photograph", errno: ETIMEDOUT)))
+        }
+        return jobs.map(\.deadline).filter { $0 > now }.min()
+    }
+
+    /// Takes no more photographs, and ends once all are written. Does not wait for that.
+    package func end() { worker.end() }
+
+    /// Waits until all are written and the threads have ended, at most until `deadline`, and
+    /// returns `true` if they have. Call after `end()`.
+    package func wait(until deadline: Timestamp) -> Bool {
+        while !state.withLock({ $0.descriptors.isEmpty }) {
+            guard ended.wait(until: deadline) else { return false }
+        }
+        return worker.join(until: deadline)
+    }
+
+    // MARK: On the threads
+
+    private func remove(_ job: Job) {
+        state.withLock { state in
+            state.files.removeAll { $0 === job }
+            state.descriptors.removeAll { $0 === job }
+        }
+        ended.ring()
+    }
+
+    private func writeFiles() {
+        while true {
+            // First, so that nothing comes after the last look.
+            let isEnding = worker.isEnding
+            guard let job = state.withLock({ $0.files.first }) else {
+                if isEnding { return }
+                worker.bell.wait(until: nil)
+                continue
+            }
+            if case .folder(let folder) = job.destination, job.deadline > MonotonicClock.now {
+                let result = Self.result { () throws(SystemError) in
+                    try Self.save(job.files, in: folder)
+                }
+                // Nobody would look for them.
+                if !job.finish(result), case .success(let paths) = result {
+                    for case let path? in paths { unlink(path) }
+                }
+            }
+            job.finish(.failure(SystemError("write", "the photograph", errno: ETIMEDOUT)))
+            remove(job)
+        }
+    }
+
+    private static func result(
+        _ body: () throws(SystemError) -> [String?]
+    ) -> Result<[String?], SystemError> {
+        do throws(SystemError) {
+            return .success(try body())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Writes each into a new file, all or none, and returns their paths.
+    private static func save(_ files: [File], in folder: String) throws(SystemError) -> [String?] {
+        try makeDirectory(folder)
+        var placed: [String] = []
+        do throws(SystemError) {
+            for file in files { placed.append(try save(file, in: folder)) }
+            return placed
+        } catch {
+            for path in placed { unlink(path) }
+            throw error
+        }
+    }
+
+    private static func save(_ content: File, in folder: String) throws(SystemError) -> String {
+        // Two in the same millisecond differ by a number.
+        var number = 1
+        while true {
+            let path = "\(folder)/\(content.name)\(number == 1 ? "" : "-\(number)").jpg"
+            let file = try NewFile(for: path, mode: 0o600)
+            try file.write(content.bytes)
+            do throws(SystemError) {
+                try file.place()
+                return path
+            } catch  where error.errno == EEXIST {
+                number += 1
+            }
+        }
+    }
+
+    /// Writes to a descriptor of the caller, whose flags stay as they are.
+    ///
+    /// - Throws: ETIMEDOUT at `deadline`; otherwise the errno of write(2).
+    static func write(
+        _ bytes: [UInt8],
+        to number: CInt,
+        until deadline: Timestamp
+    ) throws(SystemError) {
+        let name = "the caller's file"
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw .last("fstat", name) }
+        let kind = status.st_mode & S_IFMT
+        // A description of our own, which does not block; the caller may not let us have one.
+        let own: CInt
+        if kind == S_IFIFO || kind == S_IFCHR {
+            let flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
+            own = open("/proc/self/fd/\(number)", flags)
+            guard own >= 0 || errno != ENXIO else {
+                throw SystemError("write", name, errno: EPIPE)
+            }
+        } else {
+            own = -1
+        }
+        defer { if own >= 0 { close(own) } }
+        // A pipe with room takes this much at least.
+        let most = own >= 0 || kind == S_IFSOCK || kind == S_IFREG ? 1 << 16 : 4096
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let left = (deadline - MonotonicClock.now).nanoseconds
+            var entry = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+            let milliseconds = CInt(clamping: max(0, left) / 1_000_000 + 1)
+            guard left > 0, retryingInterrupts({ poll(&entry, 1, milliseconds) }) != 0 else {
+                throw SystemError("write", name, errno: ETIMEDOUT)
+            }
+            let count = retryingInterrupts {
+                rest.prefix(most).withUnsafeBytes { piece in
+                    kind == S_IFSOCK
+                        ? send(number, piece.baseAddress, piece.count, Self.sendFlags)
+                        : Glibc.write(own >= 0 ? own : number, piece.baseAddress, piece.count)
+                }
+            }
+            if count < 0, errno == EAGAIN { continue }
+            guard count > 0 else { throw .last("write", name) }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    private static let sendFlags = CInt(MSG_DONTWAIT | MSG_NOSIGNAL)
+}

@@ -1,0 +1,234 @@
+import Engine
+import Foundation
+import Frames
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+/// The answers of a writer, by the name of what was written.
+private final class Answers: Sendable {
+    private let all = Mutex<[String: [Result<[String?], SystemError>]]>([:])
+
+    /// Returns a closure that notes the answer about `name`.
+    func about(_ name: String) -> PhotoWriter.Answer {
+        { result in self.all.withLock { $0[name, default: []].append(result) } }
+    }
+
+    /// The names that were answered.
+    var names: Set<String> { Set(all.withLock { $0.keys }) }
+
+    /// Returns the one answer about `name`.
+    func wait(for name: String) throws -> Result<[String?], SystemError> {
+        try eventually("an answer about \(name)", within: 60) { names.contains(name) }
+        let answers = all.withLock { $0[name] ?? [] }
+        #expect(answers.count == 1)
+        return answers[0]
+    }
+
+    /// Waits for the failure of `name`, and returns its errno.
+    func failure(of name: String) throws -> CInt? {
+        guard case .failure(let error) = try wait(for: name) else { return nil }
+        return error.errno
+    }
+}
+
+/// A pipe, closed when it is released.
+private final class Pipe: @unchecked Sendable {
+    private(set) var ends: [CInt] = [0, 0]
+    private var isClosed = false
+
+    init() { precondition(pipe(&ends) == 0) }
+
+    /// Creates a pair of sockets in place of a pipe.
+    init(socket: Void) {
+        precondition(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    }
+
+    var destination: PhotoWriter.Destination { .descriptor { self.ends[1] } }
+
+    /// Closes the end to read from.
+    func closeReader() {
+        isClosed = true
+        close(ends[0])
+    }
+
+    /// Reads until `count` bytes have come.
+    func read(_ count: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while bytes.count < count {
+            let read = Glibc.read(ends[0], &piece, piece.count)
+            guard read > 0 else { break }
+            bytes += piece[..<read]
+        }
+        return bytes
+    }
+
+    deinit {
+        if !isClosed { close(ends[0]) }
+        close(ends[1])
+    }
+}
+
+@Suite("Writing photographs", .timeLimit(.minutes(3)))
+struct PhotoWriterTests {
+    private let folder: String
+    private let answers = Answers()
+    /// A photograph that no pipe holds.
+    private let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
+
+    init() throws {
+        // As in the daemon: a reader that has gone is an error.
+        signal(SIGPIPE, SIG_IGN)
+        let path = FileManager.default.temporaryDirectory.appending(
+            path: "dualcam-writer-\(UUID().uuidString)"
+        )
+        try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
+        folder = path.path
+    }
+
+    private func with(timeout: Double = 100, _ body: (PhotoWriter) throws -> Void) throws {
+        let writer = try PhotoWriter(timeout: timeout)
+        defer {
+            writer.end()
+            #expect(writer.wait(until: MonotonicClock.now + Timestamp(seconds: 60)))
+            try? FileManager.default.removeItem(atPath: folder)
+        }
+        try body(writer)
+    }
+
+    private func file(_ name: String = "a") -> [PhotoWriter.File] {
+        [PhotoWriter.File(name: name, bytes: bytes)]
+    }
+
+    @Test("who never reads holds up nobody else")
+    func slowReaders() throws {
+        try with { writer throws in
+            let slow = (0..<4).map { $0 == 0 ? Pipe(socket: ()) : Pipe() }
+            for (index, pipe) in slow.enumerated() {
+                writer.write(file(), to: pipe.destination, answer: answers.about("slow \(index)"))
+            }
+            let quick = Pipe()
+            let flags = fcntl(quick.ends[1], F_GETFL)
+            writer.write(file(), to: quick.destination, answer: answers.about("quick"))
+            writer.write(file(), to: .folder(folder), answer: answers.about("file"))
+            #expect(quick.read(bytes.count) == bytes)
+            #expect(try answers.wait(for: "quick") == .success([nil]))
+            #expect(try answers.wait(for: "file") == .success(["\(folder)/a.jpg"]))
+            #expect(answers.names == ["quick", "file"])
+            // The caller's own pipe blocks, as before.
+            #expect(fcntl(quick.ends[1], F_GETFL) == flags && flags & O_NONBLOCK == 0)
+            for (index, pipe) in slow.enumerated() {
+                pipe.closeReader()
+                #expect(try answers.failure(of: "slow \(index)") == EPIPE)
+            }
+        }
+    }
+
+    @Test("a reader has one deadline for the whole, however long it goes on reading")
+    func deadline() throws {
+        try with(timeout: 0.3) { writer throws in
+            let pipe = Pipe()
+            let isOver = Mutex(false)
+            let reader = try Platform.Thread(name: "reader") {
+                while !isOver.withLock({ $0 }) {
+                    _ = pipe.read(1)
+                    usleep(20_000)
+                }
+            }
+            let long = [PhotoWriter.File(name: "a", bytes: Array(repeating: 1, count: 1 << 24))]
+            writer.write(long, to: pipe.destination, answer: answers.about("slow"))
+            #expect(try answers.failure(of: "slow") == ETIMEDOUT)
+            isOver.withLock { $0 = true }
+            // It may wait for a byte.
+            _ = Glibc.write(pipe.ends[1], [1], 1)
+            reader.join()
+        }
+    }
+
+    @Test("a disk that hangs is answered about at its deadline, and only once")
+    func hanging() throws {
+        try with(timeout: 0.05) { writer throws in
+            let gate = Pipe()
+            let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
+            defer { close(null) }
+            let destination = PhotoWriter.Destination.descriptor {
+                _ = gate.read(1)
+                return null
+            }
+            writer.write(file(), to: destination, answer: answers.about("hanging"))
+            try eventually("its deadline", within: 60) { writer.expire() == nil }
+            #expect(try answers.failure(of: "hanging") == ETIMEDOUT)
+            writer.write(file(), to: .folder(folder), answer: answers.about("file"))
+            // It has a deadline as well, on a machine that may be busy.
+            _ = try answers.wait(for: "file")
+            _ = Glibc.write(gate.ends[1], [1], 1)
+        }
+        #expect(try answers.failure(of: "hanging") == ETIMEDOUT)
+    }
+
+    @Test("so many wait, and no more; files do not wait for descriptors")
+    func bounded() throws {
+        try with { writer throws in
+            let pipes = (0..<PhotoWriter.mostWaiting).map { _ in Pipe() }
+            for (index, pipe) in pipes.enumerated() {
+                writer.write(file(), to: pipe.destination, answer: answers.about("\(index)"))
+            }
+            let more = Pipe()
+            writer.write(file(), to: more.destination, answer: answers.about("more"))
+            #expect(try answers.failure(of: "more") == EBUSY)
+            writer.write(file(), to: .folder(folder), answer: answers.about("file"))
+            #expect(try answers.wait(for: "file") == .success(["\(folder)/a.jpg"]))
+            #expect(answers.names == ["more", "file"])
+            for pipe in pipes { pipe.closeReader() }
+            for index in pipes.indices {
+                #expect(try answers.failure(of: "\(index)") == EPIPE)
+            }
+            // There is room again.
+            writer.write(file(), to: more.destination, answer: answers.about("again"))
+            #expect(more.read(bytes.count) == bytes)
+            #expect(try answers.wait(for: "again") == .success([nil]))
+        }
+    }
+
+    @Test("at its end what waits is still written, and nothing more")
+    func end() throws {
+        let writer = try PhotoWriter()
+        for number in 0..<8 {
+            writer.write(file("\(number)"), to: .folder(folder), answer: answers.about("\(number)"))
+        }
+        writer.end()
+        writer.write(file("late"), to: .folder(folder), answer: answers.about("late"))
+        #expect(writer.wait(until: MonotonicClock.now + Timestamp(seconds: 60)))
+        #expect(try answers.failure(of: "late") == EBUSY)
+        for number in 0..<8 {
+            #expect(try answers.wait(for: "\(number)") == .success(["\(folder)/\(number).jpg"]))
+            #expect(
+                try Data(contentsOf: URL(filePath: "\(folder)/\(number).jpg")) == Data(bytes)
+            )
+        }
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test("files of one photograph come all or not at all, and none replaces another")
+    func names() throws {
+        try with { writer throws in
+            for number in 1...3 {
+                writer.write(file(), to: .folder(folder), answer: answers.about("\(number)"))
+                let name = number == 1 ? "a.jpg" : "a-\(number).jpg"
+                #expect(try answers.wait(for: "\(number)") == .success(["\(folder)/\(name)"]))
+            }
+            var status = stat()
+            #expect(stat("\(folder)/a-3.jpg", &status) == 0 && status.st_mode & 0o777 == 0o600)
+            writer.write(
+                file("b") + file("none/c"),
+                to: .folder(folder),
+                answer: answers.about("pair")
+            )
+            #expect(try answers.failure(of: "pair") == ENOENT)
+            #expect(entries(of: folder).sorted() == ["a-2.jpg", "a-3.jpg", "a.jpg"])
+        }
+    }
+}
