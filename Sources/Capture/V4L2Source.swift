@@ -84,7 +84,7 @@ package struct V4L2Source: CameraSource {
                 detail = "held by \(programs.map(\.description).joined(separator: ", "))"
             }
         case .denied:
-            detail = "the user has to be in the group video, or at the machine's own seat"
+            detail = "log in at the computer's own seat; where there is none, join the group video"
         default: return error
         }
         return CaptureError(

@@ -2,6 +2,7 @@ import Control
 import DBusKit
 import Foundation
 import Glibc
+import Platform
 import TestSupport
 import Testing
 
@@ -176,6 +177,22 @@ struct DoctorTests {
             "raise dbus.exceptions.DBusException('none', name='org.freedesktop.systemd1.NoSuchUnit')"
         )
         #expect(try daemon.run("doctor").output.contains("→ systemctl --user daemon-reload\n"))
+    }
+
+    @Test(
+        "who is at the seat is sent to udev, others to the seat, and only without one to the group",
+        arguments: [
+            (.active, "sudo udevadm trigger --subsystem-match=video4linux", "logged in"),
+            (.inactive, nil, "switch to yours"), (.elsewhere, nil, "log in there"),
+            (.none, "sudo usermod -aG camera \"$USER\"", "no seat"),
+        ] as [(SeatAccess, String?, String)]
+    )
+    func permissions(_ seat: SeatAccess, _ command: String?, _ words: String) {
+        let finding = Checkup.denied("permissions", "/dev/video0", seat: seat, group: "camera")
+        #expect(finding.command == command)
+        #expect(finding.text.hasPrefix("/dev/video0 may not be opened"))
+        #expect(finding.text.contains(words), "\(finding.text)")
+        #expect(finding.text.contains("camera") == (seat == .none))
     }
 
     @Test func aLoopbackThatIsNotThereIsAmiss() throws {

@@ -1,3 +1,4 @@
-// libsystemd: readiness, watchdog and journal. Only its own headers.
+// libsystemd: readiness, watchdog, journal and seats. Only its own headers.
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-journal.h>
+#include <systemd/sd-login.h>

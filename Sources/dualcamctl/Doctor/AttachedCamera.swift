@@ -52,7 +52,10 @@ struct AttachedCamera: CustomStringConvertible {
     var mayBeOpened: Bool { access(path, R_OK | W_OK) == 0 }
 
     /// The group that may open it.
-    var group: String {
+    var group: String { Self.group(of: path) }
+
+    /// Returns the group that may open the device file `path`.
+    static func group(of path: String) -> String {
         var status = stat()
         guard stat(path, &status) == 0, let group = getgrgid(status.st_gid) else { return "video" }
         return String(cString: group.pointee.gr_name)

@@ -128,12 +128,42 @@ struct Checkup {
         guard let first = denied.first else {
             return .good(name, cameras.isEmpty ? "nothing to open" : "the cameras may be opened")
         }
-        return .bad(
-            name,
-            "\(denied.map(\.path).joined(separator: ", ")) may not be opened; the group that may "
-                + "is \(first.group), from the next login on",
-            mendedBy: "sudo usermod -aG \(first.group) \"$USER\""
-        )
+        let paths = denied.map(\.path).joined(separator: ", ")
+        return Self.denied(name, paths, seat: SeatAccess.current, group: first.group)
+    }
+
+    /// Returns the finding `name` that this user may not open the cameras at `paths`, and what
+    /// gives access. Who is at the seat has it from udev. A group, here `group`, goes around that: its
+    /// members may look through the cameras while others sit there.
+    static func denied(
+        _ name: String,
+        _ paths: String,
+        seat: SeatAccess,
+        group: String
+    ) -> Finding {
+        let what = "\(paths) may not be opened"
+        switch seat {
+        case .active:
+            return .bad(
+                name,
+                "\(what), although you are logged in at this computer's screen",
+                mendedBy: "sudo udevadm trigger --subsystem-match=video4linux"
+            )
+        case .inactive:
+            return .bad(name, "\(what) while the screen shows another session; switch to yours")
+        case .elsewhere:
+            return .bad(
+                name,
+                "\(what), because you are not logged in at this computer's screen; log in there"
+            )
+        case .none:
+            return .bad(
+                name,
+                "\(what), and this computer has no seat (loginctl list-seats); the group that may "
+                    + "is \(group), from the next login on",
+                mendedBy: "sudo usermod -aG \(group) \"$USER\""
+            )
+        }
     }
 
     private var holdersFinding: Finding {
@@ -206,11 +236,8 @@ struct Checkup {
             )
         }
         guard access(path, R_OK | W_OK) == 0 else {
-            return .bad(
-                name,
-                "\(path) may not be opened",
-                mendedBy: "sudo usermod -aG video \"$USER\""
-            )
+            let group = AttachedCamera.group(of: path)
+            return Self.denied(name, path, seat: SeatAccess.current, group: group)
         }
         // The daemon has tried to use the device, and knows more.
         if let problem = problems.first(where: Self.isOfLoopback) { return .bad(name, problem) }
