@@ -3,25 +3,15 @@ import Platform
 import TestSupport
 import Testing
 
-/// Each test has a directory of its own, which the environment names; so they run one by one.
-@Suite("The state file", .serialized)
+@Suite("The state file")
 struct StateFileTests {
     private let directory = FileManager.default.temporaryDirectory
         .appendingPathComponent("dualcam-state-\(UUID())").path
 
     /// Runs `body` with the file of this test.
     private func with(_ body: (StateFile) throws -> Void) throws {
-        let before = ProcessInfo.processInfo.environment["XDG_STATE_HOME"]
-        setenv("XDG_STATE_HOME", directory, 1)
-        defer {
-            if let before {
-                setenv("XDG_STATE_HOME", before, 1)
-            } else {
-                unsetenv("XDG_STATE_HOME")
-            }
-            try? FileManager.default.removeItem(atPath: directory)
-        }
-        try body(#require(StateFile()))
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try body(StateFile(path: "\(directory)/dualcam/state.toml"))
     }
 
     private func permissions(of path: String) throws -> Int? {
