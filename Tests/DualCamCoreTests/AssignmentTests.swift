@@ -26,6 +26,12 @@ import Testing
         identity: "v4l2:z-face",
         orientation: .front
     )
+    private static let selfie = CameraDevice(
+        path: "/dev/video12",
+        name: "Selfie",
+        identity: "v4l2:a-selfie",
+        orientation: .front
+    )
     private static let rear = CameraDevice(
         path: "/dev/video8",
         name: "Rear",
@@ -106,6 +112,10 @@ import Testing
         Row([depth, desk], .test(nil), .auto, [nil, "Desk"]),
         Row([depth, lid, desk], .auto, .auto, ["Desk", "Lid"]),
         Row([infrared, desk], .auto, .auto, ["Desk", "IR"]),
+        // The back camera does not look at the user while another can be had.
+        Row([face, selfie, door], .auto, .auto, ["Door", "Selfie"]),
+        Row([face, selfie], .auto, .auto, ["Face", "Selfie"]),
+        Row([lid, infrared], .auto, .auto, ["IR", "Lid"]),
         // One by name.
         Row([desk, door], .v4l2("b-door"), .auto, ["Door", "Desk"]),
         Row([desk, door], .auto, .v4l2("a-desk"), ["Door", "Desk"]),

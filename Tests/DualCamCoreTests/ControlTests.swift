@@ -541,4 +541,59 @@ struct ControlTests {
             try device.give(.raw("x", 1), &state)
         }
     }
+
+    @Test mutating func anAutomaticISOGetsItsGainAndItsExposureBack() throws {
+        var device = ScriptedControls(ScriptedControls.exposure() + ScriptedControls.gain())
+        device["gain"] = 37
+        try device.give(.iso(1600), &state)
+        #expect(device["gain"] != 37 && device["auto_exposure"] == 1)
+        // A second value does not take the first for the original.
+        try device.give(.iso(800), &state)
+        try device.give(.automatic([.iso]), &state)
+        #expect(device["gain"] == 37 && device["auto_exposure"] == 3)
+        #expect(device["exposure_dynamic_framerate"] == 1 && state.manual.isAutomatic)
+        // A manual shutter of the user's own stays.
+        try device.give(.shutter(8000), &state)
+        try device.give(.iso(1600), &state)
+        try device.give(.automatic([.iso]), &state)
+        #expect(device["gain"] == 37 && device["auto_exposure"] == 1)
+        #expect(state.manual.shutter == 8000 && state.manual.iso == nil)
+        #expect(!state.manual.holdsShutter)
+    }
+
+    @Test mutating func anExposureThatWasHeldIsHeldAgain() throws {
+        var device = ScriptedControls(ScriptedControls.exposure() + ScriptedControls.gain())
+        try device.give(.iso(1600), &state)
+        #expect(state.manual.holdsShutter)
+        let manual = state.manual
+        device = ScriptedControls(ScriptedControls.exposure() + ScriptedControls.gain())
+        state = CameraControls(manual: manual)
+        try device.give(.restore, &state)
+        #expect(device["auto_exposure"] == 1 && state.manual.holdsShutter)
+        // Held without a manual gain, as after a camera without one.
+        var held = ManualControls()
+        held.holdsShutter = true
+        device = ScriptedControls(ScriptedControls.exposure())
+        state = CameraControls(manual: held)
+        try device.give(.restore, &state)
+        #expect(device["auto_exposure"] == 1)
+    }
+
+    @Test mutating func anAutomaticShutterTakesTheISOWithIt() throws {
+        var device = ScriptedControls(ScriptedControls.exposure() + ScriptedControls.gain())
+        try device.give(.iso(1600), &state)
+        try device.give(.shutter(8000), &state)
+        try device.give(.automatic([.shutter]), &state)
+        #expect(state.manual.iso == nil && device["auto_exposure"] == 3 && device["gain"] == 0)
+        // With a switch of its own, it stays.
+        device = ScriptedControls(
+            ScriptedControls.exposure() + ScriptedControls.gain() + ScriptedControls.autogain
+        )
+        state = CameraControls()
+        try device.give(.iso(1600), &state)
+        try device.give(.shutter(8000), &state)
+        try device.give(.automatic([.shutter]), &state)
+        #expect(state.manual.iso == 1600 && device["gain_automatic"] == 0)
+        #expect(device["auto_exposure"] == 3)
+    }
 }

@@ -413,4 +413,99 @@ struct LensTests {
         _ = send(.lens(.back, .crossed), at: 3)
         for second in 4...9 { #expect(send(.lens(.back, .light(17)), at: Double(second)) == []) }
     }
+
+    @Test("where no lens is wide enough, the widest shows the view")
+    mutating func tooNarrow() {
+        func lens(_ name: String, _ factor: Double) -> Lens {
+            Lens(name: name, factor: factor, device: name, deviceFactor: factor)
+        }
+        begin()
+        send(.lens(.back, .found([lens("telephoto", 3), lens("portrait", 2)])), at: 3)
+        #expect(self.lens.wanted.device == "portrait")
+        #expect(self.lens.incoming?.device == "portrait")
+    }
+
+    @Test(
+        "another lens takes over where it can help",
+        arguments: Interruption.allCases.filter { $0 != .none && $0 != .bandwidth }
+    )
+    mutating func fallback(why: Interruption) {
+        begin()
+        let effects = send(.camera(.back, .interrupted(why, reason: "no")), at: 3)
+        guard [.unplugged, .busy, .denied].contains(why) else {
+            #expect(effects == [] && lens.failed == [])
+            return
+        }
+        #expect(effects == [.startLensRetry(.back), .openLens(.back)])
+        #expect(lens.failed == ["own"] && lens.incoming?.device == "ultra-wide")
+        // It works again.
+        send(.camera(.back, .streaming(mode, insteadOf: nil)), at: 4)
+        #expect(lens.failed == [] && lens.incoming == nil)
+    }
+
+    @Test("another camera in the role inherits nothing of the lenses of the one before")
+    mutating func otherCamera() {
+        begin()
+        send(.camera(.back, .interrupted(.busy, reason: "no")), at: 3)
+        send(.controls(.back, .read(identity: "own", controls(zoom: 4, number: 0))), at: 3)
+        state.cameras.back.lens.dark = "own"
+        #expect(lens.failed == ["own"] && lens.reaches["own"] != nil)
+        send(.camera(.back, .identified("other")), at: 4)
+        #expect(lens.failed == [] && lens.reaches == [:] && lens.dark == nil && lens.all == [])
+        #expect(lens.device == "other" && lens.factor == 1 && lens.zoom == 1)
+        #expect(lens.middle == .middle && !lens.isZoomAsked)
+    }
+
+    @Test("a lens that is plugged in again is no longer a failed one")
+    mutating func pluggedIn() {
+        begin()
+        state.cameras.back.lens.failed = ["own", "telephoto"]
+        send(.lens(.back, .found(lenses(without: "telephoto"))), at: 3)
+        #expect(lens.failed == ["own", "telephoto"])
+        send(.lens(.back, .found(lenses())), at: 4)
+        #expect(lens.failed == ["own"], "this one has been there all the time")
+    }
+
+    @Test("a dark picture is left after two seconds, and tried again after ever longer ones")
+    mutating func darkness() {
+        begin()
+        var lens = state.cameras.back.lens
+        func see(_ luma: Double, at seconds: Double, isAtEnd: Bool = true) {
+            lens.see(luma, isAtEnd: isAtEnd, at: Timestamp(seconds: seconds))
+        }
+        see(29, at: 10)
+        see(29, at: 11.9)
+        #expect(lens.dark == nil)
+        see(29, at: 12)
+        #expect(lens.dark == "own")
+        lens.device = "ultra-wide"
+        // Brightness between the limits decides nothing.
+        see(60, at: 13)
+        see(60, at: 20)
+        #expect(lens.dark == "own")
+        see(61, at: 21)
+        see(61, at: 23.9)
+        #expect(lens.dark == "own")
+        see(61, at: 24)
+        #expect(lens.dark == nil)
+        lens.device = "own"
+        see(29, at: 25, isAtEnd: false)
+        see(29, at: 28, isAtEnd: false)
+        #expect(lens.dark == nil, "the exposure may still get longer")
+        see(29, at: 29)
+        see(29, at: 30)
+        see(30, at: 30.5)
+        see(29, at: 31)
+        see(29, at: 32.9)
+        #expect(lens.dark == nil, "it was bright enough in between")
+        see(29, at: 33)
+        lens.device = "ultra-wide"
+        see(61, at: 34)
+        see(61, at: 39.9)
+        #expect(lens.dark == "own")
+        see(61, at: 40)
+        #expect(lens.dark == nil, "twice as long")
+        lens.forgetDark()
+        #expect(lens.lightSince == nil)
+    }
 }

@@ -83,3 +83,74 @@ struct OutputClockTests {
         }
     }
 }
+
+@Suite("The stamps of output frames")
+struct StampTests {
+    private func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: seconds) }
+
+    @Test("are the times at which the pictures were taken")
+    func taken() {
+        var clock = OutputClock(rate: 30, now: .zero)
+        for index in 1...90 {
+            let now = at(10 + Double(index) / 30)
+            let taken = now - at(0.05)
+            #expect(clock.stamp(taken: taken, now: now) == taken)
+        }
+    }
+
+    @Test("are the present where a picture is of the future, or of half a second ago")
+    func implausible() {
+        for taken in [10.001, 11, 9.499, 3] {
+            var clock = OutputClock(rate: 30, now: .zero)
+            #expect(clock.stamp(taken: at(taken), now: at(10)) == at(10), "\(taken)")
+        }
+        var clock = OutputClock(rate: 30, now: .zero)
+        #expect(clock.stamp(taken: at(9.501), now: at(10)) == at(9.501))
+        #expect(clock.stamp(taken: nil, now: at(9.51)) == at(9.501) + at(1.0 / 60), "half a step on")
+    }
+
+    @Test("go on by an interval without a picture, and never by less than half of one")
+    func repeated() {
+        var clock = OutputClock(rate: 50, now: .zero)
+        let first = clock.stamp(taken: at(9.9), now: at(10))
+        #expect(clock.stamp(taken: nil, now: at(10.02)) == first + at(0.02))
+        #expect(clock.stamp(taken: at(9.92), now: at(10.04)) == first + at(0.03))
+    }
+
+    @Test("a lapse, such as sleep, is not made up for", arguments: [0.05, 0.09, 0.2, 5, 3600])
+    func lapse(_ length: Double) {
+        var clock = OutputClock(rate: 30, now: at(100))
+        for index in 0..<30 { clock.tick(at: at(100 + Double(index) / 30)) }
+        var now = clock.due + at(length)
+        var ticks = 0
+        let end = now + at(0.5)
+        while now < end {
+            clock.tick(at: now)
+            ticks += 1
+            now = max(now, clock.due)
+        }
+        // Up to two intervals are caught up with, so that the rate is exact.
+        #expect((15...17).contains(ticks), "\(ticks) ticks in half a second")
+    }
+
+    @Test("another main camera's rate is learned anew")
+    func otherCamera() {
+        var clock = OutputClock(rate: 30, now: .zero)
+        for index in 0..<30 { _ = clock.frameArrived(at: at(Double(index) / 30)) }
+        #expect(clock.isLocked)
+        clock.mainChanged()
+        #expect(!clock.isLocked)
+        #expect(!clock.frameArrived(at: at(2)) && !clock.isLocked)
+        #expect(!clock.frameArrived(at: at(2 + 1.0 / 24)) && !clock.isLocked)
+    }
+
+    @Test("a pause says nothing about the rate")
+    func pause() {
+        var clock = OutputClock(rate: 30, now: .zero)
+        for index in 0..<30 { _ = clock.frameArrived(at: at(Double(index) / 30)) }
+        _ = clock.frameArrived(at: at(10))
+        #expect(!clock.isLocked)
+        _ = clock.frameArrived(at: at(10 + 1.0 / 30))
+        #expect(clock.isLocked)
+    }
+}

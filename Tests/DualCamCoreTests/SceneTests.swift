@@ -336,4 +336,20 @@ extension SceneTests {
             }
         }
     }
+
+    @Test func anotherCanvasEndsATransitionAtOnce() {
+        var scene = state()
+        scene.setSwapped(true, at: at(0))
+        #expect(scene.isMoving(at: at(0.1)))
+        let canvas = Size(width: 640, height: 360)
+        scene.setCanvas(canvas)
+        #expect(!scene.isMoving(at: at(0.1)))
+        var fresh = SceneState(
+            canvas: canvas,
+            style: SceneStyle(),
+            present: PerRole(back: true, front: true)
+        )
+        fresh.setSwapped(true, at: at(0), instantly: true)
+        #expect(layers(scene.scene(at: at(0.1))) == layers(fresh.scene(at: at(0.1))))
+    }
 }
