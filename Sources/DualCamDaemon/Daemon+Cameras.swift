@@ -156,20 +156,6 @@ extension Daemon {
         lensSources[role][device] ?? (sources[role]?.identity == device ? sources[role] : nil)
     }
 
-    /// Resets the controls of a device to automatic when another one replaces it without a
-    /// cross-fade.
-    func leaveLens(_ role: Role, _ before: State) {
-        let (camera, old) = (state.cameras[role], before.cameras[role])
-        if let was = old.lens.incoming, let now = camera.lens.incoming, was.device != now.device {
-            controls?[role][camera.lens.pipeline.other].leave()
-        }
-        if camera.identity == old.identity, camera.lens.pipeline == old.lens.pipeline,
-            camera.lens.device != old.lens.device
-        {
-            controls?[role][camera.lens.pipeline].leave()
-        }
-    }
-
     /// Closes the device of `role` that is not shown, and resets its controls to automatic.
     func closeLens(_ role: Role) {
         let pipeline = state.cameras[role].lens.pipeline.other

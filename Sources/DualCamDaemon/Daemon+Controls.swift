@@ -40,20 +40,6 @@ extension Daemon {
         controls?[role][pipeline].use(use)
     }
 
-    /// Takes over the user's control settings where they differ from `old`.
-    func setControls(before old: Configuration?) {
-        for role in Role.allCases where configuration.cameras[role] != old?.cameras[role] {
-            let camera = configuration.cameras[role]
-            var settings = ControlSettings()
-            settings.isoRange = camera.isoRange
-            settings.isFocusReversed = camera.isFocusReversed
-            send(.controls(role, .set(settings, aperture: camera.aperture)))
-        }
-        if configuration.scene.hud != old?.scene.hud {
-            send(.pro(.setHud(configuration.scene.hud)))
-        }
-    }
-
     /// Performs `command` on the controls of `role`. Calls `done` with the outcome once the next
     /// output frame shows it.
     func perform(

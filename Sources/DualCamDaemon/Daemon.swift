@@ -119,7 +119,7 @@ final class Daemon {
         frames = try compositeThread()
         offerCameras()
         photos = try PhotoThread()
-        setControls(before: nil)
+        for event in configuration.changes(from: nil).events { send(event) }
         let mailbox = loop.mailbox
         let watch = try CameraWatch { cameras in
             mailbox.post { MainActor.assumeIsolated { self.camerasChanged(cameras) } }
@@ -283,52 +283,16 @@ final class Daemon {
             configuration.cameras[role].isOffered ? PipeWireNode.Settings(configuration, role) : nil
         }
         frames?.offer(PerRole(back: settings(.back), front: settings(.front)))
-        for role in Role.allCases { frames?.show(state.nodeProperties(of: role), of: role) }
+        for role in Role.allCases { frames?.show(nodeProperties(of: role), of: role) }
     }
 
     // MARK: Events and effects
 
-    /// Applies `event` to the state and carries out the effects.
+    /// Applies `event` to the state, and carries out what follows from it.
     func send(_ event: Event) {
-        if event.isFirstLook { watch?.look() }
         let before = state
         let effects = reduce(&state, event, at: MonotonicClock.now)
-        for role in Role.allCases { leaveLens(role, before) }
-        if state.scene != before.scene { frames?.show(state.scene) }
-        for role in Role.allCases
-        where state.cameras[role].lens.pipeline != before.cameras[role].lens.pipeline {
-            // The recording follows the device that is shown.
-            slots[role][before.cameras[role].lens.pipeline].tap(nil)
-            slots[role][state.cameras[role].lens.pipeline].tap(tap(of: RecordedPicture(role)))
-        }
-        for role in Role.allCases where state.controlUse(role) != before.controlUse(role) {
-            useControls(role)
-        }
-        for role in Role.allCases {
-            let (lens, old) = (state.cameras[role].lens, before.cameras[role].lens)
-            if lens.incoming?.mode != old.incoming?.mode
-                || lens.incoming?.device != old.incoming?.device
-                || lens.zoomNumber != old.zoomNumber
-            {
-                useIncomingControls(role)
-            }
-            let watchesLight = lens.isLightWatched && state.cameras[role].mode != nil
-            if let timers = lensTimers?[role], timers.watchesLight != watchesLight {
-                timers.watchLight(watchesLight)
-            }
-        }
-        if before.suspensions.isEmpty, !state.suspensions.isEmpty { turnTorchesOff() }
-        if state.isActive != before.isActive { mirror?.follow(isPublished: state.isActive) }
-        let properties = state.nodeProperties
-        if properties != before.nodeProperties || event.isPublished {
-            frames?.show(properties, of: nil)
-        }
-        for role in Role.allCases where configuration.cameras[role].isOffered {
-            let properties = state.nodeProperties(of: role)
-            if properties != before.nodeProperties(of: role) {
-                frames?.show(properties, of: role)
-            }
-        }
+        for update in state.updates(after: event, from: before) { carryOut(update) }
         // Announcements of what has happened follow the properties that show it; all other effects
         // come before.
         for effect in effects where !effect.isDone { carryOut(effect) }
@@ -343,6 +307,32 @@ final class Daemon {
         }
         for observer in observers { observer() }
         for effect in effects where effect.isDone { carryOut(effect) }
+    }
+
+    private func carryOut(_ update: Update) {
+        switch update {
+        case .lookForCameras: watch?.look()
+        case .leaveControls(let role, let pipeline): controls?[role][pipeline].leave()
+        case .showScene: frames?.show(state.scene)
+        case .moveTap(let role, let pipeline):
+            slots[role][pipeline].tap(nil)
+            slots[role][state.cameras[role].lens.pipeline].tap(tap(of: RecordedPicture(role)))
+        case .useControls(let role): useControls(role)
+        case .useIncomingControls(let role): useIncomingControls(role)
+        case .watchLight(let role, let isOn): lensTimers?[role].watchLight(isOn)
+        case .turnTorchesOff: turnTorchesOff()
+        case .mirror(let isPublished): mirror?.follow(isPublished: isPublished)
+        case .showControls(let role):
+            if let role, !configuration.cameras[role].isOffered { return }
+            frames?.show(nodeProperties(of: role), of: role)
+        }
+    }
+
+    /// Returns the values that a role's node shows; `nil`: those that the stream's does.
+    private func nodeProperties(of role: Role?) -> [NodeProperty] {
+        state.publishedControls(of: role ?? state.scene.main).map {
+            NodeProperty(NodeProperty.Name($0.name), $0.value, in: $0.range)
+        }
     }
 
     private func carryOut(_ effect: Effect) {
@@ -529,13 +519,10 @@ final class Daemon {
 
     /// Sets a control to the value that an application wrote.
     private func set(_ name: NodeProperty.Name, _ value: Double, of role: Role) {
-        let command: ControlCommand =
-            switch name {
-            case .exposure: .shutter(Int(value))
-            case .gain: .iso(Int(value))
-            case .whiteBalance: .whiteBalance(.kelvin(Int(value)))
-            case .focus: .focus(value)
-            }
+        guard let command = ControlCommand(setting: PublishedControl.Name(name), to: value) else {
+            Log.control.warning("not set", metadata: ["reason": "\(name) is \(value)"])
+            return
+        }
         perform(command, role) { result in
             if case .failure(let refusal) = result {
                 Log.control.warning("not set", metadata: ["reason": "\(refusal)"])
@@ -590,38 +577,18 @@ final class Daemon {
 
     /// Takes over what differs in `new`. A stream of another form is published as a new node.
     func reconfigure(_ new: Configuration) {
-        let old = configuration
-        guard new != old else { return }
-        // An LED that is no longer this camera's torch would stay lit.
-        for role in Role.allCases where new.cameras[role].torch != old.cameras[role].torch {
-            turnTorchOff(role)
-        }
+        let changes = new.changes(from: configuration)
+        guard new != configuration else { return }
+        for role in changes.formerTorches { turnTorchOff(role) }
         configuration = new
-        if new.output != old.output { replaceCompositeThread() }
-        if new.output != old.output || new.loopback != old.loopback { replaceMirror() }
-        if Role.allCases.contains(where: {
-            new.cameras[$0].isOffered != old.cameras[$0].isOffered
-        }) {
-            offerCameras()
-        }
-        setControls(before: old)
-        if new.capture.takesLivePhotos != old.capture.takesLivePhotos {
-            send(.photographs(.setLive(new.capture.takesLivePhotos)))
-        }
-        if new.scene.style != old.scene.style { send(.scene(.setStyle(new.scene.style))) }
-        for role in Role.allCases {
-            let (camera, before) = (new.cameras[role], old.cameras[role])
-            if camera.mirror != before.mirror { send(.camera(role, .setMirror(camera.mirror))) }
-            if camera.rotation != before.rotation {
-                send(.camera(role, .setRotation(camera.rotation)))
-            }
-            if camera.source != before.source || camera.capture != before.capture
-                || camera.lenses != before.lenses
-            {
-                send(.camera(role, .assigned(name: nil)))
-                sources[role] = nil
-                send(.camera(role, .setSource(camera.source)))
-            }
+        if changes.replacesStream { replaceCompositeThread() }
+        if changes.replacesMirror { replaceMirror() }
+        if changes.offersCameras { offerCameras() }
+        for event in changes.events { send(event) }
+        for role in changes.newSources {
+            send(.camera(role, .assigned(name: nil)))
+            sources[role] = nil
+            send(.camera(role, .setSource(new.cameras[role].source)))
         }
         assignCameras()
     }
@@ -664,49 +631,27 @@ extension State {
     }
 }
 
-extension State {
-    /// The values of the main camera that its node shows to applications.
-    fileprivate var nodeProperties: [NodeProperty] { nodeProperties(of: scene.main) }
-
-    /// Returns the values of the camera of `role` that its node shows to applications.
-    fileprivate func nodeProperties(of role: Role) -> [NodeProperty] {
-        let controls = cameras[role].controls
-        var properties = [
-            NodeProperty(
-                .whiteBalance,
-                Double(controls.kelvin ?? 5500),
-                in: Double(Stops.kelvin.lowerBound)...Double(Stops.kelvin.upperBound)
-            )
-        ]
-        if let iso = controls.iso, let least = controls.isoStops.first,
-            let most = controls.isoStops.last
-        {
-            properties.append(NodeProperty(.gain, Double(iso), in: Double(least)...Double(most)))
-        }
-        if let shutter = controls.shutter, let least = controls.shutterStops.first,
-            let most = controls.shutterStops.last
-        {
-            properties.append(
-                NodeProperty(.exposure, Double(shutter), in: Double(least)...Double(most))
-            )
-        }
-        if let focus = controls.focus { properties.append(NodeProperty(.focus, focus, in: 0...1)) }
-        return properties
+extension NodeProperty.Name {
+    fileprivate init(_ name: PublishedControl.Name) {
+        self =
+            switch name {
+            case .exposure: .exposure
+            case .gain: .gain
+            case .whiteBalance: .whiteBalance
+            case .focus: .focus
+            }
     }
 }
 
-extension Event {
-    /// `true` if a new node was published.
-    fileprivate var isPublished: Bool {
-        if case .node(nil, .published) = self { true } else { false }
-    }
-
-    /// `true` if a consumer begins to take frames.
-    fileprivate var isFirstLook: Bool {
-        switch self {
-        case .node(_, .consumed(true)): true
-        default: false
-        }
+extension PublishedControl.Name {
+    fileprivate init(_ name: NodeProperty.Name) {
+        self =
+            switch name {
+            case .exposure: .exposure
+            case .gain: .gain
+            case .whiteBalance: .whiteBalance
+            case .focus: .focus
+            }
     }
 }
 

@@ -106,7 +106,8 @@ struct StampTests {
         }
         var clock = OutputClock(rate: 30, now: .zero)
         #expect(clock.stamp(taken: at(9.501), now: at(10)) == at(9.501))
-        #expect(clock.stamp(taken: nil, now: at(9.51)) == at(9.501) + at(1.0 / 60), "half a step on")
+        let next = Timestamp(nanoseconds: 9_501_000_000 + 33_333_333 / 2)
+        #expect(clock.stamp(taken: nil, now: at(9.51)) == next, "half an interval on")
     }
 
     @Test("go on by an interval without a picture, and never by less than half of one")

@@ -1,0 +1,174 @@
+/// An action that passes a change of the state on to a part of the daemon. It names what changed;
+/// the part takes the values from the state.
+package enum Update: Hashable, Sendable {
+    /// Looks for cameras now, since somebody begins to watch.
+    case lookForCameras
+    /// Resets the controls of the device that used this pipeline to automatic.
+    case leaveControls(Role, CapturePipeline)
+    /// Draws another scene.
+    case showScene
+    /// Records a role's picture from the pipeline that is shown now, instead of from this one.
+    case moveTap(Role, from: CapturePipeline)
+    /// Passes the wanted controls to the device that is shown.
+    case useControls(Role)
+    /// Passes the wanted controls to the incoming device.
+    case useIncomingControls(Role)
+    /// Begins or ends measurements of the brightness of the picture shown.
+    case watchLight(Role, Bool)
+    /// Turns all torches off, since nobody may be filmed now.
+    case turnTorchesOff
+    /// Begins or ends the mirror on a loopback device.
+    case mirror(Bool)
+    /// Shows the values of a camera on its own node; `nil`: those of the main camera on the
+    /// stream's.
+    case showControls(Role?)
+}
+
+extension State {
+    /// Returns what has to be passed on after `event` has changed the state from `before`. Pure.
+    package func updates(after event: Event, from before: State) -> [Update] {
+        var updates: [Update] = []
+        if case .node(_, .consumed(true)) = event { updates.append(.lookForCameras) }
+        for role in Role.allCases { updates += leftControls(role, before) }
+        if scene != before.scene { updates.append(.showScene) }
+        for role in Role.allCases {
+            let pipeline = before.cameras[role].lens.pipeline
+            if pipeline != cameras[role].lens.pipeline {
+                updates.append(.moveTap(role, from: pipeline))
+            }
+        }
+        for role in Role.allCases where controlUse(role) != before.controlUse(role) {
+            updates.append(.useControls(role))
+        }
+        for role in Role.allCases {
+            if incomingUse(role) != before.incomingUse(role), cameras[role].lens.incoming != nil {
+                updates.append(.useIncomingControls(role))
+            }
+            let watchesLight = watchesLight(role)
+            if watchesLight != before.watchesLight(role) {
+                updates.append(.watchLight(role, watchesLight))
+            }
+        }
+        if before.suspensions.isEmpty, !suspensions.isEmpty { updates.append(.turnTorchesOff) }
+        if isActive != before.isActive { updates.append(.mirror(isActive)) }
+        return updates + shownControls(after: event, from: before)
+    }
+
+    /// Resets the controls of a device when another one replaces it without a cross-fade.
+    private func leftControls(_ role: Role, _ before: State) -> [Update] {
+        let (camera, old) = (cameras[role], before.cameras[role])
+        var updates: [Update] = []
+        if let was = old.lens.incoming, let now = camera.lens.incoming, was.device != now.device {
+            updates.append(.leaveControls(role, camera.lens.pipeline.other))
+        }
+        if camera.identity == old.identity, camera.lens.pipeline == old.lens.pipeline,
+            camera.lens.device != old.lens.device
+        {
+            updates.append(.leaveControls(role, camera.lens.pipeline))
+        }
+        return updates
+    }
+
+    /// What decides how the incoming device's controls are set.
+    private struct IncomingUse: Hashable {
+        var device: String?
+        var mode: CaptureMode?
+        var zoomNumber: Int
+    }
+
+    private func incomingUse(_ role: Role) -> IncomingUse {
+        let lens = cameras[role].lens
+        return IncomingUse(
+            device: lens.incoming?.device,
+            mode: lens.incoming?.mode,
+            zoomNumber: lens.zoomNumber
+        )
+    }
+
+    private func watchesLight(_ role: Role) -> Bool {
+        cameras[role].lens.isLightWatched && cameras[role].mode != nil
+    }
+
+    private func shownControls(after event: Event, from before: State) -> [Update] {
+        var updates: [Update] = []
+        // A new node knows of no values yet.
+        var isNew = false
+        if case .node(nil, .published) = event { isNew = true }
+        let main = publishedControls(of: scene.main)
+        if isNew || main != before.publishedControls(of: before.scene.main) {
+            updates.append(.showControls(nil))
+        }
+        for role in Role.allCases
+        where publishedControls(of: role) != before.publishedControls(of: role) {
+            updates.append(.showControls(role))
+        }
+        return updates
+    }
+}
+
+/// The value of a control that a node shows to applications.
+package struct PublishedControl: Hashable, Sendable {
+    /// A control that applications may show and set.
+    package enum Name: CaseIterable, Hashable, Sendable {
+        /// The exposure time, in microseconds.
+        case exposure
+        /// The sensitivity, as ISO.
+        case gain
+        /// The colour temperature, in kelvins.
+        case whiteBalance
+        /// The focus: 0 (near) to 1 (infinity).
+        case focus
+    }
+
+    /// The control.
+    package var name: Name
+    /// Its value.
+    package var value: Double
+    /// The range of its values.
+    package var range: ClosedRange<Double>
+}
+
+extension State {
+    /// Returns the values of the camera of `role` that its node shows to applications.
+    package func publishedControls(of role: Role) -> [PublishedControl] {
+        func control(
+            _ name: PublishedControl.Name,
+            _ value: Int?,
+            _ stops: [Int]
+        )
+            -> PublishedControl?
+        {
+            guard let value, let least = stops.first, let most = stops.last, least <= most else {
+                return nil
+            }
+            return PublishedControl(
+                name: name,
+                value: Double(value),
+                range: Double(least)...Double(most)
+            )
+        }
+        let controls = cameras[role].controls
+        let kelvin = [Stops.kelvin.lowerBound, Stops.kelvin.upperBound]
+        return [
+            control(.whiteBalance, controls.kelvin ?? 5500, kelvin),
+            control(.gain, controls.iso, controls.isoStops),
+            control(.exposure, controls.shutter, controls.shutterStops),
+            controls.focus.map { PublishedControl(name: .focus, value: $0, range: 0...1) },
+        ].compactMap { $0 }
+    }
+}
+
+extension ControlCommand {
+    /// The command that sets a control to the value that an application wrote; `nil` if that is no
+    /// number that a camera could take.
+    package init?(setting name: PublishedControl.Name, to value: Double) {
+        guard value.isFinite, abs(value) <= 1e9 else { return nil }
+        self =
+            switch name {
+            case .exposure: .shutter(Int(value))
+            case .gain: .iso(Int(value))
+            case .whiteBalance: .whiteBalance(.kelvin(Int(value)))
+            case .focus: .focus(value)
+            }
+    }
+}

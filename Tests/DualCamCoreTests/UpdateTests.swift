@@ -1,0 +1,248 @@
+import Frames
+import Testing
+
+@testable import DualCamCore
+
+@Suite("What a change of the state is passed on as")
+struct UpdateTests {
+    var state = State.withTwoCameras()
+    let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
+
+    /// Applies events, and returns what the last one has to be passed on as, except for the scene.
+    @discardableResult
+    mutating func apply(_ events: Event..., at seconds: Double = 0) -> [Update] {
+        var updates: [Update] = []
+        for event in events {
+            let before = state
+            _ = reduce(&state, event, at: Timestamp(seconds: seconds))
+            updates = state.updates(after: event, from: before)
+        }
+        return updates.filter { $0 != .showScene }
+    }
+
+    mutating func stream() {
+        apply(
+            .camera(.back, .identified("own")),
+            .lens(.back, .found(lenses)),
+            .camera(.back, .assigned(name: "Desk")),
+            .stream(.start),
+            .node(nil, .published(id: 7)),
+            .node(nil, .consumed(true))
+        )
+        apply(.camera(.back, .streaming(mode, insteadOf: nil)))
+    }
+
+    let lenses = [
+        Lens(name: "wide", factor: 1, device: "own", deviceFactor: 1),
+        Lens(name: "telephoto", factor: 3, device: "tele", deviceFactor: 3),
+    ]
+
+    @Test("nothing comes of what changes nothing")
+    mutating func nothing() {
+        stream()
+        let before = state
+        _ = reduce(&state, .node(nil, .consumers(1)), at: .zero)
+        #expect(state.updates(after: .node(nil, .consumers(1)), from: before) == [])
+        #expect(apply(.camera(.front, .closed), .scene(.setStyle(SceneStyle()))) == [])
+    }
+
+    @Test("the scene is drawn again when it changes")
+    mutating func scene() {
+        let before = state
+        let event = Event.camera(.back, .setMirror(true))
+        _ = reduce(&state, event, at: .zero)
+        #expect(state.updates(after: event, from: before) == [.showScene])
+    }
+
+    @Test("who begins to watch has cameras looked for, and who ends does not")
+    mutating func looking() {
+        apply(.stream(.start), .node(nil, .published(id: 7)))
+        #expect(apply(.node(nil, .consumed(true))) == [.lookForCameras])
+        #expect(apply(.node(nil, .consumed(false))) == [])
+        #expect(apply(.node(.front, .consumed(true))) == [.lookForCameras])
+    }
+
+    @Test("the mirror follows the node, and a new node shows all values")
+    mutating func node() {
+        apply(.stream(.start))
+        #expect(apply(.node(nil, .published(id: 7))) == [.mirror(true), .showControls(nil)])
+        #expect(apply(.node(nil, .published(id: 8))) == [.showControls(nil)])
+        #expect(apply(.node(.back, .published(id: 9))) == [])
+        #expect(apply(.node(nil, .lost(reason: "no"))) == [.mirror(false)])
+    }
+
+    @Test("torches go off when a first suspension begins")
+    mutating func torches() {
+        #expect(apply(.suspension(.privacy, true)) == [.turnTorchesOff])
+        #expect(apply(.suspension(.asleep, true)) == [])
+        #expect(apply(.suspension(.privacy, false), .suspension(.asleep, false)) == [])
+        #expect(apply(.suspension(.locked, true)) == [.turnTorchesOff])
+    }
+
+    @Test("controls follow what decides about them")
+    mutating func controls() {
+        stream()
+        #expect(apply(.camera(.back, .streaming(mode, insteadOf: nil))) == [])
+        var slower = mode
+        slower.rate = 15
+        #expect(apply(.camera(.back, .streaming(slower, insteadOf: nil))) == [.useControls(.back)])
+        let updates = apply(.pro(.setEnabled(true)))
+        #expect(updates == [.useControls(.back), .useControls(.front)])
+        var settings = ControlSettings()
+        settings.isFocusReversed = true
+        let set = Event.controls(.front, .set(settings, aperture: 2))
+        #expect(apply(set) == [.useControls(.front)])
+    }
+
+    @Test("a change of lens passes on controls, light and the recording's pipeline")
+    mutating func lens() {
+        stream()
+        let zoom = Event.lens(.back, .setZoom(3, middle: nil, duration: 0))
+        #expect(apply(zoom) == [.useControls(.back), .useIncomingControls(.back)])
+        #expect(
+            apply(.lens(.back, .streaming(mode, insteadOf: nil)), at: 1)
+                == [.useIncomingControls(.back)]
+        )
+        apply(.lens(.back, .ready), at: 2)
+        let crossed = apply(.lens(.back, .crossed), at: 3)
+        #expect(crossed.contains(.moveTap(.back, from: .a)))
+        #expect(crossed.contains(.useControls(.back)))
+        #expect(crossed.contains(.watchLight(.back, true)), "a narrower lens may be too dark")
+        #expect(apply(.node(nil, .consumed(false)), .node(nil, .graceOver), at: 4) == [])
+        #expect(
+            apply(.camera(.back, .closed), at: 5).contains(.watchLight(.back, false))
+        )
+    }
+
+    @Test("a device that another one replaces without a cross-fade loses its manual values")
+    mutating func leaving() {
+        apply(
+            .camera(.back, .identified("own")),
+            .lens(.back, .found(lenses)),
+            .camera(.back, .assigned(name: "Desk"))
+        )
+        // While the camera is closed, there is nothing to cross over from.
+        let closed = apply(.lens(.back, .setZoom(3, middle: nil, duration: 0)))
+        #expect(closed.first == .leaveControls(.back, .a))
+        stream()
+        state.cameras.back.lens.incoming = nil
+        apply(.lens(.back, .setZoom(1, middle: nil, duration: 0)))
+        let more = lenses + [Lens(name: "far", factor: 6, device: "far", deviceFactor: 6)]
+        apply(.lens(.back, .found(more)))
+        #expect(state.cameras.back.lens.incoming?.device == "own")
+        let next = apply(.lens(.back, .setZoom(6, middle: nil, duration: 0)))
+        #expect(next.first == .leaveControls(.back, state.cameras.back.lens.pipeline.other))
+    }
+
+    @Test("a node shows the values of its camera, and the stream's those of the main one")
+    mutating func published() throws {
+        stream()
+        apply(.camera(.front, .assigned(name: "Face")))
+        var device = ScriptedControls(ScriptedControls.full)
+        var read = CameraControls()
+        try device.give(.iso(400), &read)
+        let event = Event.controls(.back, .read(identity: "own", read))
+        let updates = apply(event)
+        #expect(updates == [.showControls(nil), .showControls(.back)])
+        #expect(apply(event) == [])
+        let names = state.publishedControls(of: .back).map(\.name)
+        #expect(names == [.whiteBalance, .gain, .exposure, .focus])
+        let gain = try #require(state.publishedControls(of: .back).first { $0.name == .gain })
+        #expect(gain.value == 400 && gain.range == 100...3200)
+        #expect(state.publishedControls(of: .front).map(\.name) == [.whiteBalance])
+        #expect(apply(.scene(.setSwapped(true, instantly: true))) == [.showControls(nil)])
+    }
+
+    @Test(
+        "a value that no camera could take is no command",
+        arguments: [
+            Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, 1e30, -1e30, 1.1e9,
+        ]
+    )
+    func absurdValues(_ value: Double) {
+        for name in PublishedControl.Name.allCases {
+            #expect(ControlCommand(setting: name, to: value) == nil)
+        }
+    }
+
+    @Test("a value that an application writes is a command")
+    func writtenValues() {
+        #expect(ControlCommand(setting: .exposure, to: 4000) == .shutter(4000))
+        #expect(ControlCommand(setting: .gain, to: 400) == .iso(400))
+        #expect(ControlCommand(setting: .whiteBalance, to: 5000) == .whiteBalance(.kelvin(5000)))
+        #expect(ControlCommand(setting: .focus, to: 0.5) == .focus(0.5))
+    }
+}
+
+@Suite("What another configuration changes")
+struct ReconfigurationTests {
+    private let old = Configuration()
+
+    private func changes(_ change: (inout Configuration) -> Void) -> Reconfiguration {
+        var new = old
+        change(&new)
+        return new.changes(from: old)
+    }
+
+    @Test("nothing, if it is the same")
+    func same() { #expect(changes { _ in } == Reconfiguration()) }
+
+    @Test("the node and the mirror")
+    func nodes() {
+        let output = changes { $0.output.frameRate = 25 }
+        #expect(output.replacesStream && output.replacesMirror && output.events == [])
+        let loopback = changes { $0.loopback.device = .auto }
+        #expect(!loopback.replacesStream && loopback.replacesMirror)
+        let offered = changes { $0.cameras.front.isOffered = true }
+        #expect(offered.offersCameras && !offered.replacesStream && offered.newSources == [])
+    }
+
+    @Test("a torch that is another LED")
+    func torch() {
+        #expect(changes { $0.cameras.back.torch = "a" }.formerTorches == [])
+        var lit = old
+        lit.cameras.back.torch = "a"
+        #expect(old.changes(from: lit).formerTorches == [.back])
+        #expect(lit.changes(from: lit).formerTorches == [])
+    }
+
+    @Test("the camera, for another source, mode or lens only")
+    func sources() {
+        #expect(changes { $0.cameras.back.source = .test(nil) }.newSources == [.back])
+        #expect(
+            changes { $0.cameras.front.lenses = [.init(name: "a", factor: 2)] }.newSources == [
+                .front
+            ]
+        )
+        let size = Size(width: 640, height: 480)
+        let mode = CaptureModePreference.mode(size: size, rate: 30, format: nil)
+        #expect(changes { $0.cameras.front.capture = mode }.newSources == [.front])
+        let turned = changes { $0.cameras.back.rotation = 90 }
+        #expect(turned.newSources == [] && turned.events == [.camera(.back, .setRotation(90))])
+        let mirrored = changes { $0.cameras.front.mirror = false }
+        #expect(mirrored.events == [.camera(.front, .setMirror(false))])
+    }
+
+    @Test("the look, the HUD, live photos and the controls")
+    func events() {
+        var style = SceneStyle()
+        style.layout = .single
+        #expect(changes { $0.scene.style = style }.events == [.scene(.setStyle(style))])
+        #expect(changes { $0.scene.hud = .off }.events == [.pro(.setHud(.off))])
+        #expect(
+            changes { $0.capture.takesLivePhotos = true }.events == [.photographs(.setLive(true))]
+        )
+        let aperture = changes { $0.cameras.back.aperture = 2.8 }
+        #expect(aperture.events == [.controls(.back, .set(ControlSettings(), aperture: 2.8))])
+        let range = changes { $0.cameras.front.isoRange = 200...800 }
+        var settings = ControlSettings()
+        settings.isoRange = 200...800
+        #expect(range.events == [.controls(.front, .set(settings, aperture: 0))])
+    }
+
+    @Test("at the start, all settings of controls and the HUD")
+    func start() {
+        let changes = old.changes(from: nil)
+        #expect(changes.events.count == 3 && changes.newSources == [] && !changes.replacesStream)
+    }
+}
