@@ -292,7 +292,7 @@ let package = Package(
         // Feeds each reader of foreign bytes with what nobody wrote; built for that by tools/fuzz.
         .executableTarget(
             name: "fuzz",
-            dependencies: ["Frames", "Media", "Photos"],
+            dependencies: ["DualCamCore", "Frames", "Media", "Photos"],
             path: "Tests/Fuzz",
             swiftSettings: pixelSettings
         ),
