@@ -107,8 +107,12 @@ private final class ForeignConversion {
     private var source: v4l2_format
     private var destination: v4l2_format
     private let device: VideoDevice
+    /// The number of bytes of a whole picture; 0 where that is not known before it is read.
+    private let leastLength: Int
 
     init(_ format: v4l2_format, _ device: VideoDevice) throws(CaptureError) {
+        var format = format
+        leastLength = try Self.checkRows(of: &format, device)
         // libv4lconvert has to call the device the way we do.
         let calls = UnsafeMutablePointer<libv4l_dev_ops>.allocate(capacity: 1)
         calls.initialize(to: libv4l_dev_ops())
@@ -137,6 +141,41 @@ private final class ForeignConversion {
         v4lconvert_fixup_fmt(&destination)
     }
 
+    /// Returns the number of bytes of a picture of `format`; 0 if it has no rows of known length. A
+    /// driver that names no length of a row has rows without padding.
+    ///
+    /// libv4lconvert believes the length of a row, and would read outside the buffer.
+    ///
+    /// - Throws: `unsupported` if the rows are shorter than their pixels.
+    private static func checkRows(
+        of format: inout v4l2_format,
+        _ device: VideoDevice
+    ) throws(CaptureError) -> Int {
+        let pixel: Int
+        switch PixelFormat(rawValue: format.fmt.pix.pixelformat) {
+        case PixelFormat("RGB4"), PixelFormat("BGR4"), PixelFormat("AR24"), PixelFormat("XR24"),
+            PixelFormat("BA24"), PixelFormat("BX24"):
+            pixel = 4
+        case PixelFormat("RGB3"), PixelFormat("BGR3"): pixel = 3
+        case PixelFormat("RGBP"), PixelFormat("YVYU"), PixelFormat("VYUY"), .yuyv, .uyvy: pixel = 2
+        case PixelFormat("BA81"), PixelFormat("GBRG"), PixelFormat("GRBG"), PixelFormat("RGGB"):
+            pixel = 1
+        default: return 0
+        }
+        let row = format.size.width * pixel
+        if format.fmt.pix.bytesperline == 0 { format.fmt.pix.bytesperline = UInt32(row) }
+        let stride = Int(format.fmt.pix.bytesperline)
+        guard stride >= row else {
+            throw CaptureError(
+                .unsupported,
+                "VIDIOC_S_FMT",
+                device.path,
+                detail: "rows of \(stride) bytes, expected at least \(row)"
+            )
+        }
+        return stride * (format.size.height - 1) + row
+    }
+
     deinit {
         v4lconvert_destroy(converter)
         calls.deallocate()
@@ -150,6 +189,7 @@ private final class ForeignConversion {
         _ length: Int,
         into buffer: FrameBuffer
     ) throws(CaptureError) -> Bool {
+        guard length >= leastLength else { return false }
         let written = v4lconvert_convert(
             converter,
             &source,

@@ -52,10 +52,11 @@ struct NewestPictureTests {
         device.deliveries = [picture]
         let tap = Recording { count in
             if count == 1 { device.deliveries = [picture, picture, broken] }
+            if count == 3 { device.deliveries.append(picture) }
         }
-        let slot = try run(device, tap, until: 2)
-        try eventually("the damaged one") { slot.counts.damaged == 1 }
-        #expect(slot.counts.captured == 3 && slot.counts.decode.count == 2)
+        let slot = try run(device, tap, until: 4)
+        #expect(slot.counts.captured == 4 && slot.counts.damaged == 1)
+        #expect(slot.counts.decode.count == 3, "the first, the last whole one, and the one after")
         #expect(slot.counts.missing == 0)
     }
 

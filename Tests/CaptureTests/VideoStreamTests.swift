@@ -487,6 +487,34 @@ import Testing
         #expect(error?.code == .unsupported)
     }
 
+    @Test(
+        "the length of a driver's rows is not believed where its picture has no room for them",
+        arguments: [(0, true), (192, true), (200, false), (1 << 19, false)]
+    )
+    func rows(stride: Int, isWhole: Bool) throws {
+        let device = ScriptedDevice()
+        device.format = PixelFormat("RGB3")
+        device.length = 6144
+        device.pix.bytesperline = UInt32(stride)
+        let stream = try open(device)
+        device.deliveries = [.init()]
+        switch try next(stream) {
+        case .frame: #expect(isWhole)
+        case .dropped: #expect(!isWhole)
+        case let event: Issue.record("\(event)")
+        }
+    }
+
+    @Test("rows that are shorter than their pixels are refused")
+    func shortRows() throws {
+        let device = ScriptedDevice()
+        device.format = PixelFormat("BGR3")
+        device.length = 6144
+        device.pix.bytesperline = 64
+        let error = #expect(throws: CaptureError.self) { try open(device) }
+        #expect(error?.code == .unsupported)
+    }
+
     @Test("the colour fields of V4L2 mean what its header says")
     func colors() {
         func color(
