@@ -12,7 +12,14 @@ package final class CameraDirectory {
     struct Answer {
         var capability: VideoCapability
         var orientation: CameraDevice.Orientation?
-        var isMonochrome: Bool
+        /// The modes that it offers, readable or not.
+        var modes: [CaptureMode] = []
+        /// The functions of the entities in its media device.
+        var functions: Set<UInt32> = []
+
+        /// `true` if the answer stays the same while the node exists. A program may begin to feed a
+        /// relay at any time.
+        var isLasting: Bool { !capability.isRelay }
     }
 
     private let sysfs: String
@@ -48,19 +55,22 @@ package final class CameraDirectory {
     @Sendable private static func askNode(_ path: String) throws(CaptureError) -> Answer {
         let device = try VideoDevice(path: path)
         let capability = try device.capability()
-        guard capability.isCamera else {
-            return Answer(capability: capability, orientation: nil, isMonochrome: false)
+        guard capability.isCamera || capability.isRelay else {
+            return Answer(capability: capability)
         }
-        let formats = try device.formats()
-        let monochrome: [PixelFormat] = [
-            .gray, PixelFormat("Y10 "), PixelFormat("Y12 "), PixelFormat("Y16 "),
-        ]
         return Answer(
             capability: capability,
             orientation: device.orientation(),
-            isMonochrome: !formats.isEmpty && formats.allSatisfy(monochrome.contains)
+            modes: try device.modes(for: usualRequest),
+            functions: MediaDevice.functions(ofNodeAt: path)
         )
     }
+
+    /// The request by which cameras that take any size are compared.
+    private static let usualRequest = CaptureRequest(
+        size: Size(width: 1920, height: 1080),
+        rate: 30
+    )
 
     /// A node, before it has a stable name.
     private struct Candidate {
@@ -85,7 +95,11 @@ package final class CameraDirectory {
         let records = entries(of: sysfs).filter { $0.hasPrefix("video") }.sorted()
             .map { (entry: $0, record: record($0)) }
             .filter { $0.record?.isSettled ?? true }
-        let candidates = records.filter { $0.record?.capabilities?.contains(":capture:") ?? true }
+        // What udev found of a node without hardware, a relay, was true when it was made.
+        let candidates = records.filter {
+            $0.record?.capabilities?.contains(":capture:") ?? true
+                || resolve("\(sysfs)/\($0.entry)/device") == nil
+        }
         let replies = probe.replies(of: candidates.map { "\(dev)/\($0.entry)" })
         var nodes = candidates.compactMap {
             node($0.entry, $0.record, replies["\(dev)/\($0.entry)"])
@@ -100,8 +114,7 @@ package final class CameraDirectory {
         return nodes.map { camera($0, among: nodes) }.sorted { $0.identity < $1.identity }
     }
 
-    /// Returns the node with the sysfs name `entry`; `nil` if it is not a camera, or our own
-    /// output.
+    /// Returns the node with the sysfs name `entry`; `nil` if it is not a camera.
     private func node(
         _ entry: String,
         _ record: DeviceRecord?,
@@ -111,9 +124,7 @@ package final class CameraDirectory {
         let parent = resolve("\(sysfs)/\(entry)/device")
         switch reply {
         case .success(let answer):
-            guard answer.capability.isCamera, answer.capability.driver != "v4l2 loopback" else {
-                return nil
-            }
+            guard answer.capability.isCamera || answer.capability.isRelay else { return nil }
             return Candidate(
                 path: path,
                 name: Self.plainName(answer.capability.card),
@@ -158,7 +169,8 @@ package final class CameraDirectory {
     }
 
     private func camera(_ node: Candidate, among all: [Candidate]) -> CameraDevice {
-        CameraDevice(
+        let facts = facts(of: node)
+        return CameraDevice(
             path: node.path,
             name: node.name,
             identity: "v4l2:" + lastingName(of: node, among: all),
@@ -170,8 +182,43 @@ package final class CameraDirectory {
             bus: node.bus,
             orientation: node.answer?.orientation,
             isFixed: usbValue("removable", of: node) == "fixed",
-            isMonochrome: node.answer?.isMonochrome ?? false
+            isRelay: facts?.isRelay ?? false,
+            bestMode: facts?.bestMode,
+            refusal: facts?.refusal
         )
+    }
+
+    /// Returns what is known of a node; `nil` if it did not answer.
+    private func facts(of node: Candidate) -> NodeFacts? {
+        guard let answer = node.answer else { return nil }
+        func interface(_ name: String) -> String? {
+            node.parent.flatMap { content("\($0)/\(name)") }
+        }
+        return NodeFacts(
+            driver: answer.capability.driver,
+            card: answer.capability.card,
+            interface: interface("interface") ?? "",
+            capabilities: answer.capability.flags,
+            modes: answer.modes,
+            functions: answer.functions,
+            usb: usbFunctions(of: node),
+            interfaceNumber: interface("bInterfaceNumber").flatMap { UInt8($0, radix: 16) },
+            isOurs: LoopbackMirror.feeds(node.path)
+        )
+    }
+
+    /// Returns what the descriptors of `node`'s USB device say, which sysfs keeps in memory; `nil`
+    /// if it is on another bus.
+    private func usbFunctions(of node: Candidate) -> USBVideoFunctions? {
+        guard let device = usb(of: node), let file = fopen("\(device)/descriptors", "re") else {
+            return nil
+        }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 1 << 17)
+        let count = fread(&bytes, 1, bytes.count, file)
+        var functions = USBVideoFunctions(descriptors: bytes[..<count])
+        functions.isFixed = usbValue("removable", of: node) == "fixed"
+        return functions
     }
 
     /// Returns a name of `node` that survives a restart: maker, model and serial number if they are

@@ -57,7 +57,9 @@ package final class CameraWatch: Sendable {
         }
 
         func look() {
-            if monitor == nil { list(reportsAll: false) }
+            // Nothing reports that a program has begun to feed a relay.
+            let hasRelay = shared.known.withLock { $0?.contains(where: \.isRelay) ?? false }
+            if monitor == nil || hasRelay { list(reportsAll: false) }
         }
 
         /// Lists the cameras. A change that udev reports, such as a permission, may show in no

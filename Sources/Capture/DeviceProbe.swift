@@ -60,7 +60,11 @@ final class DeviceProbe {
         for node in nodes {
             replies[node.path] = probes[node]?.reply(until: deadline)
             // A failure may be temporary, so the node is probed again next time.
-            if case .failure = replies[node.path] { probes[node] = nil }
+            switch replies[node.path] {
+            case .failure: probes[node] = nil
+            case .success(let answer) where !answer.isLasting: probes[node] = nil
+            case .success, nil: break
+            }
         }
         return replies
     }

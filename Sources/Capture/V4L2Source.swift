@@ -13,6 +13,8 @@ package struct V4L2Source: CameraSource {
     package let place: String
     /// The place on the bus; empty if unknown.
     private let bus: String
+    /// `true` if it shows what another program feeds it.
+    private let isRelay: Bool
 
     /// Creates the source of an attached camera.
     package init(_ device: CameraDevice) {
@@ -20,6 +22,7 @@ package struct V4L2Source: CameraSource {
         identity = device.identity
         place = device.path
         bus = device.bus
+        isRelay = device.isRelay
     }
 
     /// Creates a source of a camera that is not attached, by its by-id name, bus path or device
@@ -35,16 +38,26 @@ package struct V4L2Source: CameraSource {
         self.identity = identity
         place = ""
         bus = ""
+        isRelay = false
     }
 
     /// Sets the mode that suits `request` and starts the device.
     ///
     /// - Throws: `notFound` if the camera is not attached; `noMode` if it has no mode as configured,
-    ///   or none that can be read (the error lists what it has); otherwise the code of the failed
-    ///   call.
+    ///   or none that can be read (the error lists what it has), or shows our own stream;
+    ///   `timedOut` if no program feeds it; otherwise the code of the failed call.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         do throws(CaptureError) {
-            return try Self.stream(device(), request)
+            let device = try device()
+            // We would show ourselves.
+            if LoopbackMirror.feeds(place) {
+                throw CaptureError(.noMode, "open", place, detail: "it shows DualCam's own stream")
+            }
+            // A program may begin to feed it at any time, so it is worth another try.
+            if isRelay, try device.modes(for: request).isEmpty {
+                throw CaptureError(.timedOut, "capture", place, detail: "no program feeds it")
+            }
+            return try Self.stream(device, request)
         } catch {
             throw Self.explained(error, place)
         }
@@ -70,7 +83,7 @@ package struct V4L2Source: CameraSource {
         let device = try VideoDevice(path: place)
         // Another camera may have taken over the node, before udev reports it.
         let found = try device.capability()
-        guard found.isCamera, bus.isEmpty || found.bus == bus else { throw missing }
+        guard found.isCamera || isRelay, bus.isEmpty || found.bus == bus else { throw missing }
         return device
     }
 

@@ -155,8 +155,13 @@ struct VideoCapability: Hashable {
     var card: String
     /// The place on the bus: "usb-0000:00:14.0-1".
     var bus: String
+    /// What this node of the device can do.
+    var flags: NodeFacts.Capabilities
+
     /// `true` if it captures pictures into mappable memory, and does nothing else.
-    var isCamera: Bool
+    var isCamera: Bool { flags.isCamera }
+    /// `true` if it shows what another program feeds it.
+    var isRelay: Bool { NodeFacts.isRelay(driver: driver) }
 }
 
 extension VideoDevice {
@@ -170,16 +175,11 @@ extension VideoDevice {
         let flags =
             answer.capabilities & V4L2_CAP_DEVICE_CAPS != 0
             ? answer.device_caps : answer.capabilities
-        let needed = UInt32(V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING)
-        let excluded = UInt32(
-            V4L2_CAP_VIDEO_OUTPUT | V4L2_CAP_VIDEO_OUTPUT_MPLANE
-                | V4L2_CAP_VIDEO_M2M | V4L2_CAP_VIDEO_M2M_MPLANE
-        )
         return VideoCapability(
             driver: text(of: answer.driver),
             card: text(of: answer.card),
             bus: text(of: answer.bus_info),
-            isCamera: flags & needed == needed && flags & excluded == 0
+            flags: NodeFacts.Capabilities(rawValue: flags)
         )
     }
 

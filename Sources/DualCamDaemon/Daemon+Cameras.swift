@@ -28,19 +28,67 @@ extension Daemon {
             },
             back: cameras.back.source,
             front: cameras.front.source,
-            holding: PerRole(back: sources.back?.identity, front: sources.front?.identity)
+            holding: PerRole(back: sources.back?.identity, front: sources.front?.identity),
+            by: policy
         )
-        for role in Role.allCases { give(role, role == .back ? found.back : found.front) }
+        give(.back, found.back, problem: problem(of: .back, found.back ?? found.front))
+        give(.front, found.front, problem: problem(of: .front, found.back ?? found.front))
+    }
+
+    /// What `auto` takes into account besides the devices.
+    private var policy: AutoPolicy {
+        AutoPolicy(
+            ignored: configuration.ignoredCameras,
+            failing: trials.failing,
+            yields: !state.isInUse
+        )
+    }
+
+    /// Returns what people should know of the choice that `auto` makes for `role`; empty if all is
+    /// well. `any` is a device that was assigned, if any was.
+    private func problem(of role: Role, _ any: CameraDevice?) -> String {
+        guard configuration.cameras[role].source == .auto else { return "" }
+        if let left = leftDevices[role], trials.failing.contains(left.identity) {
+            return "\(left.name) failed again and again, so the \(role.rawValue) camera is another "
+                + "one. To try it again, plug it in again."
+        }
+        // The back camera is the one that is missed first.
+        let needsOther = configuration.cameras[role.other].source == .auto
+        guard any == nil, role == .back || !needsOther, !devices.isEmpty else { return "" }
+        let reasons = devices.compactMap { device in
+            policy.refusal(of: device).flatMap {
+                // Nobody expects a camera from these.
+                [.unfed, .ours, .virtual].contains($0)
+                    ? nil : "\(device.name) (\(device.path)) \($0.text)"
+            }
+        }
+        return reasons.isEmpty
+            ? "" : "\"auto\" takes no camera: \(reasons.joined(separator: "; "))."
+    }
+
+    /// Records that the device of `role` does not deliver, and leaves it for another one if that
+    /// happens again and again.
+    func countFailure(of role: Role, _ device: String, _ why: Interruption) {
+        guard why == .stalled, configuration.cameras[role].source == .auto,
+            let source = sources[role], source.identity == device,
+            trials.fail(device, at: MonotonicClock.now)
+        else { return }
+        leftDevices[role] = (device, source.name)
+        assignCameras()
+        // There is no other one: it goes on being tried.
+        if sources[role]?.identity == device { leftDevices[role] = nil }
     }
 
     /// Makes `device` the camera of `role` if its source asks for a device.
-    private func give(_ role: Role, _ device: CameraDevice?) {
+    private func give(_ role: Role, _ device: CameraDevice?, problem: String) {
         let specification = configuration.cameras[role].source
         let before = sources[role]
         do throws(CaptureError) {
             var source = try cameraSource(specification, role: role, device: device)
             // A camera unplugged while in use keeps its role, since it may come back.
-            if source == nil, state.isInUse, let before {
+            if source == nil, state.isInUse, let before,
+                !devices.contains(where: { $0.identity == before.identity })
+            {
                 source = V4L2Source(missing: before.identity, name: before.name)
             }
             if source?.identity != sources[role]?.identity {
@@ -52,7 +100,10 @@ extension Daemon {
                 if sources[role] != nil { send(.camera(role, .assigned(name: nil))) }
             }
             sources[role] = source
-            send(.camera(role, .problem("")))
+            if !problem.isEmpty, state.cameras[role].problem != problem {
+                Log.capture.warning("\(problem)", metadata: ["camera": "\(role.rawValue)"])
+            }
+            send(.camera(role, .problem(problem)))
         } catch {
             let problem = "The \(role.rawValue) camera's source: \(error)"
             if state.cameras[role].problem != problem {
@@ -192,6 +243,7 @@ extension Daemon {
     /// Takes over the list of attached cameras after one came or went.
     func camerasChanged(_ found: [CameraDevice]) {
         devices = found
+        trials.forget(except: Set(found.map(\.identity)))
         assignCameras()
         for role in Role.allCases where state.cameras[role].interruption != .none {
             cameras?[role][state.cameras[role].lens.pipeline].retry()

@@ -61,6 +61,10 @@ final class Daemon {
     private var watch: CameraWatch?
     /// The identities of the lenses' devices, by source.
     var lensNames: [String: String] = [:]
+    /// The failures of devices that `auto` took.
+    var trials = DeviceTrials()
+    /// The device that each role left because it failed again and again.
+    var leftDevices: PerRole<(identity: String, name: String)?> = PerRole(back: nil, front: nil)
     /// The devices and sources of lenses whose failure was logged already.
     var lensTroubles: Set<String> = []
     private var mirror: LoopbackMirror?
@@ -439,7 +443,10 @@ final class Daemon {
             if state.cameras[role].interruption != why {
                 Log.capture.warning("interrupted", metadata: camera(["reason": "\(reason)"]))
             }
+            // A camera that delivered may only hesitate.
+            let isFailure = state.cameras[role].mode == nil
             send(.camera(role, .interrupted(why, reason: reason)))
+            if isFailure { countFailure(of: role, device, why) }
             if why == .unplugged { watch?.look() }
         case .closed:
             if state.cameras[role].isOpen { Log.capture.notice("closed", metadata: camera([:])) }
@@ -581,6 +588,7 @@ final class Daemon {
         guard new != configuration else { return }
         for role in changes.formerTorches { turnTorchOff(role) }
         configuration = new
+        trials = DeviceTrials()
         if changes.replacesStream { replaceCompositeThread() }
         if changes.replacesMirror { replaceMirror() }
         if changes.offersCameras { offerCameras() }

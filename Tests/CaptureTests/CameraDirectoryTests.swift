@@ -10,104 +10,9 @@ import Testing
 @testable import Capture
 
 @Suite(.timeLimit(.minutes(5))) struct CameraDirectoryTests {
-    /// A sysfs and a /dev of the test's own, removed with this object.
-    private final class Tree {
-        private let scratch: ScratchDirectory
-        var root: String { scratch.path }
-        var answers: [String: CameraDirectory.Answer] = [:]
-        /// The records of udev by node name; none: udev does not run.
-        var records: [String: DeviceRecord] = [:]
-
-        init() throws {
-            scratch = try ScratchDirectory()
-            for directory in ["sysfs", "dev/v4l/by-id", "dev/v4l/by-path"] {
-                make("\(root)/\(directory)")
-            }
-        }
-
-        func make(_ directory: String) {
-            var path = ""
-            for part in directory.split(separator: "/") {
-                path += "/\(part)"
-                mkdir(path, 0o755)
-            }
-        }
-
-        func write(_ text: String, to path: String) {
-            guard let file = fopen(path, "w") else { return }
-            fputs(text, file)
-            fclose(file)
-        }
-
-        /// Adds a node of a USB device at `port`. `nil` for `capability` means that it may not be
-        /// opened.
-        func add(
-            _ entry: String,
-            port: String,
-            driver: String = "uvcvideo",
-            index: Int = 0,
-            serial: String? = nil,
-            id: String? = nil,
-            place: String? = nil,
-            isCamera: Bool = true,
-            isFixed: Bool = false,
-            isDenied: Bool = false,
-            orientation: CameraDevice.Orientation? = nil
-        ) {
-            let device = "\(root)/usb/\(port)"
-            make("\(device)/\(port):1.0")
-            write("046d\n", to: "\(device)/idVendor")
-            write("0825\n", to: "\(device)/idProduct")
-            write(isFixed ? "fixed\n" : "removable\n", to: "\(device)/removable")
-            if let serial { write("\(serial)\n", to: "\(device)/serial") }
-            make("\(root)/sysfs/\(entry)")
-            write("Camera \(port)\n", to: "\(root)/sysfs/\(entry)/name")
-            write("\(index)\n", to: "\(root)/sysfs/\(entry)/index")
-            symlink("\(device)/\(port):1.0", "\(root)/sysfs/\(entry)/device")
-            write("", to: "\(root)/dev/\(entry)")
-            if let id { symlink("../../\(entry)", "\(root)/dev/v4l/by-id/\(id)") }
-            if let place { symlink("../../\(entry)", "\(root)/dev/v4l/by-path/\(place)") }
-            guard !isDenied else { return }
-            answers["\(root)/dev/\(entry)"] = CameraDirectory.Answer(
-                capability: VideoCapability(
-                    driver: driver,
-                    card: "Camera \(port)",
-                    bus: "usb-0000:00:14.0-\(port)",
-                    isCamera: isCamera
-                ),
-                orientation: orientation,
-                isMonochrome: false
-            )
-        }
-
-        var cameras: [CameraDevice] { directory().cameras() }
-
-        /// Returns a directory of the present nodes. `pause` is called with the path of each node
-        /// that is queried.
-        func directory(
-            onAnswer: @escaping @Sendable () -> Void = {},
-            pause: @escaping @Sendable (String) -> Void = { _ in }
-        ) -> CameraDirectory {
-            let (answers, records) = (answers, records)
-            let probe = DeviceProbe(onAnswer: onAnswer) { path throws(CaptureError) in
-                pause(path)
-                guard let answer = answers[path] else {
-                    throw CaptureError(.denied, "open", path, errno: EACCES)
-                }
-                return answer
-            }
-            return CameraDirectory(
-                sysfs: "\(root)/sysfs",
-                dev: "\(root)/dev",
-                record: { records[$0] },
-                probe: probe
-            )
-        }
-    }
-
     @Test("a camera is known by its serial number where it has one, else by its place")
     func identity() throws {
-        let tree = try Tree()
+        let tree = try DeviceTree()
         tree.add(
             "video0",
             port: "1-1",
@@ -140,7 +45,7 @@ import Testing
 
     @Test("two cameras with one serial number are told apart by their places")
     func twins() throws {
-        let tree = try Tree()
+        let tree = try DeviceTree()
         tree.add("video0", port: "1-1", serial: "0001", id: "usb-Cam_0001-video-index0")
         // Both claim the same link, and the first one gets it.
         tree.add("video2", port: "1-2", serial: "0001")
@@ -153,7 +58,7 @@ import Testing
 
     @Test("two cameras in one device are told apart, too")
     func pair() throws {
-        let tree = try Tree()
+        let tree = try DeviceTree()
         tree.add("video0", port: "1-1", place: "pci-usb-0:1:1.0-video-index0")
         tree.add("video2", port: "1-1", place: "pci-usb-0:1:1.2-video-index0")
         #expect(
@@ -164,7 +69,7 @@ import Testing
 
     @Test("numbers in /dev do not matter")
     func renumbering() throws {
-        let (before, after) = (try Tree(), try Tree())
+        let (before, after) = (try DeviceTree(), try DeviceTree())
         for (tree, entry) in [(before, "video0"), (after, "video7")] {
             tree.add(entry, port: "1-1", serial: "S1", id: "usb-Cam_S1-video-index0")
         }
@@ -172,19 +77,23 @@ import Testing
         #expect(before.cameras.map(\.path) != after.cameras.map(\.path))
     }
 
-    @Test("metadata nodes and our own loopback device are no cameras")
+    @Test("metadata nodes are no cameras; a loopback device is one that auto takes once it is fed")
     func exclusion() throws {
-        let tree = try Tree()
+        let tree = try DeviceTree()
         tree.add("video0", port: "1-1")
         tree.add("video1", port: "1-1", index: 1, isCamera: false)
-        tree.add("video9", port: "1-9", driver: "v4l2 loopback")
+        tree.addRelay("video9", "DroidCam", modes: [])
         tree.add("vbi0", port: "1-3")
-        #expect(tree.cameras.map(\.name) == ["Camera 1-1"])
+        #expect(tree.cameras.map(\.name) == ["Camera 1-1", "DroidCam"])
+        #expect(tree.cameras.map(\.refusal) == [nil, .unfed])
+        #expect(tree.cameras.last?.isCalled("\(tree.root)/dev/video9") == true)
+        tree.addRelay("video9", "DroidCam")
+        #expect(tree.cameras.last?.refusal == nil && tree.cameras.last?.isRelay == true)
     }
 
     @Test("a camera that may not be opened is listed once, and what is known of others is told")
     func facts() throws {
-        let tree = try Tree()
+        let tree = try DeviceTree()
         tree.add("video0", port: "1-1", isFixed: true, isDenied: true)
         tree.add("video1", port: "1-1", index: 1, isFixed: true, isDenied: true)
         tree.add("video2", port: "1-2", isFixed: true, orientation: .front)
@@ -197,7 +106,7 @@ import Testing
 
     @Test("a node is a camera once udev has looked at it, and only if udev found one")
     func records() throws {
-        let tree = try Tree()
+        let tree = try DeviceTree()
         for index in 0..<4 { tree.add("video\(index)", port: "1-\(index)", index: index) }
         tree.records = [
             "video0": DeviceRecord(isSettled: false),
@@ -214,7 +123,7 @@ import Testing
 
     @Test("a node is asked once, and again when its permissions change or it failed")
     func asking() throws {
-        let tree = try Tree()
+        let tree = try DeviceTree()
         tree.add("video0", port: "1-1")
         tree.add("video2", port: "1-2", isDenied: true)
         let asked = Mutex<[String]>([])
@@ -234,7 +143,7 @@ import Testing
 
     @Test("a node that hangs keeps nobody from the others, and has its place when it answers")
     func hanging() throws {
-        let tree = try Tree()
+        let tree = try DeviceTree()
         tree.add("video0", port: "1-1")
         tree.add("video2", port: "1-2")
         // The place that its driver reports; sysfs gives the same one.

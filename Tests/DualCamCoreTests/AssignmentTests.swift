@@ -43,7 +43,7 @@ import Testing
         name: "IR",
         identity: "v4l2:0-infrared",
         isFixed: true,
-        isMonochrome: true
+        refusal: .infrared
     )
 
     /// Like some tablets' cameras: first by identity, but they look the wrong way, or see no colour.
@@ -93,7 +93,8 @@ import Testing
         Row([lid], .auto, .auto, [nil, "Lid"]),
         Row([face], .auto, .auto, [nil, "Face"]),
         Row([rear], .auto, .auto, ["Rear", nil]),
-        Row([infrared], .auto, .auto, ["IR", nil]),
+        Row([infrared], .auto, .auto, [nil, nil]),
+        Row([infrared], .v4l2("0-infrared"), .auto, ["IR", nil]),
         // Two, in any order.
         Row([desk, door], .auto, .auto, ["Desk", "Door"]),
         Row([door, desk], .auto, .auto, ["Desk", "Door"]),
@@ -162,5 +163,101 @@ import Testing
         let (face, rear) = (Self.face, Self.rear)
         #expect(names([face, Self.desk], face, Self.desk) == ["Face", "Desk"], "held, not faced")
         #expect(names([rear, face], face, rear) == ["Face", "Rear"], "held, not faced")
+    }
+
+    private static func camera(
+        _ name: String,
+        _ width: Int,
+        rate: Double = 30,
+        isFixed: Bool = false,
+        isRelay: Bool = false
+    ) -> CameraDevice {
+        CameraDevice(
+            path: "/dev/\(name)",
+            name: name,
+            identity: "v4l2:\(name)",
+            isFixed: isFixed,
+            isRelay: isRelay,
+            bestMode: CaptureMode(
+                size: Size(width: width, height: width * 9 / 16),
+                rate: rate,
+                format: .mjpg
+            )
+        )
+    }
+
+    private static func names(
+        _ devices: [CameraDevice],
+        holding back: String? = nil,
+        _ front: String? = nil,
+        by policy: AutoPolicy = AutoPolicy()
+    ) -> [String?] {
+        let holding = PerRole(back: back.map { "v4l2:\($0)" }, front: front.map { "v4l2:\($0)" })
+        let found = assign(devices, back: .auto, front: .auto, holding: holding, by: policy)
+        return [found.back?.name, found.front?.name]
+    }
+
+    @Test("a role yields to a better device while nobody looks, and never to an equal one")
+    func yielding() {
+        let (small, large) = (Self.camera("a", 640), Self.camera("b", 1920))
+        let (lid, twin) = (Self.camera("lid", 1280, isFixed: true), Self.camera("0", 640))
+        let idle = AutoPolicy(yields: true)
+        #expect(Self.names([small, large, lid], holding: "a", "lid") == ["a", "lid"])
+        #expect(Self.names([small, large, lid], holding: "a", "lid", by: idle) == ["b", "lid"])
+        #expect(Self.names([small, twin, lid], holding: "a", "lid", by: idle) == ["a", "lid"])
+        #expect(Self.names([small, large, lid], holding: "a", "b", by: idle) == ["b", "lid"])
+        let phone = Self.camera("phone", 3840, isRelay: true)
+        #expect(Self.names([phone, small, lid], holding: "phone", "lid") == ["phone", "lid"])
+        #expect(
+            Self.names([phone, small, lid], holding: "phone", "lid", by: idle) == ["a", "lid"]
+        )
+        #expect(Self.names([phone, lid]) == ["phone", "lid"])
+        let found = assign(
+            [small, large],
+            back: .v4l2("a"),
+            front: .auto,
+            holding: PerRole(back: "v4l2:a", front: nil),
+            by: idle
+        )
+        #expect(found.back?.name == "a", "it was named")
+    }
+
+    @Test("the better picture comes first, then the faster one")
+    func quality() {
+        let cameras = [Self.camera("a", 1280), Self.camera("b", 1920), Self.camera("c", 640)]
+        #expect(Self.names(cameras) == ["b", "a"])
+        #expect(
+            Self.names([Self.camera("a", 640), Self.camera("b", 640, rate: 60)]) == ["b", "a"]
+        )
+    }
+
+    @Test("what is ignored is never taken by auto, under any of its names, and by name it is")
+    func ignoring() {
+        for name in ["b-door", "usb-2", "/dev/video2", "/dev/v4l/by-id/b-door"] {
+            let policy = AutoPolicy(ignored: [name])
+            #expect(policy.refusal(of: Self.door) == .ignored)
+            let found = assign([Self.desk, Self.door], back: .auto, front: .auto, by: policy)
+            #expect(found.back?.name == "Desk" && found.front == nil)
+            let named = assign([Self.door], back: .v4l2("b-door"), front: .auto, by: policy)
+            #expect(named.back?.name == "Door")
+            let held = assign(
+                [Self.door],
+                back: .auto,
+                front: .auto,
+                holding: PerRole(back: "v4l2:b-door", front: nil),
+                by: policy
+            )
+            #expect(held.back == nil)
+        }
+    }
+
+    @Test("a device that fails is left for another one, and kept where there is none")
+    func failing() {
+        let policy = AutoPolicy(failing: ["v4l2:b"])
+        let (small, large) = (Self.camera("a", 640), Self.camera("b", 1920))
+        let phone = Self.camera("phone", 640, isRelay: true)
+        #expect(Self.names([small, large], holding: "b", nil, by: policy) == ["a", "b"])
+        #expect(Self.names([large], holding: "b", nil, by: policy) == ["b", nil])
+        #expect(Self.names([large, phone], holding: "b", nil, by: policy) == ["phone", "b"])
     }
 }

@@ -260,10 +260,27 @@ import Testing
             "2: loopback.device is \"/dev/video300\", expected auto,"
         ),
         ("[loopback]\ndevice = \"/dev/sda\"", "2: loopback.device is \"/dev/sda\", expected auto,"),
+        (
+            "[cameras]\nignore = \"usb-1\"",
+            "2: cameras.ignore is \"usb-1\", expected at most 64 names"
+        ),
+        ("[cameras]\nignore = [1]", "2: cameras.ignore is "),
+        ("[cameras]\nignore = [\"v4l2:\"]", "2: cameras.ignore is "),
     ])
     func aValueThatCannotBeIsNamedWithItsLineAndWhatWasExpected(text: String, expected: String) {
         let problem = problem(text)
         #expect(problem.hasPrefix("dualcam.toml:" + expected), "\(problem)")
+    }
+
+    @Test func ignoredDevicesAreNamedAsASourceNamesThem() throws {
+        let text =
+            "[cameras]\nignore = [\"v4l2:usb-Face\", \"/dev/video2\"]\n"
+            + "[cameras.back]\nnode = true"
+        let (configuration, warnings) = try Configuration.parse(text, file: "dualcam.toml")
+        #expect(configuration.ignoredCameras == ["usb-Face", "/dev/video2"])
+        #expect(configuration.cameras.back.isOffered && warnings.isEmpty)
+        let again = try Configuration.parse(configuration.rendered, file: "dualcam.toml").0
+        #expect(again == configuration)
     }
 
     @Test(arguments: [

@@ -1,4 +1,5 @@
-// Video4Linux 2 and libv4lconvert.
+// Video4Linux 2, the media controller and libv4lconvert.
+#include <linux/media.h>
 #include <linux/videodev2.h>
 #include <libv4l-plugin.h>
 #include <libv4lconvert.h>
@@ -25,3 +26,4 @@ static const unsigned long cv4l2_qbuf = VIDIOC_QBUF;
 static const unsigned long cv4l2_dqbuf = VIDIOC_DQBUF;
 static const unsigned long cv4l2_streamon = VIDIOC_STREAMON;
 static const unsigned long cv4l2_streamoff = VIDIOC_STREAMOFF;
+static const unsigned long cmedia_enum_entities = MEDIA_IOC_ENUM_ENTITIES;

@@ -25,8 +25,13 @@ package struct CameraDevice: Hashable, Sendable {
     package var orientation: Orientation?
     /// `true` if it is built into the machine, according to the firmware.
     package var isFixed: Bool
-    /// `true` if it gives pictures without colour only, as infrared cameras do.
-    package var isMonochrome: Bool
+    /// `true` if it shows what another program feeds it: a device of v4l2loopback.
+    package var isRelay: Bool
+    /// The readable mode with the most pixels among those that look like motion, or else with the
+    /// most frames per second; `nil` if there is none, or it is unknown.
+    package var bestMode: CaptureMode?
+    /// The reason that `auto` does not take it; `nil` if it may.
+    package var refusal: AutoRefusal?
 
     /// Creates a camera with what the directory found.
     package init(
@@ -37,7 +42,9 @@ package struct CameraDevice: Hashable, Sendable {
         bus: String = "",
         orientation: Orientation? = nil,
         isFixed: Bool = false,
-        isMonochrome: Bool = false
+        isRelay: Bool = false,
+        bestMode: CaptureMode? = nil,
+        refusal: AutoRefusal? = nil
     ) {
         self.path = path
         self.name = name
@@ -46,50 +53,13 @@ package struct CameraDevice: Hashable, Sendable {
         self.bus = bus
         self.orientation = orientation
         self.isFixed = isFixed
-        self.isMonochrome = isMonochrome
+        self.isRelay = isRelay
+        self.bestMode = bestMode
+        self.refusal = refusal
     }
 
     /// Returns `true` if "v4l2:`name`" in a configuration means this camera.
     package func isCalled(_ name: String) -> Bool {
         identity == "v4l2:\(name)" || path == name || aliases.contains(name)
     }
-}
-
-/// Assigns `devices` to the roles whose sources ask for a device.
-///
-/// Devices requested by name are assigned first. For `auto`, the order is: the device whose
-/// identity the role has been `holding`, so that another device's arrival or removal changes no
-/// role; a device that faces the role's direction; for the front, a device built into the machine;
-/// for the back, a device that is not built in and does not face the front; the first free device
-/// by identity, for the back before the front. Infrared cameras come last. Each device is assigned
-/// once; a role without a device gets `nil`.
-package func assign(
-    _ devices: [CameraDevice],
-    back: SourceSpecification,
-    front: SourceSpecification,
-    holding: PerRole<String?> = PerRole(back: nil, front: nil)
-) -> (back: CameraDevice?, front: CameraDevice?) {
-    var free = devices.sorted {
-        ($0.isMonochrome ? 1 : 0, $0.identity) < ($1.isMonochrome ? 1 : 0, $1.identity)
-    }
-    var assigned: [Role: CameraDevice] = [:]
-    func take(_ role: Role, where suits: (CameraDevice) -> Bool) {
-        guard assigned[role] == nil, let index = free.firstIndex(where: suits) else { return }
-        assigned[role] = free.remove(at: index)
-    }
-    let wanted: [(role: Role, source: SourceSpecification)] = [(.back, back), (.front, front)]
-    for (role, source) in wanted {
-        if case .v4l2(let name) = source { take(role) { $0.isCalled(name) } }
-    }
-    let automatic = wanted.filter { $0.source == .auto }.map(\.role)
-    for role in automatic { take(role) { $0.identity == holding[role] } }
-    for role in automatic {
-        take(role) { $0.orientation == (role == .back ? .back : .front) && !$0.isMonochrome }
-    }
-    if automatic.contains(.front) { take(.front) { $0.isFixed && !$0.isMonochrome } }
-    if automatic.contains(.back) {
-        take(.back) { !$0.isFixed && $0.orientation != .front && !$0.isMonochrome }
-    }
-    for role in automatic { take(role) { _ in true } }
-    return (assigned[.back], assigned[.front])
 }

@@ -34,6 +34,17 @@ extension Configuration.Output {
     ]
 }
 
+extension Configuration {
+    static let cameraKeys: [ConfigurationKey<Self>] = [
+        .init(
+            "ignore",
+            "devices that auto never takes, by any name that a source may have",
+            \.ignoredCameras,
+            .deviceNames
+        )
+    ]
+}
+
 extension Configuration.Camera {
     static let keys: [ConfigurationKey<Self>] = [
         .init(

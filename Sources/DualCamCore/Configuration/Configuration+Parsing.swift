@@ -42,7 +42,13 @@ private struct ConfigurationParser {
         read(&configuration.state, Configuration.State.keys, from: root, at: ["state"])
         read(&configuration.loopback, Configuration.Loopback.keys, from: root, at: ["loopback"])
         if let cameras = table("cameras", of: root, at: []) {
-            warn(ofOthersThan: Role.allCases.map(\.rawValue), in: cameras, at: ["cameras"])
+            read(
+                &configuration,
+                Configuration.cameraKeys,
+                besides: Role.allCases.map(\.rawValue),
+                of: cameras,
+                at: ["cameras"]
+            )
             for role in Role.allCases {
                 let path = ["cameras", role.rawValue]
                 read(

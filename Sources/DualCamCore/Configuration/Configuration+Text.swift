@@ -2,6 +2,7 @@ extension Configuration {
     /// The whole configuration as a commented TOML document, which `parse` reads back.
     package var rendered: String {
         var sections = [section("output", output, Output.keys)]
+        sections.append(section("cameras", self, Self.cameraKeys))
         for role in Role.allCases {
             let camera = cameras[role]
             let name = "cameras.\(role.rawValue)"

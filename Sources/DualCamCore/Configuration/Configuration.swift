@@ -9,6 +9,8 @@ package struct Configuration: Hashable, Sendable {
     /// The two cameras: `[cameras.back]` and `[cameras.front]`. The front one is mirrored by
     /// default.
     package var cameras = PerRole(back: Camera(), front: Camera(mirror: true))
+    /// The names of devices that `auto` never takes, as a source would name them: `[cameras]`.
+    package var ignoredCameras: [String] = []
     /// The composition at the start.
     package var scene = SceneSettings()
     /// Photographs and recordings.

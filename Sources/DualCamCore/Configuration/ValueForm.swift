@@ -161,6 +161,27 @@ extension ValueForm where Value == String {
     )
 }
 
+extension ValueForm where Value == [String] {
+    /// The names of devices; "v4l2:" before one is left out.
+    static let deviceNames = ValueForm(
+        expected: "at most 64 names of devices, each as in v4l2:NAME",
+        text: { "[\($0.map(quoted).joined(separator: ", "))]" },
+        convert: { node in
+            guard let array = node.array, array.count <= 64 else { return nil }
+            var names: [String] = []
+            for element in array {
+                guard let text = element.string, isPrintable(text), text.utf8.count <= 256 else {
+                    return nil
+                }
+                let name = text.hasPrefix("v4l2:") ? String(text.dropFirst(5)) : text
+                guard !name.isEmpty else { return nil }
+                names.append(name)
+            }
+            return names
+        }
+    )
+}
+
 extension ValueForm where Value == String? {
     static let directory = ValueForm(
         expected: "a path that begins with / or ~/, or nothing",

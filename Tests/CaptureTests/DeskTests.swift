@@ -1,0 +1,205 @@
+import DualCamCore
+import Frames
+import Testing
+
+@testable import Capture
+
+/// What `auto` chooses at desks that people have, from the facts that their devices give.
+@Suite("At a desk with", .timeLimit(.minutes(1))) struct DeskTests {
+    struct Desk: Sendable, CustomTestStringConvertible {
+        let name: String
+        /// The names of the cameras that back and front get.
+        let expected: [String?]
+        /// The reasons that others are not taken.
+        let refusals: [AutoRefusal]
+        let devices: @Sendable (DeviceTree) -> Void
+
+        init(
+            _ name: String,
+            _ expected: [String?],
+            not refusals: [AutoRefusal] = [],
+            _ devices: @escaping @Sendable (DeviceTree) -> Void
+        ) {
+            self.name = name
+            self.expected = expected
+            self.refusals = refusals
+            self.devices = devices
+        }
+
+        var testDescription: String { name }
+    }
+
+    /// The modes of a usual webcam, those of a laptop and those of a camera for faces.
+    private static let webcam = "1920x1080@30/MJPG 1280x720@30/MJPG 640x480@30/YUYV"
+    private static let laptop = "1280x720@30/MJPG 640x480@30/YUYV 340x340@30/YUYV"
+    private static let face = "640x360@15/GREY 640x360@15/MJPG"
+
+    /// A laptop's camera with the infrared one beside it, whose name was cut.
+    private static func lid(_ tree: DeviceTree) {
+        tree.add(
+            "video0",
+            port: "1-8",
+            card: "Integrated Camera: Integrated C",
+            isFixed: true,
+            modes: laptop,
+            descriptors: USBDescriptors.twoCameras
+        )
+        tree.add("video1", port: "1-8", index: 1, isCamera: false, isFixed: true)
+        tree.add(
+            "video2",
+            port: "1-8",
+            place: "pci-usb-0:8:1.2-video-index0",
+            card: "Integrated Camera: Integrated I",
+            number: 2,
+            isFixed: true,
+            modes: face,
+            descriptors: USBDescriptors.twoCameras
+        )
+    }
+
+    private static let desks: [Desk] = [
+        Desk("a laptop with an infrared camera", [nil, "Integrated Camera"], not: [.infrared]) {
+            lid($0)
+        },
+        Desk(
+            "a laptop with an IPU6 and two webcams",
+            ["Studio", "Cheap"],
+            not: Array(repeating: .needsPipeline, count: 32)
+        ) { tree in
+            for number in 0..<32 {
+                tree.add(
+                    "video\(number)",
+                    platform: "isys",
+                    card: "ipu6",
+                    flags: [.capture, .streaming, .mediaController]
+                )
+            }
+            tree.add("video32", port: "3-1", card: "Cheap", modes: "640x480@30/YUYV")
+            tree.add("video34", port: "3-2", card: "Studio", modes: webcam)
+        },
+        Desk("twins", ["Twin", "Twin"]) { tree in
+            for port in ["1-1", "1-2"] {
+                tree.add("video\(port.suffix(1))", port: port, serial: "1", card: "Twin")
+            }
+        },
+        Desk("a laptop and an HDMI stick", ["USB Video", "Lid"]) { tree in
+            tree.add("video0", port: "1-8", card: "Lid", isFixed: true, modes: laptop)
+            tree.add("video2", port: "2-1", card: "USB Video: USB Video", modes: webcam)
+        },
+        Desk("a laptop and a still camera through gphoto2", ["Nikon", "Lid"], not: [.unfed]) {
+            tree in
+            tree.add("video0", port: "1-8", card: "Lid", isFixed: true, modes: laptop)
+            tree.addRelay("video8", "Spare", modes: "")
+            tree.addRelay("video9", "Nikon", modes: "1024x680@25/YU12")
+        },
+        Desk("a webcam, a laptop, a phone through DroidCam and OBS", ["Desk", "Lid"], not: [.ours])
+        { tree in
+            tree.add("video0", port: "1-8", card: "Lid", isFixed: true, modes: laptop)
+            tree.add("video2", port: "1-1", card: "Desk", modes: "640x480@30/YUYV")
+            tree.addRelay("video8", "OBS Virtual Camera")
+            tree.addRelay("video9", "Droidcam")
+        },
+        Desk(
+            "a Raspberry Pi with its own camera and a webcam",
+            ["Desk", nil],
+            not: [.needsPipeline, .needsPipeline]
+        ) { tree in
+            tree.add("video0", platform: "unicam", modes: "3280x2464@30/pRAA 3280x2464@30/RG10")
+            tree.add("video10", platform: "bcm2835-codec", flags: [.memoryToMemory, .streaming])
+            tree.add(
+                "video14",
+                platform: "bcm2835-isp",
+                modes: "1920x1080@0/YUYV",
+                functions: [0x4005, 0x1_0001]
+            )
+            tree.add("video20", port: "1-1", card: "Desk", modes: webcam)
+        },
+        Desk("one camera alone", ["Desk", nil]) {
+            $0.add("video0", port: "1-1", card: "Desk", modes: webcam)
+            $0.add("video1", port: "1-1", index: 1, isCamera: false)
+        },
+        Desk("a RealSense and a webcam", ["Desk", "RealSense"], not: [.depth, .depth]) { tree in
+            tree.add("video0", port: "2-1", card: "RealSense", modes: "1280x720@30/Z16")
+            tree.add(
+                "video2",
+                port: "2-1",
+                place: "pci-usb-0:1:1.0-video-index2",
+                card: "RealSense",
+                index: 2,
+                modes: "1280x720@30/GREY 848x480@30/UYVY 1280x720@30/Y8I 1280x800@25/Y12I"
+            )
+            tree.add(
+                "video4",
+                port: "2-1",
+                place: "pci-usb-0:1:1.3-video-index0",
+                card: "RealSense",
+                number: 3,
+                modes: "1280x720@30/YUYV"
+            )
+            tree.add("video6", port: "1-2", card: "Desk", modes: webcam)
+        },
+        Desk("drivers for tests and a webcam", ["Desk", nil], not: [.virtual, .virtual]) { tree in
+            tree.add("video0", platform: "vivid", modes: webcam)
+            tree.add(
+                "video1",
+                platform: "vimc",
+                flags: [.capture, .streaming, .mediaController],
+                modes: webcam
+            )
+            tree.add("video6", port: "1-2", card: "Desk", modes: webcam)
+        },
+        Desk("a laptop in its dock", ["Studio 4K", "Integrated Camera"], not: [.infrared]) { tree in
+            lid(tree)
+            tree.add("video6", port: "3-2", card: "Office", modes: webcam)
+            tree.add("video8", port: "3-4", card: "Studio 4K", modes: "3840x2160@30/MJPG " + webcam)
+        },
+        Desk("an infrared camera alone", [nil, nil], not: [.infrared]) {
+            $0.add("video0", port: "1-1", card: "USB2.0 HD UVC WebCam: USB2.0 IR", modes: webcam)
+        },
+    ]
+
+    @Test(arguments: desks)
+    func automatic(desk: Desk) throws {
+        let tree = try DeviceTree()
+        desk.devices(tree)
+        let devices = tree.cameras
+        let found = assign(devices, back: .auto, front: .auto)
+        #expect([found.back, found.front].map { $0.map(Self.shortName) } == desk.expected)
+        #expect(found.back == nil || found.back?.identity != found.front?.identity)
+        #expect(Set(devices.compactMap(\.refusal)) == Set(desk.refusals))
+        #expect(devices.count { $0.refusal != nil } == desk.refusals.count)
+        // Nothing comes out otherwise in another order.
+        let turned = assign(devices.reversed(), back: .auto, front: .auto)
+        #expect(turned.back == found.back && turned.front == found.front)
+    }
+
+    private static func shortName(_ device: CameraDevice) -> String {
+        device.name.split(separator: ":").first.map(String.init) ?? ""
+    }
+}
+
+/// The descriptors of USB devices with cameras, as sysfs has them.
+enum USBDescriptors {
+    /// Microsoft's extension unit for cameras, which controls what `controls` says.
+    private static func unit(_ number: UInt8, controls: UInt8) -> [UInt8] {
+        [
+            26, 0x24, 6, number, 0xdc, 0x95, 0x3f, 0x0f, 0x32, 0x26, 0x4e, 0x4c, 0x92, 0xc9, 0xa0,
+            0x47, 0x82, 0xf4, 0x3b, 0xc8, 3, 1, 2, 1, controls, 0,
+        ]
+    }
+
+    /// An interface of the class video.
+    private static func interface(_ number: UInt8, subclass: UInt8) -> [UInt8] {
+        [9, 4, number, 0, 1, 0x0e, subclass, 0, 0]
+    }
+
+    private static let parts: [[UInt8]] = [
+        [18, 1, 1, 2, 0xef, 2, 1, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+        [9, 2, 0, 0, 4, 1, 0, 0x80, 250],
+        interface(0, subclass: 1), unit(8, controls: 0x06), interface(1, subclass: 2),
+        interface(2, subclass: 1), unit(14, controls: 0x26), interface(3, subclass: 2),
+    ]
+
+    /// A camera in colour, whose control interface is 0, and one for faces, whose is 2.
+    static let twoCameras = Array(parts.joined())
+}
