@@ -117,7 +117,8 @@ let package = Package(
         .target(
             name: "Capture",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Media", "PipeWire", "Platform", "CLinux", "CUdev",
+                "Frames", "Imaging", "DualCamCore", "Media", "PipeWire", "Platform", "CLinux",
+                "CUdev",
                 "CV4L2",
             ],
             swiftSettings: pixelSettings

@@ -170,7 +170,14 @@ extension NodeStream {
     }
 
     fileprivate func propertiesWritten(_ props: UnsafePointer<spa_pod>?) {
-        written += readProperties(props.map { Pod($0) }, of: shown)
+        // The latest value of each counts, so that no flood of them piles up.
+        for (name, value) in readProperties(props.map { Pod($0) }, of: shown) {
+            if let index = written.firstIndex(where: { $0.0 == name }) {
+                written[index].1 = value
+            } else {
+                written.append((name, value))
+            }
+        }
     }
 
     fileprivate func areaChanged(_ id: UInt32, _ area: UnsafeMutableRawPointer?, _ size: UInt32) {

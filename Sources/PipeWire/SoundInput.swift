@@ -23,9 +23,9 @@ package final class SoundInput {
     /// Requests the sound in interleaved floats, `rate` samples a second of each of `channels`,
     /// without waiting for it. Programs see the stream as the node `node`, people as `name`.
     ///
-    /// - Parameters:
-    ///   - receive: called for each block, on PipeWire's real-time thread: it must neither wait nor
-    ///     allocate.
+    /// `receive` is called for each block on PipeWire's real-time thread: it must neither wait nor
+    /// allocate.
+    ///
     /// - Throws: the errno of pw_stream_new() or pw_stream_connect().
     package init(
         as name: String,

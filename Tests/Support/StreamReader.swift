@@ -256,14 +256,16 @@ package final class StreamReader: Sendable {
             while true {
                 connection.iterate()
                 follow()
-                while let buffer = input.dequeue() { take(buffer) }
+                let buffer = input.dequeue()
+                if let buffer { take(buffer) }
                 let (isActive, isOver) = shared.state.withLock { ($0.isActive, $0.isOver) }
                 if isOver { return }
                 if isActive != self.isActive {
                     self.isActive = isActive
                     input.setActive(isActive)
                 }
-                loop.runOnce(milliseconds: -1)
+                // More may have come meanwhile.
+                loop.runOnce(milliseconds: buffer == nil ? -1 : 0)
             }
         }
 
