@@ -20,14 +20,8 @@ package final class LoopbackMirror: Sendable {
         case unavailable(String)
     }
 
-    private struct Commands {
-        var isPublished = false
-        var isOver = false
-    }
-
-    private let commands = Mutex(Commands())
-    private let bell: Bell
-    private let thread = Mutex<Thread?>(nil)
+    private let isPublished = Atomic(false)
+    private let worker: Worker
 
     /// The devices that we feed now.
     private static let fed = Mutex<Set<String>>([])
@@ -49,34 +43,30 @@ package final class LoopbackMirror: Sendable {
         rate: Int,
         report: @escaping @Sendable (Report) -> Void
     ) throws(SystemError) {
-        bell = try Bell()
-        let started = try Thread(name: "loopback") { [self] in
-            Worker(self, to: device, of: node, size: size, rate: rate, report: report).run()
+        worker = try Worker(name: "loopback")
+        try worker.start { [self] in
+            Feeder(self, to: device, of: node, size: size, rate: rate, report: report).run()
         }
-        thread.withLock { $0 = started }
     }
 
     /// Follows the node's arrival and removal. Without a node, the device is released.
     package func follow(isPublished: Bool) {
-        commands.withLock { $0.isPublished = isPublished }
-        bell.ring()
+        self.isPublished.store(isPublished, ordering: .releasing)
+        worker.wake()
     }
 
     /// Tells the thread to end. Does not wait for it.
-    package func end() {
-        commands.withLock { $0.isOver = true }
-        bell.ring()
-    }
+    package func end() { worker.end() }
 
     /// Waits for the thread to end, at most until `deadline`. Returns `true` if it has ended. Call
     /// after `end()`.
-    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
+    package func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
 
     /// Lets the thread end by itself. Call after `end()`, instead of `wait(until:)`.
-    package func leave() { thread.leave() }
+    package func leave() { worker.leave() }
 
     /// The state of the thread. Bound to it.
-    private final class Worker {
+    private final class Feeder {
         private let shared: LoopbackMirror
         private let wanted: String
         private let node: String
@@ -109,7 +99,8 @@ package final class LoopbackMirror: Sendable {
             self.report = report
         }
 
-        private var commands: Commands { shared.commands.withLock { $0 } }
+        private var isPublished: Bool { shared.isPublished.load(ordering: .acquiring) }
+        private var isEnding: Bool { shared.worker.isEnding }
 
         private func reportOnce(_ news: Report) {
             guard news != reported else { return }
@@ -118,8 +109,8 @@ package final class LoopbackMirror: Sendable {
         }
 
         func run() {
-            while !commands.isOver {
-                guard commands.isPublished else {
+            while !isEnding {
+                guard isPublished else {
                     pause(for: Timestamp(seconds: 3600))
                     continue
                 }
@@ -168,7 +159,7 @@ package final class LoopbackMirror: Sendable {
 
         /// Waits for the bell, at most for `span`.
         private func pause(for span: Timestamp) {
-            _ = Capture.wait(for: -1, bell: shared.bell, until: MonotonicClock.now + span)
+            _ = Capture.wait(for: -1, bell: shared.worker.bell, until: MonotonicClock.now + span)
         }
 
         /// Waits for something new in /dev, then a moment longer for udev to set it up.
@@ -178,8 +169,11 @@ package final class LoopbackMirror: Sendable {
             }
             // A limit, since the watch does not report what appeared before it.
             let deadline = MonotonicClock.now + Timestamp(seconds: 30)
-            if case .ready = Capture.wait(for: watch.descriptor, bell: shared.bell, until: deadline)
-            {
+            if case .ready = Capture.wait(
+                for: watch.descriptor,
+                bell: shared.worker.bell,
+                until: deadline
+            ) {
                 pause(for: Self.debounce)
             }
         }
@@ -191,14 +185,14 @@ package final class LoopbackMirror: Sendable {
             guard let watch = FileWatch(device.path, for: IN_OPEN | IN_CLOSE) else {
                 throw CaptureError(.system, "inotify", device.path, errno: errno)
             }
-            while commands.isPublished, !commands.isOver {
+            while isPublished, !isEnding {
                 watch.drain()
                 guard device.hasReaders else {
                     reportOnce(.ready(device.path))
                     let deadline = MonotonicClock.now + Timestamp(seconds: 3600)
                     if case .ready = Capture.wait(
                         for: watch.descriptor,
-                        bell: shared.bell,
+                        bell: shared.worker.bell,
                         until: deadline
                     ) {
                         pause(for: Self.debounce)
@@ -213,7 +207,7 @@ package final class LoopbackMirror: Sendable {
         private func endured(_ error: CaptureError) {
             guard error.code != .woken else { return }
             pause(for: Self.debounce)
-            if commands.isPublished, !commands.isOver {
+            if isPublished, !isEnding {
                 reportOnce(.unavailable(error.description))
             }
         }
@@ -226,7 +220,7 @@ package final class LoopbackMirror: Sendable {
                     node,
                     CaptureRequest(size: size, rate: rate),
                     isOwn: true,
-                    bell: shared.bell
+                    bell: shared.worker.bell
                 )
             } catch {
                 return endured(error)
@@ -239,7 +233,7 @@ package final class LoopbackMirror: Sendable {
                     do throws(CaptureError) {
                         event = try stream.next(
                             until: MonotonicClock.now + Self.retry,
-                            bell: shared.bell
+                            bell: shared.worker.bell
                         )
                     } catch {
                         return endured(error)

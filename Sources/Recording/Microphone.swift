@@ -38,7 +38,7 @@ package final class Microphone: Sendable {
     /// Starts to listen, at the PipeWire instance `remote` or the user's own. `report` is called on
     /// the thread, which is one of `timed`.
     ///
-    /// - Throws: `SystemError` when the thread cannot be started.
+    /// - Throws: `SystemError` if the system is out of threads or descriptors.
     package init(
         remote: String? = nil,
         timed: RealTimeThreads? = nil,
