@@ -293,7 +293,7 @@ let package = Package(
         // Feeds each reader of foreign bytes with what nobody wrote; built for that by tools/fuzz.
         .executableTarget(
             name: "fuzz",
-            dependencies: ["DualCamCore", "Frames", "Media", "Photos"],
+            dependencies: ["DualCamCore", "Frames", "Media", "Photos", "PipeWire"],
             path: "Tests/Fuzz",
             swiftSettings: pixelSettings
         ),
