@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// A file for state that survives a restart, in $XDG_STATE_HOME/dualcam (~/.local/state/dualcam).
@@ -56,7 +57,7 @@ package struct StateFile: Sendable {
     /// Replaces the stored text with `text`. Returns once it is on the disk: after a crash or a
     /// power cut, the file has either the old text or the new one.
     ///
-    /// - Throws: the errno of mkdir(2), mkostemp(3), write(2), fsync(2) or rename(2).
+    /// - Throws: the errno of mkdir(2), open(2), write(2), fsync(2) or rename(2).
     package func store(_ text: String) throws(SystemError) {
         try makeFolder()
         let file = try NewFile(for: path, mode: 0o600)

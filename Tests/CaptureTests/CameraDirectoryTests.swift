@@ -82,7 +82,7 @@ import Testing
         let tree = try DeviceTree()
         tree.add("video0", port: "1-1")
         tree.add("video1", port: "1-1", index: 1, isCamera: false)
-        tree.addRelay("video9", "DroidCam", modes: [])
+        tree.addRelay("video9", "DroidCam", modes: "")
         tree.add("vbi0", port: "1-3")
         #expect(tree.cameras.map(\.name) == ["Camera 1-1", "DroidCam"])
         #expect(tree.cameras.map(\.refusal) == [nil, .unfed])

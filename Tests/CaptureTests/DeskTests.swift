@@ -123,9 +123,9 @@ import Testing
             tree.add(
                 "video2",
                 port: "2-1",
+                index: 2,
                 place: "pci-usb-0:1:1.0-video-index2",
                 card: "RealSense",
-                index: 2,
                 modes: "1280x720@30/GREY 848x480@30/UYVY 1280x720@30/Y8I 1280x800@25/Y12I"
             )
             tree.add(

@@ -1,28 +1,23 @@
 import DualCamCore
-import Foundation
 import Frames
 import Glibc
-import Testing
+import TestSupport
 
 @testable import Capture
 
 /// A sysfs and a /dev of the test's own, removed with this object.
 final class DeviceTree {
-    let root: String
+    private let scratch: ScratchDirectory
+    var root: String { scratch.path }
     var answers: [String: CameraDirectory.Answer] = [:]
     /// The records of udev by node name; none: udev does not run.
     var records: [String: DeviceRecord] = [:]
 
     init() throws {
-        var template = Array("/tmp/dualcam-test-XXXXXX".utf8CString)
-        root = String(cString: try #require(mkdtemp(&template)))
+        scratch = try ScratchDirectory()
         for directory in ["sysfs", "dev/v4l/by-id", "dev/v4l/by-path"] {
             make("\(root)/\(directory)")
         }
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(atPath: root)
     }
 
     func make(_ directory: String) {

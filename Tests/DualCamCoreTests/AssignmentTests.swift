@@ -26,12 +26,6 @@ import Testing
         identity: "v4l2:z-face",
         orientation: .front
     )
-    private static let selfie = CameraDevice(
-        path: "/dev/video12",
-        name: "Selfie",
-        identity: "v4l2:a-selfie",
-        orientation: .front
-    )
     private static let rear = CameraDevice(
         path: "/dev/video8",
         name: "Rear",
@@ -64,7 +58,7 @@ import Testing
         name: "Depth",
         identity: "v4l2:0-depth",
         orientation: .front,
-        isMonochrome: true
+        refusal: .depth
     )
 
     struct Row: Sendable {
@@ -105,18 +99,14 @@ import Testing
         Row([infrared, lid, desk], .auto, .auto, ["Desk", "Lid"]),
         // The driver's statement counts for more than the connection.
         Row([lid, face, desk], .auto, .auto, ["Desk", "Face"]),
-        // What looks the other way, or sees no colour, is the last resort of a role.
+        // What looks the other way is the last resort of a role; what sees no colour is none.
         Row([selfie, desk], .auto, .test(nil), ["Desk", nil]),
         Row([lid, desk], .auto, .test(nil), ["Desk", nil]),
         Row([selfie], .auto, .test(nil), ["Selfie", nil]),
         Row([world, desk], .auto, .auto, ["World", "Desk"]),
         Row([depth, desk], .test(nil), .auto, [nil, "Desk"]),
         Row([depth, lid, desk], .auto, .auto, ["Desk", "Lid"]),
-        Row([infrared, desk], .auto, .auto, ["Desk", "IR"]),
-        // The back camera does not look at the user while another can be had.
-        Row([face, selfie, door], .auto, .auto, ["Door", "Selfie"]),
-        Row([face, selfie], .auto, .auto, ["Face", "Selfie"]),
-        Row([lid, infrared], .auto, .auto, ["IR", "Lid"]),
+        Row([infrared, desk], .auto, .auto, ["Desk", nil]),
         // One by name.
         Row([desk, door], .v4l2("b-door"), .auto, ["Door", "Desk"]),
         Row([desk, door], .auto, .v4l2("a-desk"), ["Door", "Desk"]),

@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    private static let infrared: [NodeFacts] = [
+    private static let infraredNodes: [NodeFacts] = [
         facts("USB2.0 HD UVC WebCam: USB2.0 IR"),
         facts("Integrated IR Camera"),
         facts("Lenovo Infrared Cam"),
@@ -36,7 +36,7 @@ import Testing
         facts(modes: [(340, 340, "YUYV")]),
     ]
 
-    private static let coloured: [NodeFacts] = [
+    private static let colourNodes: [NodeFacts] = [
         facts(),
         facts("Integrated Camera: Integrated C"),
         facts("Integrated_Webcam_HD: Integrate"),
@@ -48,14 +48,14 @@ import Testing
         facts(modes: [(480, 480, "MJPG")]),
     ]
 
-    @Test("is infrared by its name or its formats", arguments: infrared)
+    @Test("is infrared by its name or its formats", arguments: infraredNodes)
     func infrared(facts: NodeFacts) {
         #expect(facts.refusal == .infrared)
     }
 
     @Test(
         "is a camera in colour though its name or a format is like an infrared one's",
-        arguments: coloured
+        arguments: colourNodes
     )
     func coloured(facts: NodeFacts) {
         #expect(facts.refusal == nil)

@@ -1,3 +1,5 @@
+import Frames
+
 /// What `auto` takes into account besides the devices.
 package struct AutoPolicy: Hashable, Sendable {
     /// The names of devices that it never takes, as a source would name them.
