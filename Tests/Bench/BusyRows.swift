@@ -42,7 +42,8 @@ extension DaemonRows {
     }
 
     /// Returns the delays in milliseconds from the camera's time stamp to the consumer, less the
-    /// usual time of decoding, and the longest time between two frames, over ten seconds.
+    /// usual time of decoding, and the longest time between two of 200 frames: fewer than a clip has,
+    /// which GStreamer plays once.
     private func timing(
         of node: String,
         in session: PrivateSession,
@@ -63,7 +64,7 @@ extension DaemonRows {
         defer { for process in busy { process.end() } }
         pause(0.5)
         reader.flush()
-        let frames = try reader.frames(300, within: 40)
+        let frames = try reader.frames(200, within: 40)
         let usual = try daemon?.statistic("decode", "back", "p50") ?? 0
         let delays = frames.compactMap { frame in
             frame.pts.map { (frame.arrival - $0).seconds * 1000 - usual / 1000 }
