@@ -138,7 +138,11 @@ let package = Package(
             dependencies: ["CDBus", "Frames", "Platform"],
             swiftSettings: settings
         ),
-        .target(name: "Control", dependencies: ["DBusKit"], swiftSettings: settings),
+        .target(
+            name: "Control",
+            dependencies: ["DBusKit", "DualCamCore"],
+            swiftSettings: settings
+        ),
         .target(
             name: "Engine",
             dependencies: [

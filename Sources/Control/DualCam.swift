@@ -1,4 +1,5 @@
 package import DBusKit
+package import DualCamCore
 
 /// The version of DualCam, and its names on the session bus.
 package enum DualCam {
@@ -14,6 +15,17 @@ package enum DualCam {
     package static let backPath: ObjectPath = "/org/dualcam/DualCam1/cameras/back"
     /// The object of the camera called `front`.
     package static let frontPath: ObjectPath = "/org/dualcam/DualCam1/cameras/front"
+}
+
+extension Role {
+    /// The path of the camera's object.
+    package var path: ObjectPath { self == .back ? DualCam.backPath : DualCam.frontPath }
+
+    /// Creates the role of the camera at `path`, or `nil` if there is none.
+    package init?(_ path: ObjectPath?) {
+        guard let role = Role.allCases.first(where: { $0.path == path }) else { return nil }
+        self = role
+    }
 }
 
 /// The errors of DualCam's methods, besides the standard ones.
@@ -50,7 +62,50 @@ extension DBusError {
     /// The configuration or the present state does not allow it.
     package static func locked(_ message: String) -> DBusError { own("Locked", message) }
 
+    /// The value `word` of something is none of `words`.
+    package static func outOfRange(
+        _ name: String,
+        _ word: String,
+        expecting words: [String]
+    ) -> DBusError {
+        let list = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+        return outOfRange("\(name) must be \(list), not “\(word.prefix(64))”.")
+    }
+
     private static func own(_ name: String, _ message: String) -> DBusError {
         DBusError("\(DualCam.busName).Error.\(name)", message)
     }
+}
+
+/// Returns `number` if it lies in `range`.
+///
+/// - Throws: `OutOfRange` that says which number `name` must be.
+package func checked<Number: Comparable>(
+    _ name: String,
+    _ number: Number,
+    in range: ClosedRange<Number>
+) throws(DBusError) -> Number {
+    func text(_ number: Number) -> String {
+        let text = "\(number)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+    guard range.contains(number) else {
+        throw .outOfRange(
+            "\(name) must be between \(text(range.lowerBound)) and \(text(range.upperBound)), not \(text(number))."
+        )
+    }
+    return number
+}
+
+/// Returns the choice that `word` names.
+///
+/// - Throws: `OutOfRange` that lists the words that `name` may be.
+package func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ name: String,
+    _ word: String
+) throws(DBusError) -> Choice {
+    guard let choice = Choice(rawValue: word) else {
+        throw .outOfRange(name, word, expecting: Choice.allCases.map(\.rawValue))
+    }
+    return choice
 }

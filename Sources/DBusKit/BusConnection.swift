@@ -1,13 +1,27 @@
 import CDBus
 package import Platform
 
+/// What an `ObjectServer` serves: a connection to a bus, or in its place a test.
+///
+/// - Context: Bound to one thread.
+protocol MessagePort: AnyObject {
+    /// The handler of method calls.
+    var onCall: ((Message) -> Void)? { get set }
+    /// Called in the round of the loop that follows `soon()`, before messages are dispatched.
+    var onRound: () -> Void { get set }
+    /// Makes the loop call `onRound` soon.
+    func soon()
+    /// Sends a message.
+    func send(_ message: Message)
+}
+
 /// A private connection to a message bus, driven by an `EventLoop`.
 ///
 /// No method calls back before it returns: answers, signals and `onDisconnect` come in a later
 /// round of the loop. The program goes on when the bus is lost.
 ///
 /// - Context: Bound to the loop's thread.
-package final class BusConnection {
+package final class BusConnection: MessagePort {
     /// The address of a bus.
     package enum Bus: Hashable, Sendable {
         /// The user's session bus, according to the environment.

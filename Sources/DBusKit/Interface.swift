@@ -14,8 +14,12 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
         package let name: String
         /// The arguments of a call.
         package let takes: [Argument]
+        /// The types of the options that the method knows, by name. Others are ignored.
+        package let options: [String: CompleteType]
         /// The values of the answer.
         package let gives: [Argument]
+        /// The programs that may call it.
+        package let access: Access
 
         /// Creates a method: `Method("Swap", takes: ["options": "a{sv}"], gives: ["swapped":
         /// "b"])`.
@@ -24,9 +28,27 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
             takes: KeyValuePairs<String, CompleteType> = [:],
             gives: KeyValuePairs<String, CompleteType> = [:]
         ) {
+            self.init(
+                name,
+                takes: takes.map(Argument.init),
+                options: [:],
+                gives: gives.map(Argument.init),
+                access: .everyone
+            )
+        }
+
+        init(
+            _ name: String,
+            takes: [Argument],
+            options: [String: CompleteType],
+            gives: [Argument],
+            access: Access
+        ) {
             self.name = name
-            self.takes = takes.map(Argument.init)
-            self.gives = gives.map(Argument.init)
+            self.takes = takes
+            self.options = options
+            self.gives = gives
+            self.access = access
         }
 
         /// The signature of a call.
@@ -42,8 +64,12 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
 
         /// Creates a signal: `Signal("FailedToStart", ["reason": "s"])`.
         package init(_ name: String, _ carries: KeyValuePairs<String, CompleteType> = [:]) {
+            self.init(name, carries: carries.map(Argument.init))
+        }
+
+        init(_ name: String, carries: [Argument]) {
             self.name = name
-            self.carries = carries.map(Argument.init)
+            self.carries = carries
         }
     }
 
@@ -69,18 +95,22 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
         package let isWritable: Bool
         /// The content of PropertiesChanged for the property.
         package let change: Change
+        /// The programs that may set it. All may read it.
+        package let access: Access
 
         /// Creates a property: `Property("Swapped", "b", isWritable: true)`.
         package init(
             _ name: String,
             _ type: CompleteType,
             isWritable: Bool = false,
-            change: Change = .value
+            change: Change = .value,
+            access: Access = .everyone
         ) {
             self.name = name
             self.type = type
             self.isWritable = isWritable
             self.change = change
+            self.access = access
         }
     }
 

@@ -2,36 +2,37 @@
 ///
 /// - Context: Bound to the connection's thread.
 final class Answer {
-    let call: Message
-    private let connection: BusConnection
+    /// Who is to get it. The call itself is not kept: it holds descriptors of the caller's.
+    let address: ReplyAddress
+    private let port: any MessagePort
     private let beforeSending: () -> Void
     private var isGiven = false
 
     /// Creates the answer to `call`. `beforeSending` is called first, so that the changes made by
     /// the call are sent before its answer.
-    init(to call: Message, on connection: BusConnection, beforeSending: @escaping () -> Void) {
-        self.call = call
-        self.connection = connection
+    init(to call: Message, on port: any MessagePort, beforeSending: @escaping () -> Void) {
+        address = ReplyAddress(of: call)
+        self.port = port
         self.beforeSending = beforeSending
     }
 
     deinit {
-        if !isGiven { give(.failure(.failed("\(call.member ?? "The call") was not answered"))) }
+        if !isGiven { give(.failure(.failed("\(address.member) was not answered"))) }
     }
 
     func give(_ result: Result<[Value], DBusError>) {
         precondition(!isGiven, "a call answered twice")
         isGiven = true
         beforeSending()
-        guard call.wantsReply else { return }
+        guard address.wantsReply else { return }
         do {
             switch result {
-            case .success(let values): connection.send(try Message(replyTo: call, values))
-            case .failure(let error): connection.send(try Message(error, replyTo: call))
+            case .success(let values): port.send(try Message(replyTo: address, values))
+            case .failure(let error): port.send(try Message(error, replyTo: address))
             }
         } catch {
             // The values cannot be sent, but the caller must not wait for ever.
-            if let message = try? Message(error, replyTo: call) { connection.send(message) }
+            if let message = try? Message(error, replyTo: address) { port.send(message) }
         }
     }
 }
@@ -70,14 +71,16 @@ package final class Invocation {
     }
 
     /// The unique name of the caller, such as ":1.42".
-    package var sender: String { answer.call.sender ?? "" }
+    package var sender: String { answer.address.sender }
 
     /// The last argument if it is an `a{sv}`, the `options` at the end of DualCam's methods;
     /// otherwise empty. Values may be of any type; unknown options are to be ignored.
     package var options: [String: Value] { arguments.last?.named ?? [:] }
 
     /// Answers with the values of the method, of exactly the declared types.
-    package func reply(_ values: Value...) {
+    package func reply(_ values: Value...) { reply(values) }
+
+    func reply(_ values: [Value]) {
         precondition(
             values.map(\.type) == method.gives.map(\.type),
             "\(member) gives (\(method.gives.map(\.type.code).joined()))"
@@ -121,7 +124,7 @@ package final class PropertyWrite {
     }
 
     /// The unique name of the caller, such as ":1.42".
-    package var sender: String { answer.call.sender ?? "" }
+    package var sender: String { answer.address.sender }
 
     /// Answers with success.
     package func accept() { answer.give(.success([])) }

@@ -1,6 +1,25 @@
 import CDBus
 import Platform
 
+/// What an answer needs to know of its call.
+struct ReplyAddress {
+    /// The unique name of the caller; empty without a bus.
+    let sender: String
+    /// The name of the method.
+    let member: String
+    /// `false` if the caller ignores answers.
+    let wantsReply: Bool
+    fileprivate let serial: dbus_uint32_t
+
+    /// Takes it from `call`.
+    init(of call: Message) {
+        sender = call.sender ?? ""
+        member = call.member ?? "The call"
+        wantsReply = call.wantsReply
+        serial = dbus_message_get_serial(call.pointer)
+    }
+}
+
 /// An owned message, the only code that uses DBusMessage.
 ///
 /// - Context: Bound to the connection's thread.
@@ -60,25 +79,32 @@ final class Message {
         try append(values)
     }
 
-    /// Creates the answer to `call`.
+    /// Creates the answer to a call.
     ///
     /// - Throws: `InvalidArgs` for a value that cannot be sent, `NoMemory`.
-    convenience init(replyTo call: Message, _ values: [Value]) throws(DBusError) {
-        guard let pointer = dbus_message_new_method_return(call.pointer) else { throw .noMemory }
-        self.init(owning: pointer)
+    convenience init(replyTo address: ReplyAddress, _ values: [Value]) throws(DBusError) {
+        try self.init(DBUS_MESSAGE_TYPE_METHOD_RETURN, to: address)
         try append(values)
     }
 
-    /// Creates an error as the answer to `call`, its message cut to 1024 characters.
+    /// Creates an error as the answer to a call, its message cut to 1024 characters.
     ///
     /// - Throws: `NoMemory`.
-    convenience init(_ error: DBusError, replyTo call: Message) throws(DBusError) {
+    convenience init(_ error: DBusError, replyTo address: ReplyAddress) throws(DBusError) {
         precondition(isValid(error.name, dbus_validate_error_name), "not a name: \(error.name)")
-        let text = wireText(String(error.message.unicodeScalars.prefix(1024)))
-        guard let pointer = dbus_message_new_error(call.pointer, error.name, text) else {
-            throw .noMemory
-        }
+        try self.init(DBUS_MESSAGE_TYPE_ERROR, to: address)
+        guard dbus_message_set_error_name(pointer, error.name) != 0 else { throw .noMemory }
+        try append([.string(String(error.message.unicodeScalars.prefix(1024)))])
+    }
+
+    /// As dbus_message_new_method_return(), but without the call.
+    private convenience init(_ kind: CInt, to address: ReplyAddress) throws(DBusError) {
+        guard let pointer = dbus_message_new(kind) else { throw .noMemory }
         self.init(owning: pointer)
+        dbus_message_set_no_reply(pointer, 1)
+        guard dbus_message_set_reply_serial(pointer, address.serial) != 0,
+            address.sender.isEmpty || dbus_message_set_destination(pointer, address.sender) != 0
+        else { throw .noMemory }
     }
 
     /// The message type: DBUS_MESSAGE_TYPE_….

@@ -4,7 +4,7 @@ import CDBus
 extension ObjectServer {
     /// Handles `message`, a method call: answers it, or passes it to the export's `onCall`.
     func receive(_ message: Message) {
-        let answer = Answer(to: message, on: connection) { [weak self] in self?.flush() }
+        let answer = Answer(to: message, on: port) { [weak self] in self?.flush() }
         do throws(DBusError) {
             guard let path = message.path, let member = message.member else {
                 throw .invalidArguments("a call without a path or a member")
@@ -22,6 +22,10 @@ extension ObjectServer {
                 arguments: try message.values(),
                 answer: answer
             )
+            for (name, value) in invocation.options {
+                guard let type = method.options[name], type != value.type else { continue }
+                throw .invalidArguments("\(name) is a \(type.code), not a \(value.type.code)")
+            }
             if let export = export(interface.name, at: path) {
                 export.onCall(invocation)
             } else {

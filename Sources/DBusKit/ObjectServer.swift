@@ -40,11 +40,12 @@ package final class ObjectServer {
         case changed(ObjectPath, String)
     }
 
-    let connection: BusConnection
+    let port: any MessagePort
     let root: ObjectPath?
     /// The exports of each object, in the order in which introspection shows them.
     private(set) var objects: [ObjectPath: [Export]] = [:]
     private var news: [News] = []
+    private var refreshers: [() -> Void] = []
 
     /// Called before a client reads properties, so that those without change signals can be `set`
     /// first.
@@ -52,12 +53,16 @@ package final class ObjectServer {
 
     /// Creates an empty tree. The object at `root` has the ObjectManager of all objects below it.
     /// Export everything before requesting the bus name.
-    package init(on connection: BusConnection, managing root: ObjectPath? = nil) {
-        precondition(connection.onCall == nil, "a connection served twice")
-        self.connection = connection
+    package convenience init(on connection: BusConnection, managing root: ObjectPath? = nil) {
+        self.init(port: connection, managing: root)
+    }
+
+    init(port: any MessagePort, managing root: ObjectPath? = nil) {
+        precondition(port.onCall == nil, "a connection served twice")
+        self.port = port
         self.root = root
-        connection.onCall = { [weak self] in self?.receive($0) }
-        connection.onRound = { [weak self] in self?.flush() }
+        port.onCall = { [weak self] in self?.receive($0) }
+        port.onRound = { [weak self] in self?.flush() }
     }
 
     // MARK: - Objects
@@ -124,6 +129,14 @@ package final class ObjectServer {
         enqueue(.changed(path, interface.name))
     }
 
+    func onRefresh(_ refresher: @escaping () -> Void) { refreshers.append(refresher) }
+
+    /// Evaluates the getters of all `Handlers`, in the order of their exports, and stores the
+    /// values.
+    package func refresh() {
+        for refresher in refreshers { refresher() }
+    }
+
     /// Returns the value of a property that was last set, or `nil` if there is no such property.
     package func value(of property: String, of interface: Interface, at path: ObjectPath) -> Value?
     {
@@ -144,7 +157,7 @@ package final class ObjectServer {
 
     private func enqueue(_ item: News) {
         guard !news.contains(item) else { return }
-        if news.isEmpty { connection.soon() }
+        if news.isEmpty { port.soon() }
         news.append(item)
     }
 
@@ -161,8 +174,12 @@ package final class ObjectServer {
             preconditionFailure("\(interface.name) has no signal \(name)")
         }
         precondition(values.map(\.type) == signal.carries.map(\.type), "\(name) carries others")
+        emit(name, of: interface.name, at: path, values)
+    }
+
+    func emit(_ name: String, of interface: String, at path: ObjectPath, _ values: [Value]) {
         flush()
-        send(name, of: interface.name, at: path, values)
+        send(name, of: interface, at: path, values)
     }
 
     /// Sends the messages that are due at the end of the round now.
@@ -223,7 +240,7 @@ package final class ObjectServer {
         guard let message = try? Message(signal: member, of: interface, at: path, values) else {
             return
         }
-        connection.send(message)
+        port.send(message)
     }
 
     /// Returns the interfaces and their properties as an `a{sa{sv}}`.

@@ -2,13 +2,21 @@ import Platform
 
 /// An open descriptor in a message, closed with its last reference.
 package final class SharedDescriptor: Sendable {
-    private let descriptor: Descriptor
+    private final class Owner: Sendable {
+        let descriptor: Descriptor
+        init(owning number: CInt) { descriptor = Descriptor(owning: number) }
+    }
+
+    private let owner: Owner
 
     /// Takes ownership of the open descriptor `number`.
-    package init(owning number: CInt) { descriptor = Descriptor(owning: number) }
+    package init(owning number: CInt) { owner = Owner(owning: number) }
+
+    /// Shares the ownership with `other`.
+    init(sharing other: SharedDescriptor) { owner = other.owner }
 
     /// The descriptor, valid during the life of this object.
-    package var number: CInt { descriptor.number }
+    package var number: CInt { owner.descriptor.number }
 }
 
 /// A value of any D-Bus type.
@@ -153,7 +161,9 @@ extension Value {
 
 extension SharedDescriptor: Hashable {
     /// Compares the objects, not the files that they refer to.
-    package static func == (a: SharedDescriptor, b: SharedDescriptor) -> Bool { a === b }
+    package static func == (a: SharedDescriptor, b: SharedDescriptor) -> Bool {
+        a.owner === b.owner
+    }
     /// Hashes the identity.
-    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(owner)) }
 }

@@ -16,8 +16,12 @@ final class LibraryService {
     /// Created at the first call, so that nothing is read before.
     private var library: LibraryThread?
     private var folders: LibraryThread.Folders
-    /// The calls that wait for the library, by number.
-    private var calls: [Int: Invocation] = [:]
+    private typealias ListCall = Call<(UInt32, UInt32), NoOptions, ([[String: Value]], UInt32)>
+    private typealias ThumbnailCall = Call<(String, UInt32), NoOptions, SharedDescriptor>
+    /// The calls that wait for the library, by number. They stay on the main thread; only their
+    /// numbers are passed to others.
+    private var lists: [Int: ListCall] = [:]
+    private var thumbnails: [Int: ThumbnailCall] = [:]
     private var callCount = 0
     /// The files that are being recorded.
     private var writing: Set<String> = []
@@ -42,7 +46,14 @@ final class LibraryService {
         self.server = server
         mailbox = loop.mailbox
         folders = LibraryThread.Folders(daemon.configuration)
-        server.export(.library, at: DualCam.path, properties: [:]) { [unowned self] in answer($0) }
+        server.export(LibraryInterface.self, at: DualCam.path) { [unowned self] library in
+            library.answer(\.list) { [unowned self] call throws(DBusError) in
+                list(call, try ready())
+            }
+            library.answer(\.thumbnail) { [unowned self] call throws(DBusError) in
+                try thumbnail(call, try ready())
+            }
+        }
     }
 
     /// Updates the set of files left out to those being recorded now.
@@ -68,19 +79,14 @@ final class LibraryService {
         return library?.wait(until: deadline) ?? true
     }
 
-    private func answer(_ call: Invocation) {
-        guard calls.count < Self.mostCalls else {
-            return call.fail(.busy("\(calls.count) calls wait for the disk already."))
+    /// Returns the library, which the first call starts.
+    private func ready() throws(DBusError) -> LibraryThread {
+        let waiting = lists.count + thumbnails.count
+        guard waiting < Self.mostCalls else {
+            throw .busy("\(waiting) calls wait for the disk already.")
         }
-        do throws(SystemError) {
-            let library = if let library { library } else { try start() }
-            switch call.member {
-            case "List": list(call, library)
-            case "Thumbnail": thumbnail(call, library)
-            default: preconditionFailure("\(call.member) is declared and not answered")
-            }
-        } catch {
-            call.fail(.failed("\(error)"))
+        do throws(SystemError) { return if let library { library } else { try start() } } catch {
+            throw .failed("\(error)")
         }
     }
 
@@ -93,7 +99,7 @@ final class LibraryService {
         ) {
             mailbox.post {
                 MainActor.assumeIsolated {
-                    self.server.emit("Changed", of: .library, at: DualCam.path)
+                    self.server.emit(\LibraryInterface.changed, at: DualCam.path)
                 }
             }
         }
@@ -102,44 +108,41 @@ final class LibraryService {
         return new
     }
 
-    /// Keeps `call` until its reply and returns its number. The call itself stays on the main
-    /// thread; only the number is passed to another thread.
-    private func keep(_ call: Invocation) -> Int {
+    private func list(_ call: ListCall, _ library: LibraryThread) {
         callCount += 1
-        calls[callCount] = call
-        return callCount
-    }
-
-    private func list(_ call: Invocation, _ library: LibraryThread) {
-        let count = min(call.arguments[1].integer ?? 0, Self.longestPage)
-        let (number, mailbox) = (keep(call), mailbox)
-        library.list(from: call.arguments[0].integer ?? 0, count: count) { items, total in
-            let values = items.map { Value.named($0.description) }
+        let (number, mailbox) = (callCount, mailbox)
+        lists[number] = call
+        let (offset, count) = call.arguments
+        library.list(from: Int(offset), count: min(Int(count), Self.longestPage)) { items, total in
+            let values = items.map(\.description)
             mailbox.post {
                 MainActor.assumeIsolated {
-                    self.calls.removeValue(forKey: number)?.reply(
-                        .array(values, of: .dictionary(key: .string, value: .variant)),
-                        .uint32(UInt32(clamping: total))
-                    )
+                    let call = self.lists.removeValue(forKey: number)
+                    call?.reply((values, UInt32(clamping: total)))
                 }
             }
         }
     }
 
-    private func thumbnail(_ call: Invocation, _ library: LibraryThread) {
-        guard let size = ThumbnailSize(atLeast: call.arguments[1].integer ?? 0) else {
+    private func thumbnail(
+        _ call: ThumbnailCall,
+        _ library: LibraryThread
+    ) throws(DBusError) {
+        let (path, pixels) = call.arguments
+        guard let size = ThumbnailSize(atLeast: Int(pixels)) else {
             let most = ThumbnailSize.allCases.map(\.rawValue).max() ?? 0
-            let wrong = call.arguments[1].integer ?? 0
-            return call.fail(.invalidArguments("size is \(wrong), expected 1 to \(most)"))
+            throw .invalidArguments("The size must be between 1 and \(most), not \(pixels).")
         }
-        let (number, mailbox) = (keep(call), mailbox)
-        library.thumbnail(of: call.arguments[0].string ?? "", size) { result in
+        callCount += 1
+        let (number, mailbox) = (callCount, mailbox)
+        thumbnails[number] = call
+        library.thumbnail(of: path, size) { result in
+            let result = result.map { SharedDescriptor(owning: $0) }
             mailbox.post {
                 MainActor.assumeIsolated {
-                    let call = self.calls.removeValue(forKey: number)
+                    let call = self.thumbnails.removeValue(forKey: number)
                     switch result {
-                    case .success(let file):
-                        call?.reply(.descriptor(SharedDescriptor(owning: file)))
+                    case .success(let file): call?.reply(file)
                     case .failure(let error): call?.fail(error.dbusError)
                     }
                 }

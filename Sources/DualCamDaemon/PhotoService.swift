@@ -16,7 +16,8 @@ final class PhotoService {
     /// A call that waits for its cameras, its files or their movies.
     @MainActor
     private final class Request {
-        let call: Invocation
+        /// Gives the call its answer.
+        let answer: (Result<[[String: Value]], DBusError>) -> Void
         /// The subjects of the photographs. A camera that does not deliver is removed if the call
         /// named none.
         private(set) var subjects: [RecordedPicture]
@@ -38,7 +39,7 @@ final class PhotoService {
         var timer: EventLoop.Timer?
 
         init(
-            _ call: Invocation,
+            _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void,
             _ subjects: [RecordedPicture],
             to destination: PhotoWriter.Destination,
             of roles: Set<Role>,
@@ -46,7 +47,7 @@ final class PhotoService {
             isFull: Bool,
             isLive: Bool
         ) {
-            self.call = call
+            self.answer = answer
             self.subjects = subjects
             self.destination = destination
             self.roles = roles
@@ -105,28 +106,55 @@ final class PhotoService {
         isProceeding = false
     }
 
-    /// Answers a call that asks for photographs.
-    func answer(_ call: Invocation) {
-        do throws(DBusError) {
-            switch call.member {
-            case "TakePhoto":
-                try begin(call, call.option("of", "a string", \.string), to: .folder(folder()))
-            case "TakePhotoTo":
-                guard case .descriptor(let file) = call.arguments[0] else {
-                    throw .invalidArguments("there is no file")
+    /// Takes photographs as files of their own.
+    func take(
+        _ call: Call<Void, CaptureInterface.Photo, [[String: Value]]>
+    ) throws(DBusError) {
+        let options = call.options
+        try begin(
+            options.of,
+            isOne: false,
+            to: .folder(folder()),
+            isFull: options.full ?? false,
+            wantsMovie: options.live
+        ) { [unowned self] result in
+            switch result {
+            case .success(let photos):
+                for photo in photos {
+                    server.emit(\CaptureInterface.photoSaved, at: DualCam.path, photo)
                 }
-                try begin(call, call.arguments[1].string, to: .descriptor { file.number })
-            default: preconditionFailure("\(call.member) is declared and not answered")
+                call.reply(photos)
+            case .failure(let error): call.fail(error)
             }
-        } catch {
-            call.fail(error)
+        }
+    }
+
+    /// Takes one photograph into a file of the caller's.
+    func take(
+        _ call: Call<(SharedDescriptor, String), CaptureInterface.PhotoTo, [String: Value]>
+    ) throws(DBusError) {
+        let (file, word) = call.arguments
+        try begin(
+            word,
+            isOne: true,
+            to: .descriptor { file.number },
+            isFull: call.options.full ?? false,
+            wantsMovie: call.options.live
+        ) { result in
+            switch result {
+            case .success(let photos): call.reply(photos.first ?? [:])
+            case .failure(let error): call.fail(error)
+            }
         }
     }
 
     private func begin(
-        _ call: Invocation,
         _ word: String?,
-        to destination: PhotoWriter.Destination
+        isOne: Bool,
+        to destination: PhotoWriter.Destination,
+        isFull: Bool,
+        wantsMovie: Bool?,
+        _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void
     ) throws(DBusError) {
         guard !isEnding else { throw Self.ending }
         let state = daemon.state
@@ -135,7 +163,6 @@ final class PhotoService {
         }
         let present = Role.allCases.filter { state.cameras[$0].phase != .unavailable }
         guard !present.isEmpty else { throw .noCamera("There is no camera.") }
-        let isOne = call.member == "TakePhotoTo"
         let subjects: [RecordedPicture]
         switch word {
         case nil: subjects = present.compactMap { RecordedPicture(rawValue: $0.rawValue) }
@@ -143,8 +170,12 @@ final class PhotoService {
         case "all"? where !isOne: subjects = [.back, .front, .stream]
         case let word?:
             guard let subject = RecordedPicture(rawValue: word) else {
-                let words = isOne ? "back, front, stream" : "back, front, both, stream, all"
-                throw .outOfRange("\"\(word.prefix(64))\", expected one of \(words)")
+                let words = RecordedPicture.allCases.map(\.rawValue)
+                throw .outOfRange(
+                    isOne ? "which" : "of",
+                    word,
+                    expecting: isOne ? words : words + ["both", "all"]
+                )
             }
             subjects = [subject]
         }
@@ -152,8 +183,6 @@ final class PhotoService {
             throw .noCamera("There is no \(role.rawValue) camera.")
         }
         let roles = subjects.contains(.stream) ? present : subjects.compactMap(\.role)
-        let isFull = try call.option("full", "a boolean", \.boolean) ?? false
-        let wantsMovie = try call.option("live", "a boolean", \.boolean)
         if isFull, subjects == [.stream] {
             throw .outOfRange("full is true, but the stream has one size")
         }
@@ -161,7 +190,7 @@ final class PhotoService {
             throw .outOfRange("live is true, but no movie is made \(isOne ? "there" : "with full")")
         }
         let request = Request(
-            call,
+            answer,
             subjects,
             to: destination,
             of: Set(roles),
@@ -330,23 +359,10 @@ final class PhotoService {
         request.timer?.disarm()
         for clip in request.clips.values { clip.end() }
         requests.removeAll { $0 === request }
-        switch result {
-        case .success(let photos):
-            let files = photos.map { Value.named($0) }
-            if request.call.member == "TakePhotoTo" {
-                request.call.reply(files.first ?? .named([:]))
-            } else {
-                for file in files {
-                    server.emit("PhotoSaved", of: .capture, at: DualCam.path, file)
-                }
-                request.call.reply(
-                    .array(files, of: .dictionary(key: .string, value: .variant))
-                )
-            }
-        case .failure(let error):
+        if case .failure(let error) = result {
             Log.control.warning("no photograph", metadata: ["reason": "\(error.message)"])
-            request.call.fail(error)
         }
+        request.answer(result)
         hold()
     }
 

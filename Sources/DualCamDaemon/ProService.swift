@@ -9,82 +9,28 @@ final class ProService {
     private let daemon: Daemon
     private let server: ObjectServer
 
-    /// Exports the interfaces on `server`, with the state of `daemon` as of each `refresh`.
+    /// Exports the interfaces on `server`.
     init(_ daemon: Daemon, on server: ObjectServer) {
         self.daemon = daemon
         self.server = server
-        server.export(.pro, at: DualCam.path, properties: proProperties) {
-            [unowned self] in
-            stepDial($0)
-        } onWrite: { [unowned self] in
-            writePro($0)
-        }
+        server.export(ProInterface.self, at: DualCam.path) { [unowned self] in showPro($0) }
         for role in Role.allCases {
-            server.export(.controls, at: path(role), properties: properties(of: role)) {
-                [unowned self] in
-                call($0, role)
+            server.export(ControlsInterface.self, at: role.path) { [unowned self] controls in
+                showValues(of: role, controls)
+                answerSteps(of: role, controls)
+                answerSettings(of: role, controls)
+                answerRaw(of: role, controls)
             }
         }
     }
 
-    private func path(_ role: Role) -> ObjectPath {
-        role == .back ? DualCam.backPath : DualCam.frontPath
-    }
-
-    // MARK: Properties
-
-    /// Updates the properties to the present state.
-    func refresh() {
-        server.set(proProperties, of: .pro, at: DualCam.path)
-        for role in Role.allCases {
-            server.set(properties(of: role), of: .controls, at: path(role))
-        }
-    }
-
-    private var proProperties: [String: Value] {
-        let pro = daemon.state.pro
-        return ["Enabled": .boolean(pro.isEnabled), "Dial": .string(pro.dial.rawValue)]
-    }
-
-    private func properties(of role: Role) -> [String: Value] {
-        let camera = daemon.state.cameras[role]
-        let controls = camera.controls
-        return [
-            "Iso": .uint32(UInt32(clamping: controls.iso ?? 0)),
-            "IsoAuto": .boolean(controls.isISOAutomatic),
-            "IsoApproximate": .boolean(controls.isISOApproximate),
-            "IsoStops": .array(
-                controls.isoStops.map { .uint32(UInt32(clamping: $0)) },
-                of: .uint32
-            ),
-            "Shutter": .uint64(UInt64(clamping: controls.shutter ?? 0)),
-            "ShutterText": .string(controls.shutter.map(Stops.shutterText) ?? ""),
-            "ShutterStops": .array(
-                controls.shutterStops.map { .uint64(UInt64(clamping: $0)) },
-                of: .uint64
-            ),
-            "ExposureAuto": .boolean(controls.isExposureAutomatic),
-            "Aperture": .double(camera.aperture),
-            "Focus": .double(controls.focus ?? 0),
-            "FocusText": .string(controls.focus.map(Stops.focusText) ?? ""),
-            "FocusAuto": .boolean(controls.isFocusAutomatic),
-            "WhiteBalance": .string(controls.whiteBalance.word),
-            "Kelvin": .uint32(UInt32(clamping: controls.kelvin ?? 0)),
-            "KelvinRange": .structure([
-                .uint32(UInt32(clamping: Stops.kelvin.lowerBound)),
-                .uint32(UInt32(clamping: Stops.kelvin.upperBound)),
-            ]),
-            "Compensation": .double(controls.manual.compensation),
-            "Software": .strings(controls.software),
-        ]
-    }
-
     // MARK: Pro
 
-    private func writePro(_ write: PropertyWrite) {
-        switch write.property {
-        case "Enabled":
-            daemon.setPro(write.value.boolean ?? false) { refusals in
+    private func showPro(_ pro: Handlers<ProInterface>) {
+        let daemon = daemon
+        pro.get(\.enabled) { daemon.state.pro.isEnabled }
+        pro.setLater(\.enabled) { write in
+            daemon.setPro(write.value) { refusals in
                 guard !refusals.isEmpty else { return write.accept() }
                 let cameras = Role.allCases.compactMap { role in
                     refusals[role].map { "the \(role.rawValue) camera: \($0.reason)" }
@@ -96,41 +42,34 @@ final class ProService {
                     )
                 )
             }
-        case "Dial":
-            let word = write.value.string ?? ""
-            guard let dial = Dial(rawValue: word) else {
-                let words = Dial.allCases.map(\.rawValue).joined(separator: ", ")
-                write.refuse(
-                    .outOfRange("Dial is \"\(word.prefix(64))\", expected one of \(words)")
-                )
-                return
-            }
-            // The camera's controls may not be known yet. A camera that cannot be asked may have
-            // the control.
-            daemon.perform(.look, daemon.state.scene.main) { [self] result in
-                if case .success(let outcome) = result {
-                    do throws(ControlRefusal) { try outcome.controls.need(dial) } catch {
-                        return write.refuse(DBusError(error, isThere: true))
-                    }
+        }
+        pro.get(\.dial) { daemon.state.pro.dial.rawValue }
+        pro.setLater(\.dial) { [unowned self] write throws(DBusError) in
+            select(try choice("Dial", write.value), write)
+        }
+        pro.answer(\.stepDial) { [unowned self] call throws(DBusError) in try stepDial(call) }
+    }
+
+    private func select(_ dial: Dial, _ write: Write<String>) {
+        // The camera's controls may not be known yet. A camera that cannot be asked may have the
+        // control.
+        daemon.perform(.look, daemon.state.scene.main) { [self] result in
+            if case .success(let outcome) = result {
+                do throws(ControlRefusal) { try outcome.controls.need(dial) } catch {
+                    return write.refuse(DBusError(error, isThere: true))
                 }
-                daemon.send(.pro(.setDial(dial)))
-                daemon.whenShown { write.accept() }
             }
-        default: preconditionFailure("\(write.property) is declared and not written")
+            daemon.send(.pro(.setDial(dial)))
+            daemon.whenShown { write.accept() }
         }
     }
 
-    private func stepDial(_ call: Invocation) {
-        let clicks = call.arguments.first?.integer ?? 0
+    private func stepDial(
+        _ call: Call<Int32, ProInterface.Step, (String, Bool)>
+    ) throws(DBusError) {
+        let clicks = Int(call.arguments)
         var role = daemon.state.scene.main
-        if let word = call.options["camera"]?.string {
-            guard let named = Role(rawValue: word) else {
-                return call.fail(
-                    .outOfRange("camera is \"\(word.prefix(64))\", expected back, front")
-                )
-            }
-            role = named
-        }
+        if let word = call.options.camera { role = try choice("camera", word) }
         let dial = daemon.state.pro.dial
         let command: ControlCommand =
             switch dial {
@@ -148,102 +87,112 @@ final class ProService {
                 case .focus: controls.focus.map(Stops.focusText)
                 case .whiteBalance: controls.kelvin.map { "\($0) K" }
                 }
-            call.reply(.string(text ?? ""), .boolean(outcome.limit != nil))
+            call.reply((text ?? "", outcome.limit != nil))
         }
     }
 
     // MARK: Controls
 
-    private func call(_ call: Invocation, _ role: Role) {
-        let first = call.arguments.first
-        let number = first?.integer ?? 0
-        func limited(
-            _ value: @escaping (CameraControls) -> Value
-        ) -> (ControlThread.Outcome) -> Void {
-            { call.reply(value($0.controls), .boolean($0.limit != nil)) }
+    private func showValues(of role: Role, _ handlers: Handlers<ControlsInterface>) {
+        let daemon = daemon
+        var controls: CameraControls { daemon.state.cameras[role].controls }
+        handlers.get(\.iso) { UInt32(clamping: controls.iso ?? 0) }
+        handlers.get(\.isoAuto) { controls.isISOAutomatic }
+        handlers.get(\.isoApproximate) { controls.isISOApproximate }
+        handlers.get(\.isoStops) { controls.isoStops.map { UInt32(clamping: $0) } }
+        handlers.get(\.shutter) { UInt64(clamping: controls.shutter ?? 0) }
+        handlers.get(\.shutterText) { controls.shutter.map(Stops.shutterText) ?? "" }
+        handlers.get(\.shutterStops) { controls.shutterStops.map { UInt64(clamping: $0) } }
+        handlers.get(\.exposureAuto) { controls.isExposureAutomatic }
+        handlers.get(\.aperture) { daemon.state.cameras[role].aperture }
+        handlers.get(\.focus) { controls.focus ?? 0 }
+        handlers.get(\.focusText) { controls.focus.map(Stops.focusText) ?? "" }
+        handlers.get(\.focusAuto) { controls.isFocusAutomatic }
+        handlers.get(\.whiteBalance) { controls.whiteBalance.word }
+        handlers.get(\.kelvin) { UInt32(clamping: controls.kelvin ?? 0) }
+        handlers.get(\.kelvinRange) {
+            Pair(
+                UInt32(clamping: Stops.kelvin.lowerBound),
+                UInt32(clamping: Stops.kelvin.upperBound)
+            )
         }
-        let done: (ControlThread.Outcome) -> Void = { _ in call.reply() }
-        switch call.member {
-        case "SetIso": perform(.iso(number), role, call, done)
-        case "StepIso":
-            perform(
-                .stepISO(number),
-                role,
-                call,
-                limited { .uint32(UInt32(clamping: $0.iso ?? 0)) }
-            )
-        case "SetShutter":
-            if case .uint64(let time)? = first {
-                perform(.shutter(Int(clamping: min(time, 1 << 40))), role, call, done)
+        handlers.get(\.compensation) { controls.manual.compensation }
+        handlers.get(\.software) { controls.software }
+    }
+
+    private func answerSettings(of role: Role, _ controls: Handlers<ControlsInterface>) {
+        func set<Argument>(
+            _ method: KeyPath<ControlsInterface, MethodMember<Argument, NoOptions, Void>>,
+            _ command: @escaping (Argument) throws(DBusError) -> ControlCommand
+        ) {
+            controls.answer(method) { [unowned self] call throws(DBusError) in
+                perform(try command(call.arguments), role, call) { _ in call.reply() }
             }
-        case "StepShutter":
-            perform(
-                .stepShutter(number),
-                role,
-                call,
-                limited { .uint64(UInt64(clamping: $0.shutter ?? 0)) }
-            )
-        case "SetFocus": perform(.focus(first?.double ?? .nan), role, call, done)
-        case "StepFocus":
-            perform(.stepFocus(number), role, call, limited { .double($0.focus ?? 0) })
-        case "SetWhiteBalance":
-            let word = first?.string ?? ""
+        }
+        set(\.setISO) { .iso(Int($0)) }
+        // Anything above is refused as out of range in any case.
+        set(\.setShutter) { .shutter(Int(min($0, 1 << 40))) }
+        set(\.setFocus) { .focus($0) }
+        set(\.setWhiteBalance) { word throws(DBusError) in
             guard let balance = WhiteBalance(word: word) else {
-                let words = WhiteBalance.words.joined(separator: ", ")
-                return call.fail(
-                    .outOfRange("white balance \"\(word.prefix(64))\", expected one of \(words)")
-                )
+                throw .outOfRange("The white balance", word, expecting: WhiteBalance.words)
             }
-            perform(.whiteBalance(balance), role, call, done)
-        case "SetKelvin": perform(.whiteBalance(.kelvin(number)), role, call, done)
-        case "StepKelvin":
-            perform(
-                .stepKelvin(number),
-                role,
-                call,
-                limited { .uint32(UInt32(clamping: $0.kelvin ?? 0)) }
-            )
-        case "SetCompensation": perform(.compensation(first?.double ?? .nan), role, call, done)
-        case "SetAuto":
+            return .whiteBalance(balance)
+        }
+        set(\.setKelvin) { .whiteBalance(.kelvin(Int($0))) }
+        set(\.setCompensation) { .compensation($0) }
+        set(\.setAuto) { words throws(DBusError) in
             var dials: Set<Dial> = []
-            for word in first?.array?.compactMap(\.string) ?? [] {
-                guard let dial = Dial(rawValue: word) else {
-                    let words = Dial.allCases.map(\.rawValue).joined(separator: ", ")
-                    return call.fail(
-                        .outOfRange("dial \"\(word.prefix(64))\", expected some of \(words)")
-                    )
+            for word in words { dials.insert(try choice("A dial", word)) }
+            return .automatic(dials)
+        }
+        controls.answer(\.setRaw) { [unowned self] call in
+            perform(.raw(call.arguments.0, Int(call.arguments.1)), role, call) { _ in call.reply() }
+        }
+    }
+
+    private func answerSteps(of role: Role, _ controls: Handlers<ControlsInterface>) {
+        func step<Result>(
+            _ method: KeyPath<ControlsInterface, MethodMember<Int32, NoOptions, (Result, Bool)>>,
+            _ command: @escaping (Int) -> ControlCommand,
+            _ value: @escaping (CameraControls) -> Result
+        ) {
+            controls.answer(method) { [unowned self] call in
+                perform(command(Int(call.arguments)), role, call) { outcome in
+                    call.reply((value(outcome.controls), outcome.limit != nil))
                 }
-                dials.insert(dial)
             }
-            perform(.automatic(dials), role, call, done)
-        case "ListRaw":
+        }
+        step(\.stepISO, ControlCommand.stepISO) { UInt32(clamping: $0.iso ?? 0) }
+        step(\.stepShutter, ControlCommand.stepShutter) { UInt64(clamping: $0.shutter ?? 0) }
+        step(\.stepFocus, ControlCommand.stepFocus) { $0.focus ?? 0 }
+        step(\.stepKelvin, ControlCommand.stepKelvin) { UInt32(clamping: $0.kelvin ?? 0) }
+    }
+
+    private func answerRaw(of role: Role, _ controls: Handlers<ControlsInterface>) {
+        controls.answer(\.listRaw) { [unowned self] call in
             perform(.look, role, call) { outcome in
-                call.reply(
-                    .array(outcome.controls.device.map(\.row), of: "(ssiiiiu)")
-                )
+                call.reply(outcome.controls.device.map(\.row))
             }
-        case "DescribeRaw":
-            let name = first?.string ?? ""
+        }
+        controls.answer(\.describeRaw) { [unowned self] call in
+            let name = call.arguments
             perform(.look, role, call) { outcome in
                 guard let control = outcome.controls.device.first(where: { $0.name == name }) else {
                     return call.fail(
                         .notSupported("The camera has no control \"\(name.prefix(64))\".")
                     )
                 }
-                call.reply(.named(control.description))
+                call.reply(control.description)
             }
-        case "SetRaw":
-            let value = call.arguments.count > 1 ? call.arguments[1].integer ?? 0 : 0
-            perform(.raw(first?.string ?? "", value), role, call, done)
-        default: preconditionFailure("\(call.member) is declared and not answered")
         }
     }
 
     /// Performs `command`, then calls `done` with the outcome, or fails the call.
-    private func perform(
+    private func perform<Arguments, Known, Results>(
         _ command: ControlCommand,
         _ role: Role,
-        _ call: Invocation,
+        _ call: Call<Arguments, Known, Results>,
         _ done: @escaping (ControlThread.Outcome) -> Void
     ) {
         daemon.perform(command, role) { [self] result in
@@ -251,11 +200,9 @@ final class ProService {
             case .success(let outcome):
                 if let limit = outcome.limit, let dial = command.dial {
                     server.emit(
-                        "LimitReached",
-                        of: .controls,
-                        at: path(role),
-                        .string(dial.rawValue),
-                        .string(limit.rawValue)
+                        \ControlsInterface.limitReached,
+                        at: role.path,
+                        (dial.rawValue, limit.rawValue)
                     )
                 }
                 done(outcome)
@@ -285,12 +232,16 @@ extension DBusError {
 
 extension DeviceControl {
     /// The control as an element of the reply to ListRaw.
-    fileprivate var row: Value {
-        .structure([
-            .string(name), .string(kind.rawValue), .int32(Int32(clamping: range.lowerBound)),
-            .int32(Int32(clamping: range.upperBound)), .int32(Int32(clamping: step)),
-            .int32(Int32(clamping: value)), .uint32(flags.rawValue),
-        ])
+    fileprivate var row: RawControl {
+        RawControl(
+            name: name,
+            type: kind.rawValue,
+            minimum: Int32(clamping: range.lowerBound),
+            maximum: Int32(clamping: range.upperBound),
+            step: Int32(clamping: step),
+            value: Int32(clamping: value),
+            flags: flags.rawValue
+        )
     }
 
     /// The control as the reply to DescribeRaw.

@@ -81,7 +81,7 @@ private func run(_ options: Options) throws {
         daemon,
         recording,
         live,
-        on: connection,
+        on: ObjectServer(on: connection, managing: DualCam.path),
         loop: loop,
         configurationFile: options.config
     )

@@ -1,14 +1,18 @@
 import ArgumentParser
 import Control
 import DBusKit
+import DualCamCore
 
 // Each command does one thing without output, or prints the new state as JSON.
 
-/// Calls the method `member` of `Stream`.
-private func drive(_ member: String, _ options: CommonOptions) throws {
+/// Calls a method of `Stream`.
+private func drive(
+    _ method: KeyPath<StreamInterface, MethodMember<Void, NoOptions, Void>>,
+    _ options: CommonOptions
+) throws {
     let client = try Client()
-    try client.call(member, of: .stream)
-    try report(options, [("state", JSON(try client.get("State", of: .stream)))])
+    try client.call(method)
+    try report(options, [("state", JSON(try client.get(\StreamInterface.state)))])
 }
 
 struct Start: ParsableCommand {
@@ -16,7 +20,7 @@ struct Start: ParsableCommand {
         abstract: "Offer the stream to apps as a camera."
     )
     @OptionGroup var options: CommonOptions
-    func run() throws { try drive("Start", options) }
+    func run() throws { try drive(\.start, options) }
 }
 
 struct Stop: ParsableCommand {
@@ -24,7 +28,7 @@ struct Stop: ParsableCommand {
         abstract: "Take the stream away from apps. A recording goes on."
     )
     @OptionGroup var options: CommonOptions
-    func run() throws { try drive("Stop", options) }
+    func run() throws { try drive(\.stop, options) }
 }
 
 struct Toggle: ParsableCommand {
@@ -32,7 +36,7 @@ struct Toggle: ParsableCommand {
         abstract: "Stop the stream, or start it if it is stopped."
     )
     @OptionGroup var options: CommonOptions
-    func run() throws { try drive("Toggle", options) }
+    func run() throws { try drive(\.toggle, options) }
 }
 
 struct Restore: ParsableCommand {
@@ -40,7 +44,7 @@ struct Restore: ParsableCommand {
         abstract: "Stop the stream, and ask your camera program to show its window again."
     )
     @OptionGroup var options: CommonOptions
-    func run() throws { try drive("Restore", options) }
+    func run() throws { try drive(\.restore, options) }
 }
 
 struct SwapPictures: ParsableCommand {
@@ -56,12 +60,14 @@ struct SwapPictures: ParsableCommand {
 
     func run() throws {
         let client = try Client()
-        try client.call(
-            reset ? "Reset" : "Swap",
-            of: .scene,
-            options: instant ? ["instant": .boolean(true)] : [:]
-        )
-        try report(options, [("swapped", JSON(try client.get("Swapped", of: .scene)))])
+        var transition = Options<SceneInterface.Transition>()
+        if instant { transition.instant = true }
+        if reset {
+            try client.call(\SceneInterface.reset, options: transition)
+        } else {
+            try client.call(\SceneInterface.swap, options: transition)
+        }
+        try report(options, [("swapped", JSON(try client.get(\SceneInterface.swapped)))])
     }
 }
 
@@ -84,7 +90,7 @@ struct SetLayout: ParsableCommand {
 
     func run() throws {
         let client = try Client()
-        try client.set("Layout", of: .scene, to: .string(layout.rawValue))
+        try client.set(\SceneInterface.layout, to: layout.rawValue)
         report(options, [("layout", .string(layout.rawValue))])
     }
 }
@@ -127,24 +133,24 @@ struct Inset: ParsableCommand {
     func run() throws {
         let client = try Client()
         if let corner {
-            try client.set("InsetCorner", of: .scene, to: .string(corner.rawValue))
+            try client.set(\SceneInterface.insetCorner, to: corner.rawValue)
         }
-        if let size { try client.set("InsetSize", of: .scene, to: .double(size)) }
+        if let size { try client.set(\SceneInterface.insetSize, to: size) }
         if let verb {
             let isVisible =
                 switch verb {
                 case .show: true
                 case .hide: false
-                case .toggle: try client.get("InsetVisible", of: .scene) != .boolean(true)
+                case .toggle: !(try client.get(\SceneInterface.insetVisible))
                 }
-            try client.set("InsetVisible", of: .scene, to: .boolean(isVisible))
+            try client.set(\SceneInterface.insetVisible, to: isVisible)
         }
         try report(
             options,
             [
-                ("insetVisible", JSON(try client.get("InsetVisible", of: .scene))),
-                ("insetCorner", JSON(try client.get("InsetCorner", of: .scene))),
-                ("insetSize", JSON(try client.get("InsetSize", of: .scene))),
+                ("insetVisible", JSON(try client.get(\SceneInterface.insetVisible))),
+                ("insetCorner", JSON(try client.get(\SceneInterface.insetCorner))),
+                ("insetSize", JSON(try client.get(\SceneInterface.insetSize))),
             ]
         )
     }
@@ -160,7 +166,7 @@ struct Mirror: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        try value.switch("Mirror", of: .camera, of: camera.role ?? .front, "mirror", options)
+        try value.switch(\CameraInterface.mirror, of: camera.role ?? .front, "mirror", options)
     }
 }
 
@@ -174,7 +180,7 @@ struct Privacy: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        try value.switch("Enabled", of: .privacy, "privacy", options)
+        try value.switch(\PrivacyInterface.enabled, "privacy", options)
     }
 }
 
@@ -197,13 +203,13 @@ struct Orientation: ParsableCommand {
 
     func run() throws {
         let client = try Client()
-        try client.set("Mode", of: .orientation, to: .string(mode.rawValue))
+        try client.set(\OrientationInterface.mode, to: mode.rawValue)
         try report(
             options,
             [
                 ("mode", .string(mode.rawValue)),
-                ("orientation", JSON(try client.get("Current", of: .orientation))),
-                ("sensorAvailable", JSON(try client.get("SensorAvailable", of: .orientation))),
+                ("orientation", JSON(try client.get(\OrientationInterface.current))),
+                ("sensorAvailable", JSON(try client.get(\OrientationInterface.sensorAvailable))),
             ]
         )
     }
@@ -229,7 +235,7 @@ struct Rotate: ParsableCommand {
     func run() throws {
         let client = try Client()
         let role = try camera.role(client)
-        try client.set("Rotation", of: .camera, at: role.path, to: .uint32(angle.rawValue))
+        try client.set(\CameraInterface.rotation, at: role.path, to: angle.rawValue)
         report(
             options,
             [("camera", .string(role.rawValue)), ("rotation", .number("\(angle.rawValue)"))]

@@ -37,77 +37,96 @@ final class Client {
     ///
     /// - Throws: `Failure` on an error, or without a reply within `timeout` seconds.
     @discardableResult
-    func call(
-        _ member: String,
-        of interface: Interface,
+    func call<Members: InterfaceMembers, Arguments, Known, Results>(
+        _ method: KeyPath<Members, MethodMember<Arguments, Known, Results>>,
         at path: ObjectPath = DualCam.path,
-        _ arguments: [Value] = [],
-        options: [String: Value] = [:],
+        _ arguments: Arguments,
+        options: Options<Known> = Options(),
         startsService: Bool = true,
         within timeout: Double = defaultTimeout
-    ) throws(Failure) -> [Value] {
+    ) throws(Failure) -> Results {
+        let member = Members.members[keyPath: method]
         var call = MethodCall(
-            member,
-            of: interface.name,
+            member.name,
+            of: Members.name,
             at: path,
-            arguments + [.named(options)],
+            member.takes.encode(arguments) + [options.values.dbus],
             startsService: startsService
         )
         call.timeout = timeout
-        return try send(call)
+        return try results(member.gives.decode(try send(call)))
+    }
+
+    /// Calls a method without arguments.
+    @discardableResult
+    func call<Members: InterfaceMembers, Known, Results>(
+        _ method: KeyPath<Members, MethodMember<Void, Known, Results>>,
+        at path: ObjectPath = DualCam.path,
+        options: Options<Known> = Options(),
+        within timeout: Double = defaultTimeout
+    ) throws(Failure) -> Results {
+        try call(method, at: path, (), options: options, within: timeout)
     }
 
     /// Returns the value of a property.
-    func get(
-        _ property: String,
-        of interface: Interface,
+    func get<Members: InterfaceMembers, Content>(
+        _ property: KeyPath<Members, PropertyMember<Content>>,
         at path: ObjectPath = DualCam.path,
         startsService: Bool = true
-    ) throws(Failure) -> Value {
-        let arguments: [Value] = [.string(interface.name), .string(property)]
+    ) throws(Failure) -> Content {
+        let name = Members.members[keyPath: property].name
         let values = try send(
             MethodCall(
                 "Get",
                 of: "org.freedesktop.DBus.Properties",
                 at: path,
-                arguments,
+                [.string(Members.name), .string(name)],
                 startsService: startsService
             )
         )
-        guard case .variant(let value)? = values.first else {
-            throw Failure(status: .failed, message: "\(property) has no value")
-        }
-        return value
+        guard case .variant(let value)? = values.first else { return try results(nil) }
+        return try results(Content(dbus: value))
     }
 
     /// Returns the values of all properties of an interface of the main object.
-    func getAll(
-        of interface: Interface,
+    func getAll<Members: InterfaceMembers>(
+        of interface: Members.Type,
         startsService: Bool = true
-    ) throws(Failure) -> [String: Value] {
+    ) throws(Failure) -> PropertyValues<Members> {
         let values = try send(
             MethodCall(
                 "GetAll",
                 of: "org.freedesktop.DBus.Properties",
                 at: DualCam.path,
-                [.string(interface.name)],
+                [.string(Members.name)],
                 startsService: startsService
             )
         )
-        return values.first?.named ?? [:]
+        return PropertyValues(values.first?.named ?? [:])
     }
 
     /// Sets a property.
-    func set(
-        _ property: String,
-        of interface: Interface,
+    func set<Members: InterfaceMembers, Content>(
+        _ property: KeyPath<Members, PropertyMember<Content>>,
         at path: ObjectPath = DualCam.path,
-        to value: Value
+        to value: Content
     ) throws(Failure) {
-        let arguments: [Value] = [.string(interface.name), .string(property), .variant(value)]
+        let name = Members.members[keyPath: property].name
+        let arguments: [Value] = [.string(Members.name), .string(name), .variant(value.dbus)]
         _ = try send(
             MethodCall("Set", of: "org.freedesktop.DBus.Properties", at: path, arguments)
         )
+    }
+
+    /// Returns what the daemon sent, which is `nil` if it has other types.
+    private func results<Content>(_ content: Content?) throws(Failure) -> Content {
+        guard let content else {
+            throw Failure(
+                status: .failed,
+                message: "dualcamd sent something else than expected; is it of another version?"
+            )
+        }
+        return content
     }
 
     private func send(_ call: MethodCall) throws(Failure) -> [Value] {
@@ -191,13 +210,16 @@ extension MethodCall {
     }
 }
 
-extension CameraRole {
-    /// The path of the camera's object.
-    var path: ObjectPath { self == .back ? DualCam.backPath : DualCam.frontPath }
+/// The values of the properties of one interface, as far as the daemon has them.
+struct PropertyValues<Members: InterfaceMembers> {
+    /// The values by name.
+    let values: [String: Value]
 
-    /// Creates the role of the camera at `path`, or `nil` if there is none.
-    init?(_ path: ObjectPath?) {
-        guard let role = CameraRole.allCases.first(where: { $0.path == path }) else { return nil }
-        self = role
+    /// Takes over the values that the daemon sent.
+    init(_ values: [String: Value]) { self.values = values }
+
+    /// The value of a property; `nil` if the daemon has none of this type.
+    subscript<Content>(_ property: KeyPath<Members, PropertyMember<Content>>) -> Content? {
+        values[Members.members[keyPath: property].name].flatMap(Content.init(dbus:))
     }
 }

@@ -37,7 +37,7 @@ struct ConfigurationReading {
 extension Client {
     /// The configuration file named on the command line of the running daemon, if any.
     static var configurationFile: String? {
-        let stream = try? Client().getAll(of: .stream, startsService: false)
-        return stream?["ConfigurationFile"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        let stream = try? Client().getAll(of: StreamInterface.self, startsService: false)
+        return stream?[\.configurationFile].flatMap { $0.isEmpty ? nil : $0 }
     }
 }

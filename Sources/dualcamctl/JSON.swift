@@ -28,6 +28,9 @@ indirect enum JSON {
         }
     }
 
+    /// Creates the JSON form of a value for D-Bus.
+    init(_ content: (some DBusType)?) { self.init(content?.dbus) }
+
     /// Returns the document that a command prints: the version of the format, then `members`.
     static func document(_ members: [(String, JSON)]) -> String {
         JSON.object([("version", .number("1"))] + members).text + "\n"

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import DBusKit
+import DualCamCore
 
 struct SelectLens: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -17,17 +18,12 @@ struct SelectLens: ParsableCommand {
         let client = try Client()
         let role = try camera.role(client)
         if lens != "list" {
-            try client.call("SelectLens", of: .camera, at: role.path, [.string(lens)])
+            try client.call(\CameraInterface.selectLens, at: role.path, lens)
         }
-        let lenses = try client.get("Lenses", of: .camera, at: role.path).array ?? []
-        let now = try client.get("Lens", of: .camera, at: role.path)
-        let isFallback = try client.get("LensFallback", of: .camera, at: role.path)
-        let list = lenses.compactMap { lens -> (name: String, factor: Double)? in
-            guard case .structure(let fields) = lens, fields.count == 2,
-                let name = fields[0].string, let factor = fields[1].double
-            else { return nil }
-            return (name, factor)
-        }
+        let list = try client.get(\CameraInterface.lenses, at: role.path)
+            .map { (name: $0.first, factor: $0.second) }
+        let now = try client.get(\CameraInterface.lens, at: role.path)
+        let isFallback = try client.get(\CameraInterface.lensFallback, at: role.path)
         if options.json {
             let array = list.map { lens in
                 JSON.object([("name", .string(lens.name)), ("factor", .number("\(lens.factor)"))])
@@ -40,7 +36,7 @@ struct SelectLens: ParsableCommand {
             )
         }
         if lens != "list" {
-            if isFallback == .boolean(true) {
+            if isFallback {
                 Output.complain(
                     "dualcamctl: the lens cannot be used now; another one's picture is cut"
                 )
@@ -49,7 +45,7 @@ struct SelectLens: ParsableCommand {
         }
         let width = list.map(\.name.count).max() ?? 0
         for lens in list {
-            let mark = lens.name == now.string ? "●" : "○"
+            let mark = lens.name == now ? "●" : "○"
             Output.write("\(mark) \(lens.name.printable.padded(to: width))  \(lens.factor)×\n")
         }
     }
@@ -82,7 +78,7 @@ struct SetZoom: ParsableCommand {
         return zoom
     }
 
-    private func place() throws -> Value? {
+    private func place() throws -> Pair<Double, Double>? {
         guard let at else { return nil }
         let parts = at.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
         guard parts.count == 2, let x = parts[0], let y = parts[1],
@@ -91,7 +87,7 @@ struct SetZoom: ParsableCommand {
             let expected = "two numbers from 0 to 1, such as 0.3,0.5"
             throw ValidationError("Expected \(expected), not \"\(at)\".")
         }
-        return .structure([.double(x), .double(y)])
+        return Pair(x, y)
     }
 
     func validate() throws {
@@ -102,12 +98,12 @@ struct SetZoom: ParsableCommand {
     func run() throws {
         let client = try Client()
         let role = camera.role ?? .back
-        var with: [String: Value] = [:]
-        if let ramp { with["ramp-ms"] = .uint32(ramp) }
-        if let place = try place() { with["at"] = place }
-        try client.call("SetZoom", of: .camera, at: role.path, [.double(try zoom())], options: with)
+        var with = Options<CameraInterface.Zoom>()
+        with.ramp = ramp
+        with.at = try place()
+        try client.call(\CameraInterface.setZoom, at: role.path, try zoom(), options: with)
         guard options.json else { return }
-        let now = try client.get("Zoom", of: .camera, at: role.path)
+        let now = try client.get(\CameraInterface.zoom, at: role.path)
         Output.write(JSON.document([("camera", .string(role.rawValue)), ("zoom", JSON(now))]))
     }
 }
@@ -122,6 +118,6 @@ struct Torch: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        try value.switch("Torch", of: .camera, of: camera.role ?? .back, "torch", options)
+        try value.switch(\CameraInterface.torch, of: camera.role ?? .back, "torch", options)
     }
 }

@@ -70,15 +70,13 @@ struct Media: ParsableCommand {
             var place = offset
             while true {
                 let wanted = min(Self.page, count.map { $0 - items.count } ?? Self.page)
-                let answer = try client.call(
-                    "List",
-                    of: .library,
-                    [.uint32(UInt32(clamping: place)), .uint32(UInt32(clamping: wanted))],
+                let (more, total) = try client.call(
+                    \LibraryInterface.list,
+                    (UInt32(clamping: place), UInt32(clamping: wanted)),
                     startsService: false,
                     within: Self.timeout
                 )
-                let more = (answer.first?.array ?? []).compactMap(\.named)
-                totals.append(answer.last?.integer ?? 0)
+                totals.append(Int(total))
                 items += more.filter { paths.insert($0["path"]?.string ?? "").inserted }
                 place += more.count
                 guard !more.isEmpty, place < totals.last ?? 0, items.count < count ?? .max else {
@@ -151,15 +149,11 @@ struct Media: ParsableCommand {
 
         func run() throws {
             let client = try Client()
-            let answer = try client.call(
-                "Thumbnail",
-                of: .library,
-                [.string(Self.whole(file)), .uint32(UInt32(size))],
+            let thumbnail = try client.call(
+                \LibraryInterface.thumbnail,
+                (Self.whole(file), UInt32(size)),
                 within: Self.timeout
             )
-            guard case .descriptor(let thumbnail)? = answer.first else {
-                throw Failure(status: .failed, message: "dualcamd gave no thumbnail")
-            }
             do throws(SystemError) {
                 // The descriptor's name is the path at which the daemon found the file.
                 let link = "/proc/self/fd/\(thumbnail.number)"

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import DBusKit
+import DualCamCore
 import Glibc
 
 struct Monitor: ParsableCommand {
@@ -21,7 +22,7 @@ struct Monitor: ParsableCommand {
 
     private func show(_ signal: Signal) {
         let arguments = signal.arguments
-        let role = CameraRole(signal.path)
+        let role = Role(signal.path)
         switch signal.member {
         case "PropertiesChanged" where arguments.count == 3:
             let interface = arguments[0].string?.dropFirst(DualCam.busName.count + 1) ?? ""
@@ -38,7 +39,7 @@ struct Monitor: ParsableCommand {
                 signal.member,
                 subject: "cameras",
                 [],
-                camera: CameraRole(arguments.first?.objectPath)
+                camera: Role(arguments.first?.objectPath)
             )
         default:
             let interface = signal.interface.dropFirst(DualCam.busName.count + 1)
@@ -58,7 +59,7 @@ struct Monitor: ParsableCommand {
         _ event: String,
         subject: String,
         _ members: [(String, JSON)],
-        camera: CameraRole? = nil,
+        camera: Role? = nil,
         interface: String? = nil
     ) {
         guard !options.json else {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import DBusKit
+import DualCamCore
 import Glibc
 import Platform
 
@@ -70,13 +71,6 @@ struct TakePhoto: ParsableCommand {
         }
     }
 
-    /// The options of the call.
-    private var callOptions: [String: Value] {
-        var callOptions: [String: Value] = full ? ["full": .boolean(true)] : [:]
-        if let live { callOptions["live"] = .boolean(live) }
-        return callOptions
-    }
-
     func run() throws {
         let client = try Client()
         let photos: [[String: Value]]
@@ -87,15 +81,15 @@ struct TakePhoto: ParsableCommand {
                 throw Failure(status: .failed, message: "\(error)".printable)
             }
         } else {
-            let answer = try client.call(
-                "TakePhoto",
-                of: .capture,
-                options: callOptions.merging(subject.map { ["of": .string($0.rawValue)] } ?? [:]) {
-                    $1
-                },
+            var with = Options<CaptureInterface.Photo>()
+            with.of = subject?.rawValue
+            if full { with.full = true }
+            with.live = live
+            photos = try client.call(
+                \CaptureInterface.takePhoto,
+                options: with,
                 within: Self.timeout
             )
-            photos = (answer.first?.array ?? []).compactMap(\.named)
         }
         if options.json {
             let list = photos.map { photo in
@@ -120,21 +114,22 @@ struct TakePhoto: ParsableCommand {
     private func take(to output: String, _ client: Client) throws -> [String: Value] {
         var word = subject?.rawValue
         if word == nil {
-            word = CameraRole(try client.get("Main", of: .scene).objectPath)?.rawValue
+            word = Role(try client.get(\SceneInterface.main))?.rawValue
         }
         // The daemon writes into a file of ours, so that a slow reader of a pipe does not hold it
         // up.
         guard let file = tmpfile() else { throw SystemError.last("tmpfile") }
         defer { fclose(file) }
-        let answer = try client.call(
-            "TakePhotoTo",
-            of: .capture,
-            [.descriptor(SharedDescriptor(owning: dup(fileno(file)))), .string(word ?? "stream")],
-            options: callOptions,
+        var with = Options<CaptureInterface.PhotoTo>()
+        if full { with.full = true }
+        with.live = live
+        var photo = try client.call(
+            \CaptureInterface.takePhotoTo,
+            (SharedDescriptor(owning: dup(fileno(file))), word ?? "stream"),
+            options: with,
             within: Self.timeout
         )
         try Output.write(try content(of: file), to: output)
-        var photo = answer.first?.named ?? [:]
         photo["path"] = output == "-" ? nil : .string(output)
         return photo
     }
@@ -165,6 +160,6 @@ struct LivePhoto: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        try value.switch("LivePhoto", of: .capture, "livePhoto", options)
+        try value.switch(\CaptureInterface.livePhoto, "livePhoto", options)
     }
 }

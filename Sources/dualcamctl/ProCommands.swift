@@ -1,37 +1,47 @@
 import ArgumentParser
 import Control
 import DBusKit
+import DualCamCore
 
-/// A turn of a dial: a member of the interface of controls and its argument.
-private struct Turn {
-    let member: String
-    let argument: Value
+/// What a command does with a dial of a camera: returns `true` if the dial reached its end.
+private typealias Turn = (Client, ObjectPath) throws(Failure) -> Bool
 
-    /// Parses `text`. +N and -N are clicks, for the member `step`; `set` parses any other text.
-    ///
-    /// - Throws: `ValidationError` that names what was `expected` if the text has no meaning.
-    init(
-        _ text: String,
-        step: String,
-        expecting expected: String,
-        set: (String) -> (String, Value)?
-    ) throws {
-        let isSigned = text.hasPrefix("+") || text.hasPrefix("-")
-        if isSigned, let steps = Int32(text) {
-            (member, argument) = (step, .int32(steps))
-        } else if let setting = set(text) {
-            (member, argument) = setting
-        } else {
-            throw ValidationError("Expected \(expected), not \"\(text)\".")
-        }
+/// Returns the turn that sets a value.
+private func setting<Content>(
+    _ method: KeyPath<ControlsInterface, MethodMember<Content, NoOptions, Void>>,
+    to value: Content
+) -> Turn {
+    { (client, path) throws(Failure) in
+        try client.call(method, at: path, value)
+        return false
     }
+}
+
+/// Parses `text` as a turn of a dial. +N and -N are clicks, for the method `step`; `set` parses any
+/// other text.
+///
+/// - Throws: `ValidationError` that names what was `expected` if the text has no meaning.
+private func parsedTurn<Content>(
+    _ text: String,
+    step: KeyPath<ControlsInterface, MethodMember<Int32, NoOptions, (Content, Bool)>>,
+    expecting expected: String,
+    set: (String) -> Turn?
+) throws -> Turn {
+    let isSigned = text.hasPrefix("+") || text.hasPrefix("-")
+    if isSigned, let steps = Int32(text) {
+        return { (client, path) throws(Failure) in try client.call(step, at: path, steps).1 }
+    }
+    guard let turn = set(text) else {
+        throw ValidationError("Expected \(expected), not \"\(text)\".")
+    }
+    return turn
 }
 
 extension CameraOption {
     /// Returns the camera of the option, or the main camera if it is not given.
-    func role(_ client: Client) throws(Failure) -> CameraRole {
+    func role(_ client: Client) throws(Failure) -> Role {
         if let role { return role }
-        guard let role = CameraRole(try client.get("Main", of: .scene).objectPath) else {
+        guard let role = Role(try client.get(\SceneInterface.main)) else {
             throw Failure(status: .notFound, message: "there is no main camera")
         }
         return role
@@ -41,38 +51,54 @@ extension CameraOption {
 /// Turns one dial of one camera and reports the result.
 private struct DialTurn {
     let client: Client
-    let role: CameraRole
+    let role: Role
 
     init(_ camera: CameraOption) throws(Failure) {
         client = try Client()
         role = try camera.role(client)
     }
 
+    /// Calls a method of the camera's controls.
     @discardableResult
-    func call(_ member: String, _ arguments: Value...) throws(Failure) -> [Value] {
-        try client.call(member, of: .controls, at: role.path, arguments)
+    func call<Arguments, Results>(
+        _ method: KeyPath<ControlsInterface, MethodMember<Arguments, NoOptions, Results>>,
+        _ arguments: Arguments
+    ) throws(Failure) -> Results {
+        try client.call(method, at: role.path, arguments)
     }
 
     /// Turns the dial, reports if it reached its end, and prints these properties.
-    func turn(_ turn: Turn, _ options: CommonOptions, _ properties: [String]) throws(Failure) {
-        // Only steps have a reply, whose last value is `true` if they were limited.
-        let isLimited = try call(turn.member, turn.argument).last?.boolean ?? false
+    func turn<each Content: DBusType>(
+        _ turn: Turn,
+        _ options: CommonOptions,
+        _ properties: repeat KeyPath<ControlsInterface, PropertyMember<each Content>>
+    ) throws(Failure) {
+        let isLimited = try turn(client, role.path)
         if isLimited { Output.complain("dualcamctl: that is the end of the dial") }
-        try report(options, properties, isLimited: isLimited)
+        try report(options, repeat each properties, isLimited: isLimited)
     }
 
     /// Prints as JSON, if asked for, the camera, these of its properties and whether the dial
     /// reached its end.
-    func report(_ options: CommonOptions, _ properties: [String], isLimited: Bool) throws(Failure) {
+    func report<each Content: DBusType>(
+        _ options: CommonOptions,
+        _ properties: repeat KeyPath<ControlsInterface, PropertyMember<each Content>>,
+        isLimited: Bool
+    ) throws(Failure) {
         guard options.json else { return }
         var members: [(String, JSON)] = [("camera", .string(role.rawValue))]
-        for property in properties {
-            let value = try client.get(property, of: .controls, at: role.path)
-            members.append((property.prefix(1).lowercased() + property.dropFirst(), JSON(value)))
+        for property in repeat each properties {
+            let value = try client.get(property, at: role.path)
+            members.append((ControlsInterface.members[keyPath: property].key, JSON(value)))
         }
         members.append(("limited", .boolean(isLimited)))
         Output.write(JSON.document(members))
     }
+}
+
+extension PropertyMember {
+    /// The key of the property in JSON: "FrameRate" becomes "frameRate".
+    var key: String { name.prefix(1).lowercased() + name.dropFirst() }
 }
 
 struct ProMode: ParsableCommand {
@@ -86,7 +112,7 @@ struct ProMode: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        try value.switch("Enabled", of: .pro, "pro", options)
+        try value.switch(\ProInterface.enabled, "pro", options)
     }
 }
 
@@ -108,24 +134,23 @@ struct TurnDial: ParsableCommand {
     func run() throws {
         let client = try Client()
         guard verb == .up || verb == .down else {
-            try client.set("Dial", of: .pro, to: .string(verb.rawValue))
+            try client.set(\ProInterface.dial, to: verb.rawValue)
             if options.json { Output.write(JSON.document([("dial", .string(verb.rawValue))])) }
             return
         }
-        let role = camera.role.map { ["camera": Value.string($0.rawValue)] } ?? [:]
-        let answer = try client.call(
-            "StepDial",
-            of: .pro,
-            [.int32(verb == .up ? 1 : -1)],
-            options: role
+        var step = Options<ProInterface.Step>()
+        step.camera = camera.role?.rawValue
+        let (value, isLimited) = try client.call(
+            \ProInterface.stepDial,
+            verb == .up ? 1 : -1,
+            options: step
         )
-        let isLimited = answer.last?.boolean ?? false
         if isLimited { Output.complain("dualcamctl: that is the end of the dial") }
         if options.json {
-            let dial = try client.get("Dial", of: .pro)
+            let dial = try client.get(\ProInterface.dial)
             Output.write(
                 JSON.document([
-                    ("dial", JSON(dial)), ("value", JSON(answer.first)),
+                    ("dial", JSON(dial)), ("value", JSON(value)),
                     ("limited", .boolean(isLimited)),
                 ])
             )
@@ -144,16 +169,16 @@ struct SetISO: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     private func turn() throws -> Turn {
-        try Turn(value, step: "StepIso", expecting: "a number, +N, -N or auto") { text in
-            if text == "auto" { return ("SetAuto", .strings(["iso"])) }
-            return UInt32(text).map { ("SetIso", .uint32($0)) }
+        try parsedTurn(value, step: \.stepISO, expecting: "a number, +N, -N or auto") { text in
+            if text == "auto" { return setting(\.setAuto, to: ["iso"]) }
+            return UInt32(text).map { setting(\.setISO, to: $0) }
         }
     }
 
     func validate() throws { _ = try turn() }
 
     func run() throws {
-        try DialTurn(camera).turn(try turn(), options, ["Iso", "IsoAuto", "IsoApproximate"])
+        try DialTurn(camera).turn(try turn(), options, \.iso, \.isoAuto, \.isoApproximate)
     }
 }
 
@@ -169,16 +194,16 @@ struct SetShutter: ParsableCommand {
 
     private func turn() throws -> Turn {
         let expected = "1/N, a time such as 0.5s, +N, -N or auto"
-        return try Turn(value, step: "StepShutter", expecting: expected) { text in
-            if text == "auto" { return ("SetAuto", .strings(["shutter"])) }
-            return SetShutter.microseconds(text).map { ("SetShutter", .uint64($0)) }
+        return try parsedTurn(value, step: \.stepShutter, expecting: expected) { text in
+            if text == "auto" { return setting(\.setAuto, to: ["shutter"]) }
+            return SetShutter.microseconds(text).map { setting(\.setShutter, to: $0) }
         }
     }
 
     func validate() throws { _ = try turn() }
 
     func run() throws {
-        try DialTurn(camera).turn(try turn(), options, ["Shutter", "ShutterText", "ExposureAuto"])
+        try DialTurn(camera).turn(try turn(), options, \.shutter, \.shutterText, \.exposureAuto)
     }
 
     /// Returns "1/250", "0.5s", `1"`, "20ms" or "4000us" in microseconds, or `nil` for any other
@@ -213,20 +238,20 @@ struct SetFocus: ParsableCommand {
 
     private func turn() throws -> Turn {
         let expected = "near, infinity, 0 to 1, +N, -N or auto"
-        return try Turn(value, step: "StepFocus", expecting: expected) { text in
-            if text == "auto" { return ("SetAuto", .strings(["focus"])) }
+        return try parsedTurn(value, step: \.stepFocus, expecting: expected) { text in
+            if text == "auto" { return setting(\.setAuto, to: ["focus"]) }
             let words = ["near": 0.0, "infinity": 1.0]
             guard let focus = words[text] ?? Double(text), (0...1).contains(focus) else {
                 return nil
             }
-            return ("SetFocus", .double(focus))
+            return setting(\.setFocus, to: focus)
         }
     }
 
     func validate() throws { _ = try turn() }
 
     func run() throws {
-        try DialTurn(camera).turn(try turn(), options, ["Focus", "FocusText", "FocusAuto"])
+        try DialTurn(camera).turn(try turn(), options, \.focus, \.focusText, \.focusAuto)
     }
 }
 
@@ -248,17 +273,17 @@ struct SetWhiteBalance: ParsableCommand {
     private func turn() throws -> Turn {
         let presets = ["auto", "sunny", "cloudy", "shade", "tungsten", "fluorescent"]
         let expected = presets.joined(separator: ", ") + ", a temperature such as 5500K, +N or -N"
-        return try Turn(value, step: "StepKelvin", expecting: expected) { text in
-            if presets.contains(text) { return ("SetWhiteBalance", .string(text)) }
+        return try parsedTurn(value, step: \.stepKelvin, expecting: expected) { text in
+            if presets.contains(text) { return setting(\.setWhiteBalance, to: text) }
             let digits = text.hasSuffix("K") || text.hasSuffix("k") ? text.dropLast() : text[...]
-            return UInt32(digits).map { ("SetKelvin", .uint32($0)) }
+            return UInt32(digits).map { setting(\.setKelvin, to: $0) }
         }
     }
 
     func validate() throws { _ = try turn() }
 
     func run() throws {
-        try DialTurn(camera).turn(try turn(), options, ["WhiteBalance", "Kelvin", "Software"])
+        try DialTurn(camera).turn(try turn(), options, \.whiteBalance, \.kelvin, \.software)
     }
 }
 
@@ -285,8 +310,8 @@ struct Compensate: ParsableCommand {
 
     func run() throws {
         let turning = try DialTurn(camera)
-        try turning.call("SetCompensation", .double(try stops()))
-        try turning.report(options, ["Compensation"], isLimited: false)
+        try turning.call(\.setCompensation, try stops())
+        try turning.report(options, \.compensation, isLimited: false)
     }
 }
 
@@ -324,23 +349,21 @@ struct Controls: ParsableCommand {
             for (name, text) in try pairs() { try write(name, text, turning) }
             guard options.json else { return }
         }
-        let rows = try turning.call("ListRaw").first?.array ?? []
-        let controls = try rows.compactMap { row -> (name: String, [(String, JSON)])? in
-            guard case .structure(let fields) = row, let name = fields.first?.string else {
-                return nil
+        let controls = try turning.call(\.listRaw, ()).map { row in
+            let described = try turning.call(\.describeRaw, row.name)
+            var members: [(String, JSON)] = [
+                ("name", JSON(row.name)), ("type", JSON(row.type)),
+                ("minimum", JSON(row.minimum)), ("maximum", JSON(row.maximum)),
+                ("step", JSON(row.step)), ("default", JSON(described["default"])),
+                ("value", JSON(row.value)), ("flags", JSON(row.flags)),
+            ]
+            if case .dictionary(let items, _, _)? = described["menu"] {
+                let sorted = items.sorted { ($0.key.integer ?? 0) < ($1.key.integer ?? 0) }
+                members.append(
+                    ("menu", .object(sorted.map { ("\($0.key.integer ?? 0)", JSON($0.value)) }))
+                )
             }
-            let names = ["name", "type", "minimum", "maximum", "step", "value", "flags"]
-            var members = zip(names, fields).map { ($0, JSON($1)) }
-            if let described = try turning.call("DescribeRaw", .string(name)).first?.named {
-                members.insert(("default", JSON(described["default"])), at: 5)
-                if case .dictionary(let items, _, _)? = described["menu"] {
-                    let sorted = items.sorted { ($0.key.integer ?? 0) < ($1.key.integer ?? 0) }
-                    members.append(
-                        ("menu", .object(sorted.map { ("\($0.key.integer ?? 0)", JSON($0.value)) }))
-                    )
-                }
-            }
-            return (name, members)
+            return (name: row.name, members)
         }
         if options.json {
             let list = JSON.array(controls.map { .object($0.1) })
@@ -383,8 +406,8 @@ struct Controls: ParsableCommand {
     private func write(_ name: String, _ text: String, _ turning: DialTurn) throws {
         var value = Int32(text)
         if value == nil {
-            let described = try turning.call("DescribeRaw", .string(name)).first?.named
-            if case .dictionary(let items, _, _)? = described?["menu"] {
+            let described = try turning.call(\.describeRaw, name)
+            if case .dictionary(let items, _, _)? = described["menu"] {
                 value = items.first { $0.value.string?.lowercased() == text.lowercased() }
                     .flatMap { $0.key.integer.map { Int32(clamping: $0) } }
             }
@@ -392,6 +415,6 @@ struct Controls: ParsableCommand {
         guard let value else {
             throw Failure(status: .usage, message: "\(name) cannot be \"\(text.printable)\"")
         }
-        try turning.call("SetRaw", .string(name), .int32(value))
+        try turning.call(\.setRaw, (name, value))
     }
 }

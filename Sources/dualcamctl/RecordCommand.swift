@@ -54,51 +54,50 @@ struct Record: ParsableCommand {
         case .start: try start(client)
         case .stop: try stop(client)
         case .toggle:
-            let isRecording = try client.get("Recording", of: .capture) == .boolean(true)
+            let isRecording = try client.get(\CaptureInterface.recording)
             if isRecording { try stop(client) } else { try start(client) }
         case .status: try show(client)
         }
     }
 
     private func start(_ client: Client) throws {
-        var with: [String: Value] = [:]
-        if !of.isEmpty { with["of"] = .strings(of.map(\.rawValue)) }
-        if noAudio { with["audio"] = .boolean(false) }
-        if let encoder { with["encoder"] = .string(encoder.rawValue) }
-        if mp4 { with["mp4"] = .boolean(true) }
-        try client.call("StartRecording", of: .capture, options: with, within: 10)
+        var with = Options<CaptureInterface.Recording>()
+        if !of.isEmpty { with.of = of.map(\.rawValue) }
+        if noAudio { with.audio = false }
+        with.encoder = encoder?.rawValue
+        if mp4 { with.mp4 = true }
+        try client.call(\CaptureInterface.startRecording, options: with, within: 10)
         let files = begun(client)
         guard !options.json else {
             let members = [("recording", JSON.boolean(true)), ("files", JSON(files))]
             return Output.write(JSON.document(members))
         }
-        let paths = files?.array?.compactMap { $0.named?["path"]?.string?.printable } ?? []
+        let paths = files?.compactMap { $0["path"]?.string?.printable } ?? []
         // With privacy on, a file is created once a camera may be opened.
         Output.write((paths.isEmpty ? "recording" : paths.joined(separator: "\n")) + "\n")
     }
 
     /// Returns the files of the recording just started, as far as they appear soon: each appears
     /// with its first frame. The recording runs even if the daemon does not answer.
-    private func begun(_ client: Client) -> Value? {
+    private func begun(_ client: Client) -> [[String: Value]]? {
         let count = of.isEmpty ? Picture.allCases.count : Set(of).count
         var looks = 0
         while true {
-            let files = try? client.get("RecordingFiles", of: .capture)
+            let files = try? client.get(\CaptureInterface.recordingFiles)
             looks += 1
-            let isWhole = (files?.array?.count ?? 0) >= count
+            let isWhole = (files?.count ?? 0) >= count
             if files == nil || isWhole || looks == Self.looks { return files }
             usleep(50_000)
         }
     }
 
     private func stop(_ client: Client) throws {
-        let files = try client.call("StopRecording", of: .capture, within: Self.timeout).first
+        let files = try client.call(\CaptureInterface.stopRecording, within: Self.timeout)
         guard !options.json else {
             let members = [("recording", JSON.boolean(false)), ("files", JSON(files))]
             return Output.write(JSON.document(members))
         }
-        for file in files?.array ?? [] {
-            let file = file.named ?? [:]
+        for file in files {
             var line = file["path"]?.string?.printable ?? ""
             if let dropped = file["dropped"]?.integer, dropped > 0 {
                 line += " (\(dropped) pictures are missing)"
@@ -108,19 +107,18 @@ struct Record: ParsableCommand {
     }
 
     private func show(_ client: Client) throws {
-        let values = try client.getAll(of: .capture, startsService: false)
+        let values = try client.getAll(of: CaptureInterface.self, startsService: false)
         guard !options.json else {
             return Output.write(
                 JSON.document([
-                    ("recording", JSON(values["Recording"])),
-                    ("recordingSeconds", JSON(values["RecordingSeconds"])),
-                    ("recordingFiles", JSON(values["RecordingFiles"])),
+                    ("recording", JSON(values[\.recording])),
+                    ("recordingSeconds", JSON(values[\.recordingSeconds])),
+                    ("recordingFiles", JSON(values[\.recordingFiles])),
                 ])
             )
         }
         Output.write((StatusText.recordingText(values) ?? "not recording") + "\n")
-        for file in values["RecordingFiles"]?.array ?? [] {
-            let file = file.named ?? [:]
+        for file in values[\.recordingFiles] ?? [] {
             let encoder = file["encoder"]?.string?.printable ?? ""
             Output.write("  \(file["path"]?.string?.printable ?? "") (\(encoder))\n")
         }

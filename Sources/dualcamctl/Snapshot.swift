@@ -1,18 +1,45 @@
 import Control
 import DBusKit
+import DualCamCore
 
 /// The state of the daemon at one moment.
 struct Snapshot {
-    /// The properties by interface, without the prefix "org.dualcam.DualCam1.".
-    private(set) var main: [String: [String: Value]] = [:]
-    private(set) var cameras: [CameraRole: [String: [String: Value]]] = [:]
+    /// The properties of the main object and of the cameras, by interface.
+    private var main: [String: [String: Value]] = [:]
+    private var cameras: [Role: [String: [String: Value]]] = [:]
     /// The reply of `Statistics`; `nil` if there is none.
     private(set) var statistics: Value?
 
     /// The interfaces of the main object. A daemon may have only some of them.
     private static let interfaces = [
-        "Stream", "Scene", "Pro", "Orientation", "Capture", "Privacy",
+        StreamInterface.name, SceneInterface.name, ProInterface.name, OrientationInterface.name,
+        CaptureInterface.name, PrivacyInterface.name,
     ]
+
+    /// The properties of an interface of the main object.
+    func values<Members: InterfaceMembers>(of interface: Members.Type) -> PropertyValues<Members> {
+        PropertyValues(main[Members.name] ?? [:])
+    }
+
+    /// A property of the main object; `nil` if the daemon has none of this type.
+    subscript<Members: InterfaceMembers, Content>(
+        _ property: KeyPath<Members, PropertyMember<Content>>
+    ) -> Content? {
+        values(of: Members.self)[property]
+    }
+
+    /// A property of a camera; `nil` if the daemon has none of this type.
+    subscript<Members: InterfaceMembers, Content>(
+        _ property: KeyPath<Members, PropertyMember<Content>>,
+        of role: Role
+    ) -> Content? {
+        PropertyValues<Members>(cameras[role]?[Members.name] ?? [:])[property]
+    }
+
+    /// The role of the main picture's camera; `nil` if the daemon has no scene.
+    var mainRole: Role? { Role(self[\SceneInterface.main]) }
+    /// The role of the inset's camera; `nil` if the daemon has no scene.
+    var insetRole: Role? { Role(self[\SceneInterface.inset]) }
 
     /// Reads the state of the daemon without starting it. `completion` is called once, later.
     static func read(
@@ -25,7 +52,7 @@ struct Snapshot {
                 "GetAll",
                 of: "org.freedesktop.DBus.Properties",
                 at: DualCam.path,
-                [.string("\(DualCam.busName).\(name)")],
+                [.string(name)],
                 startsService: false
             )
             try connection.call(call) { answer in
@@ -42,8 +69,8 @@ struct Snapshot {
             reading.take(answer) { $0.take(objects: $1) }
         }
         let statistics = MethodCall(
-            "Statistics",
-            of: "\(DualCam.busName).Stream",
+            StreamInterface.members.statistics.name,
+            of: StreamInterface.name,
             at: DualCam.path,
             [.named([:])],
             startsService: false
@@ -56,12 +83,11 @@ struct Snapshot {
     private mutating func take(objects: Value) {
         guard case .dictionary(let objects, .objectPath, _) = objects else { return }
         for (path, interfaces) in objects {
-            guard let role = CameraRole(path.objectPath),
+            guard let role = Role(path.objectPath),
                 case .dictionary(let interfaces, .string, _) = interfaces
             else { continue }
             for (name, properties) in interfaces {
-                let name = name.string?.dropFirst(DualCam.busName.count + 1) ?? ""
-                cameras[role, default: [:]][String(name)] = properties.named
+                cameras[role, default: [:]][name.string ?? ""] = properties.named
             }
         }
     }
@@ -99,43 +125,41 @@ struct Snapshot {
 
     /// Returns the members of `status --json`. Without a daemon all but `state` are null.
     static func members(_ snapshot: Snapshot?) -> [(String, JSON)] {
-        func main(_ interface: String, _ property: String) -> JSON {
-            JSON(snapshot?.main[interface]?[property])
+        func member<Members: InterfaceMembers, Content>(
+            _ property: KeyPath<Members, PropertyMember<Content>>
+        ) -> JSON {
+            JSON(snapshot?[property])
         }
-        func role(_ property: String) -> JSON {
-            CameraRole(snapshot?.main["Scene"]?[property]?.objectPath).map { .string($0.rawValue) }
-                ?? .null
-        }
-        let node = snapshot?.main["Stream"]?["NodeId"]
+        func role(_ role: Role?) -> JSON { role.map { .string($0.rawValue) } ?? .null }
         return [
-            ("state", snapshot == nil ? .string("off") : main("Stream", "State")),
-            ("active", main("Stream", "Active")),
-            ("possible", main("Stream", "Possible")),
-            ("problems", main("Stream", "Problems")),
-            ("daemonVersion", main("Stream", "Version")),
-            ("swapped", main("Scene", "Swapped")),
-            ("layout", main("Scene", "Layout")),
-            ("main", role("Main")),
-            ("inset", role("Inset")),
-            ("insetVisible", main("Scene", "InsetVisible")),
-            ("insetCorner", main("Scene", "InsetCorner")),
-            ("insetSize", main("Scene", "InsetSize")),
-            ("swapIcon", main("Scene", "SwapIcon")),
-            ("pro", main("Pro", "Enabled")),
-            ("orientation", main("Orientation", "Current")),
-            ("livePhoto", main("Capture", "LivePhoto")),
-            ("recording", main("Capture", "Recording")),
-            ("recordingSeconds", main("Capture", "RecordingSeconds")),
-            ("privacy", main("Privacy", "Enabled")),
-            ("consumers", main("Stream", "Consumers")),
+            ("state", snapshot == nil ? .string("off") : member(\StreamInterface.state)),
+            ("active", member(\StreamInterface.active)),
+            ("possible", member(\StreamInterface.possible)),
+            ("problems", member(\StreamInterface.problems)),
+            ("daemonVersion", member(\StreamInterface.version)),
+            ("swapped", member(\SceneInterface.swapped)),
+            ("layout", member(\SceneInterface.layout)),
+            ("main", role(snapshot?.mainRole)),
+            ("inset", role(snapshot?.insetRole)),
+            ("insetVisible", member(\SceneInterface.insetVisible)),
+            ("insetCorner", member(\SceneInterface.insetCorner)),
+            ("insetSize", member(\SceneInterface.insetSize)),
+            ("swapIcon", member(\SceneInterface.swapIcon)),
+            ("pro", member(\ProInterface.enabled)),
+            ("orientation", member(\OrientationInterface.current)),
+            ("livePhoto", member(\CaptureInterface.livePhoto)),
+            ("recording", member(\CaptureInterface.recording)),
+            ("recordingSeconds", member(\CaptureInterface.recordingSeconds)),
+            ("privacy", member(\PrivacyInterface.enabled)),
+            ("consumers", member(\StreamInterface.consumers)),
             (
                 "output",
                 .object([
-                    ("width", main("Stream", "Width")),
-                    ("height", main("Stream", "Height")),
-                    ("frameRate", main("Stream", "FrameRate")),
-                    ("pixelFormat", main("Stream", "PixelFormat")),
-                    ("nodeId", node == .uint32(.max) ? .null : JSON(node)),
+                    ("width", member(\StreamInterface.width)),
+                    ("height", member(\StreamInterface.height)),
+                    ("frameRate", member(\StreamInterface.frameRate)),
+                    ("pixelFormat", member(\StreamInterface.pixelFormat)),
+                    ("nodeId", node(snapshot?[\StreamInterface.nodeID])),
                 ])
             ),
             ("cameras", cameras(snapshot)),
@@ -143,30 +167,40 @@ struct Snapshot {
         ]
     }
 
+    /// Returns the JSON form of a NodeId, whose largest value means that there is none.
+    private static func node(_ id: UInt32?) -> JSON { id == .max ? .null : JSON(id) }
+
     /// Returns the member `cameras`: both cameras, by role.
     static func cameras(_ snapshot: Snapshot?) -> JSON {
-        .object(CameraRole.allCases.map { ($0.rawValue, camera(snapshot?.cameras[$0])) })
+        .object(Role.allCases.map { ($0.rawValue, camera(snapshot, $0)) })
     }
 
-    private static func camera(_ interfaces: [String: [String: Value]]?) -> JSON {
-        let own = [
-            "State", "Interruption", "Name", "Source", "Width", "Height", "FrameRate",
-            "PixelFormat", "Mirror", "Rotation", "FramesCaptured", "FramesDropped", "Lens", "Zoom",
-            "Consumers",
-        ]
-        let node = interfaces?["Camera"]?["NodeId"]
-        let controls = ["Iso", "Shutter", "Focus", "WhiteBalance", "Kelvin", "Compensation"]
-        func member(_ interface: String, _ property: String) -> (String, JSON) {
-            let key = property.prefix(1).lowercased() + property.dropFirst()
-            let value = interfaces?[interface]?[property]
-            // 0 means unknown on the bus.
-            let isUnknown = ["Iso", "Shutter", "Kelvin"].contains(property) && value?.integer == 0
-            return (key, isUnknown ? .null : JSON(value))
+    private static func camera(_ snapshot: Snapshot?, _ role: Role) -> JSON {
+        func member<Members: InterfaceMembers, Content>(
+            _ property: KeyPath<Members, PropertyMember<Content>>
+        ) -> (String, JSON) {
+            (Members.members[keyPath: property].key, JSON(snapshot?[property, of: role]))
         }
-        return .object(
-            own.map { member("Camera", $0) }
-                + [("nodeId", node == .uint32(.max) ? .null : JSON(node))]
-                + controls.map { member("Camera.Controls", $0) }
-        )
+        /// A number of which 0 means unknown on the bus.
+        func known<Number: DBusType & FixedWidthInteger>(
+            _ property: KeyPath<ControlsInterface, PropertyMember<Number>>
+        ) -> (String, JSON) {
+            let (key, value) = member(property)
+            return (key, snapshot?[property, of: role] == 0 ? .null : value)
+        }
+        return .object([
+            member(\CameraInterface.state), member(\CameraInterface.interruption),
+            member(\CameraInterface.name), member(\CameraInterface.source),
+            member(\CameraInterface.width), member(\CameraInterface.height),
+            member(\CameraInterface.frameRate), member(\CameraInterface.pixelFormat),
+            member(\CameraInterface.mirror), member(\CameraInterface.rotation),
+            member(\CameraInterface.framesCaptured), member(\CameraInterface.framesDropped),
+            member(\CameraInterface.lens), member(\CameraInterface.zoom),
+            member(\CameraInterface.consumers),
+            ("nodeId", node(snapshot?[\CameraInterface.nodeID, of: role])),
+            known(\.iso), known(\.shutter), member(\ControlsInterface.focus),
+            member(\ControlsInterface.whiteBalance), known(\.kelvin),
+            member(\ControlsInterface.compensation),
+        ])
     }
 }

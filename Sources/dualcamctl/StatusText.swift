@@ -1,4 +1,6 @@
+import Control
 import DBusKit
+import DualCamCore
 
 /// A snapshot in a form that people read at a glance.
 struct StatusText {
@@ -20,16 +22,13 @@ struct StatusText {
 
     /// Returns the lines of `dualcamctl cameras`.
     static func cameraLines(_ snapshot: Snapshot) -> [String] {
-        StatusText(snapshot: snapshot).rows(CameraRole.allCases.map { ("", $0) }, showsSource: true)
+        StatusText(snapshot: snapshot).rows(Role.allCases.map { ("", $0) }, showsSource: true)
     }
 
     // MARK: - Stream
 
-    private func stream(_ property: String) -> Value? { snapshot.main["Stream"]?[property] }
-    private func scene(_ property: String) -> Value? { snapshot.main["Scene"]?[property] }
-
     private var streamLine: String {
-        let state = stream("State")?.string?.printable ?? "unknown"
+        let state = snapshot[\StreamInterface.state]?.printable ?? "unknown"
         let colour: Colour =
             switch state {
             case "streaming": .green
@@ -37,32 +36,42 @@ struct StatusText {
             default: .grey
             }
         let mark = ["stopped", "idle"].contains(state) ? "○" : "●"
-        var parts = [mode(of: snapshot.main["Stream"])]
-        if let node = stream("NodeId"), node != .uint32(.max), let number = node.integer {
-            parts.append("node \(number)")
+        var parts = [
+            mode(
+                snapshot[\StreamInterface.width],
+                snapshot[\StreamInterface.height],
+                snapshot[\StreamInterface.frameRate],
+                snapshot[\StreamInterface.pixelFormat]
+            )
+        ]
+        if let node = snapshot[\StreamInterface.nodeID], node != .max {
+            parts.append("node \(node)")
         }
-        if let count = stream("Consumers")?.integer, count > 0 {
+        if let count = snapshot[\StreamInterface.consumers], count > 0 {
             parts.append(count == 1 ? "1 consumer" : "\(count) consumers")
         }
-        if snapshot.main["Privacy"]?["Enabled"] == .boolean(true) {
+        if snapshot[\PrivacyInterface.enabled] ?? false {
             parts.append(Colour.yellow("privacy"))
         }
         return colour("\(mark) \(state.padded(to: 11))") + " " + parts.joined(separator: " · ")
     }
 
     /// Returns for example "1280×720 at 30 fps, MJPG".
-    private func mode(of properties: [String: Value]?) -> String {
-        func number(_ name: String) -> Int { properties?[name]?.integer ?? 0 }
-        let format = properties?["PixelFormat"]?.string?.printable ?? ""
-        return "\(number("Width"))×\(number("Height")) at \(number("FrameRate")) fps, \(format)"
+    private func mode(
+        _ width: UInt32?,
+        _ height: UInt32?,
+        _ rate: UInt32?,
+        _ format: String?
+    ) -> String {
+        "\(width ?? 0)×\(height ?? 0) at \(rate ?? 0) fps, \(format?.printable ?? "")"
     }
 
     // MARK: - Cameras
 
     private var cameraLines: [String] {
-        let main = CameraRole(scene("Main")?.objectPath)
-        let inset = CameraRole(scene("Inset")?.objectPath)
-        let labelled = [("main", main), (otherLabel, inset)].compactMap { label, role in
+        let labelled = [("main", snapshot.mainRole), (otherLabel, snapshot.insetRole)].compactMap {
+            label,
+            role in
             role.map { (label, $0) }
         }
         return rows(labelled, showsSource: false).map { "  " + $0 }
@@ -70,59 +79,62 @@ struct StatusText {
 
     /// The place of the picture that is not the main one.
     private var otherLabel: String {
-        switch scene("Layout")?.string {
+        switch snapshot[\SceneInterface.layout] {
         case "side-by-side": "right"
         case "stacked": "below"
-        case "pip" where scene("InsetVisible") != .boolean(false): "inset"
+        case "pip" where snapshot[\SceneInterface.insetVisible] != false: "inset"
         case "pip", "single": "hidden"
         default: "other"
         }
     }
 
-    private func rows(_ cameras: [(label: String, role: CameraRole)], showsSource: Bool) -> [String]
-    {
+    private func rows(_ cameras: [(label: String, role: Role)], showsSource: Bool) -> [String] {
         let names = cameras.map { name(of: $0.role) }
         let width = names.map(\.count).max() ?? 0
         return zip(cameras, names).map { camera, name in
             var line = camera.label.isEmpty ? "" : camera.label.padded(to: 8)
             line += "\(camera.role.rawValue.padded(to: 7)) \(name.padded(to: width))  "
             line += remark(on: camera.role)
-            if showsSource, let source = property("Source", of: camera.role)?.string {
+            if showsSource, let source = snapshot[\CameraInterface.source, of: camera.role] {
                 line += " · " + source.printable
             }
             return line
         }
     }
 
-    private func property(_ name: String, of role: CameraRole) -> Value? {
-        snapshot.cameras[role]?["Camera"]?[name]
-    }
-
-    private func name(of role: CameraRole) -> String {
-        let name = property("Name", of: role)?.string?.printable ?? ""
+    private func name(of role: Role) -> String {
+        let name = snapshot[\CameraInterface.name, of: role]?.printable ?? ""
         return name.isEmpty ? "–" : name
     }
 
-    private func remark(on role: CameraRole) -> String {
+    private func remark(on role: Role) -> String {
         var parts: [String] = []
-        let state = property("State", of: role)?.string?.printable ?? "unknown"
+        let state = snapshot[\CameraInterface.state, of: role]?.printable ?? "unknown"
         switch state {
-        case "streaming": parts.append(mode(of: snapshot.cameras[role]?["Camera"]))
+        case "streaming":
+            parts.append(
+                mode(
+                    snapshot[\CameraInterface.width, of: role],
+                    snapshot[\CameraInterface.height, of: role],
+                    snapshot[\CameraInterface.frameRate, of: role],
+                    snapshot[\CameraInterface.pixelFormat, of: role]
+                )
+            )
         case "interrupted":
-            let reason = property("Interruption", of: role)?.string?.printable ?? ""
+            let reason = snapshot[\CameraInterface.interruption, of: role]?.printable ?? ""
             parts.append(Colour.yellow("interrupted: \(reason)"))
         case "unavailable": parts.append(Colour.grey("no camera"))
         default: parts.append(Colour.grey(state))
         }
-        if property("Mirror", of: role) == .boolean(true) { parts.append("mirrored") }
-        if let angle = property("Rotation", of: role)?.integer, angle != 0 {
+        if snapshot[\CameraInterface.mirror, of: role] ?? false { parts.append("mirrored") }
+        if let angle = snapshot[\CameraInterface.rotation, of: role], angle != 0 {
             parts.append("turned \(angle)°")
         }
-        if let zoom = property("Zoom", of: role)?.double, zoom != 1 {
+        if let zoom = snapshot[\CameraInterface.zoom, of: role], zoom != 1 {
             parts.append("\((zoom * 100).rounded() / 100)×")
         }
-        if property("LensFallback", of: role) == .boolean(true) {
-            let lens = property("Lens", of: role)?.string?.printable ?? ""
+        if snapshot[\CameraInterface.lensFallback, of: role] ?? false {
+            let lens = snapshot[\CameraInterface.lens, of: role]?.printable ?? ""
             parts.append(Colour.yellow("without \(lens)"))
         }
         return parts.joined(separator: " · ")
@@ -131,15 +143,15 @@ struct StatusText {
     // MARK: - Scene
 
     private var layoutLine: String {
-        let layout = scene("Layout")?.string?.printable ?? "unknown"
+        let layout = snapshot[\SceneInterface.layout]?.printable ?? "unknown"
         var parts = [layout]
         if layout == "pip" {
-            let corner = scene("InsetCorner")?.string?.printable ?? ""
-            let percent = Int(((scene("InsetSize")?.double ?? 0) * 100).rounded())
-            let isVisible = scene("InsetVisible") == .boolean(true)
+            let corner = snapshot[\SceneInterface.insetCorner]?.printable ?? ""
+            let percent = Int(((snapshot[\SceneInterface.insetSize] ?? 0) * 100).rounded())
+            let isVisible = snapshot[\SceneInterface.insetVisible] ?? false
             parts.append(isVisible ? "inset \(corner), \(percent) %" : "inset hidden")
         }
-        if scene("Swapped") == .boolean(true) { parts.append("swapped") }
+        if snapshot[\SceneInterface.swapped] ?? false { parts.append("swapped") }
         return "  layout  " + parts.joined(separator: " · ")
     }
 
@@ -148,11 +160,10 @@ struct StatusText {
     /// The lines with all values of the main camera in Pro mode, and the manual values of other
     /// cameras.
     private var valueLines: [String] {
-        let isPro = snapshot.main["Pro"]?["Enabled"] == .boolean(true)
-        let main = CameraRole(scene("Main")?.objectPath)
-        return CameraRole.allCases.compactMap { role in
-            let isMain = isPro && role == main
-            let values = StatusText.values(snapshot.cameras[role], onlyManual: !isMain)
+        let isPro = snapshot[\ProInterface.enabled] ?? false
+        return Role.allCases.compactMap { role in
+            let isMain = isPro && role == snapshot.mainRole
+            let values = StatusText.values(snapshot, role, onlyManual: !isMain)
             guard isMain || !values.isEmpty else { return nil }
             let label = isMain ? "pro     " : "by hand " + role.rawValue.padded(to: 7)
             return "  " + label + values.joined(separator: " · ")
@@ -161,41 +172,45 @@ struct StatusText {
 
     /// Returns the values that the main camera has, as photographers write them.
     static func proValues(_ snapshot: Snapshot) -> [String] {
-        values(snapshot.cameras[CameraRole(snapshot.main["Scene"]?["Main"]?.objectPath) ?? .back])
+        values(snapshot, snapshot.mainRole ?? .back)
     }
 
     /// Returns the values that a camera has, with `onlyManual` only those set by hand.
     private static func values(
-        _ camera: [String: [String: Value]]?,
+        _ snapshot: Snapshot,
+        _ role: Role,
         onlyManual: Bool = false
     ) -> [String] {
-        let values = camera?["Camera.Controls"]
-        func number(_ name: String) -> Int { values?[name]?.integer ?? 0 }
-        func isShown(_ automatic: String) -> Bool {
-            !onlyManual || values?[automatic] == .boolean(false)
+        func value<Content>(
+            _ property: KeyPath<ControlsInterface, PropertyMember<Content>>
+        ) -> Content? {
+            snapshot[property, of: role]
+        }
+        func isShown(_ automatic: KeyPath<ControlsInterface, PropertyMember<Bool>>) -> Bool {
+            !onlyManual || value(automatic) == false
         }
         var texts: [String] = []
-        if number("Iso") > 0, isShown("IsoAuto") {
-            let isApproximate = values?["IsoApproximate"] == .boolean(true)
-            texts.append("ISO \(isApproximate ? "≈" : "")\(number("Iso"))")
+        if let iso = value(\.iso), iso > 0, isShown(\.isoAuto) {
+            let isApproximate = value(\.isoApproximate) ?? false
+            texts.append("ISO \(isApproximate ? "≈" : "")\(iso)")
         }
-        if let shutter = values?["ShutterText"]?.string, !shutter.isEmpty, isShown("ExposureAuto") {
+        if let shutter = value(\.shutterText), !shutter.isEmpty, isShown(\.exposureAuto) {
             texts.append(shutter.printable)
         }
-        if let aperture = values?["Aperture"]?.double, aperture > 0, !onlyManual {
+        if let aperture = value(\.aperture), aperture > 0, !onlyManual {
             texts.append("f/\(aperture)")
         }
-        let balance = values?["WhiteBalance"]?.string?.printable ?? "auto"
+        let balance = value(\.whiteBalance)?.printable ?? "auto"
         if !onlyManual || balance != "auto" {
             let word = balance == "custom" ? [] : [balance]
-            let kelvin = number("Kelvin") > 0 ? ["\(number("Kelvin")) K"] : []
+            let kelvin = [value(\.kelvin)].compactMap { $0 }.filter { $0 > 0 }.map { "\($0) K" }
             texts.append((word + kelvin).joined(separator: " "))
         }
-        if let focus = values?["FocusText"]?.string, !focus.isEmpty, isShown("FocusAuto") {
-            let isAutomatic = values?["FocusAuto"] == .boolean(true)
+        if let focus = value(\.focusText), !focus.isEmpty, isShown(\.focusAuto) {
+            let isAutomatic = value(\.focusAuto) ?? false
             texts.append(isAutomatic ? "AF" : "MF \(focus.printable)")
         }
-        if let stops = values?["Compensation"]?.double, stops != 0 {
+        if let stops = value(\.compensation), stops != 0 {
             texts.append("\(stops > 0 ? "+" : "")\(stops) EV")
         }
         return texts.filter { !$0.isEmpty }
@@ -204,18 +219,19 @@ struct StatusText {
     // MARK: - Recording
 
     private var recordingLine: [String] {
-        guard let text = StatusText.recordingText(snapshot.main["Capture"]) else { return [] }
-        let files = snapshot.main["Capture"]?["RecordingFiles"]?.array ?? []
-        let pictures = files.compactMap { $0.named?["picture"]?.string?.printable }.sorted()
+        let capture = snapshot.values(of: CaptureInterface.self)
+        guard let text = StatusText.recordingText(capture) else { return [] }
+        let files = capture[\.recordingFiles] ?? []
+        let pictures = files.compactMap { $0["picture"]?.string?.printable }.sorted()
         let names = pictures.isEmpty ? "" : " · " + pictures.joined(separator: ", ")
         return ["  " + Colour.red(text) + names]
     }
 
     /// Returns for example "● REC 1:05" for the properties of Capture, or `nil` while nothing is
     /// recorded.
-    static func recordingText(_ capture: [String: Value]?) -> String? {
-        guard capture?["Recording"] == .boolean(true) else { return nil }
-        let seconds = capture?["RecordingSeconds"]?.integer ?? 0
+    static func recordingText(_ capture: PropertyValues<CaptureInterface>) -> String? {
+        guard capture[\.recording] ?? false else { return nil }
+        let seconds = Int(capture[\.recordingSeconds] ?? 0)
         let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
         func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let start = hours > 0 ? "\(hours):\(padded(minutes))" : "\(minutes)"
@@ -225,7 +241,7 @@ struct StatusText {
     // MARK: - Problems
 
     private var problemLines: [String] {
-        let problems = stream("Problems")?.array?.compactMap(\.string) ?? []
+        let problems = snapshot[\StreamInterface.problems] ?? []
         return (problems.isEmpty ? [] : [""]) + problems.map { Colour.red("  ! ") + $0.printable }
     }
 }

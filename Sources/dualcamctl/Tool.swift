@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import DBusKit
+import DualCamCore
 
 /// The exit statuses of the command. They are part of its interface for scripts.
 enum ExitStatus: CInt {
@@ -149,16 +150,12 @@ func report(
     if options.json { Output.write(JSON.document(try members())) }
 }
 
-/// The role of a camera, in the words of the D-Bus interface.
-enum CameraRole: String, CaseIterable, ExpressibleByArgument {
-    case back
-    case front
-}
+extension Role: ExpressibleByArgument {}
 
 /// The option for the camera of a command.
 struct CameraOption: ParsableArguments {
     @Option(name: .customLong("camera"), help: "The camera to use.")
-    var role: CameraRole?
+    var role: Role?
 }
 
 /// An argument that switches something.
@@ -169,10 +166,9 @@ enum Switch: String, CaseIterable, ExpressibleByArgument {
 
     /// Switches a property of the daemon or of a camera. Prints its new value as JSON under `name`
     /// if asked to.
-    func `switch`(
-        _ property: String,
-        of interface: Interface,
-        of role: CameraRole? = nil,
+    func `switch`<Members: InterfaceMembers>(
+        _ property: KeyPath<Members, PropertyMember<Bool>>,
+        of role: Role? = nil,
         _ name: String,
         _ options: CommonOptions
     ) throws {
@@ -183,9 +179,9 @@ enum Switch: String, CaseIterable, ExpressibleByArgument {
             switch self {
             case .on: true
             case .off: false
-            case .toggle: try client.get(property, of: interface, at: path) != .boolean(true)
+            case .toggle: !(try client.get(property, at: path))
             }
-        try client.set(property, of: interface, at: path, to: .boolean(isOn))
+        try client.set(property, at: path, to: isOn)
         let camera = role.map { [("camera", JSON.string($0.rawValue))] } ?? []
         report(options, camera + [(name, .boolean(isOn))])
     }

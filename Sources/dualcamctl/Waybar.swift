@@ -1,3 +1,4 @@
+import Control
 import DBusKit
 
 /// A snapshot for a module of Waybar: a line of JSON on each change, for "return-type": "json".
@@ -9,13 +10,13 @@ enum Waybar {
                 ("tooltip", .string("DualCam is not running")), ("class", .array([.string("off")])),
             ]).text + "\n"
         }
-        let state = snapshot.main["Stream"]?["State"]?.string?.printable ?? "unknown"
+        let state = snapshot[\StreamInterface.state]?.printable ?? "unknown"
         let isLive = !["stopped", "idle"].contains(state)
         var classes = [state]
-        if snapshot.main["Pro"]?["Enabled"] == .boolean(true) { classes.append("pro") }
-        if snapshot.main["Privacy"]?["Enabled"] == .boolean(true) { classes.append("privacy") }
-        if snapshot.main["Scene"]?["Swapped"] == .boolean(true) { classes.append("swapped") }
-        let recording = StatusText.recordingText(snapshot.main["Capture"])
+        if snapshot[\ProInterface.enabled] ?? false { classes.append("pro") }
+        if snapshot[\PrivacyInterface.enabled] ?? false { classes.append("privacy") }
+        if snapshot[\SceneInterface.swapped] ?? false { classes.append("swapped") }
+        let recording = StatusText.recordingText(snapshot.values(of: CaptureInterface.self))
         if recording != nil { classes.append("recording") }
         let values = classes.contains("pro") ? StatusText.proValues(snapshot) : []
         let text = [recording ?? (isLive ? "●" : "○")] + values

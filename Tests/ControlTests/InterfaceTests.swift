@@ -47,6 +47,26 @@ struct InterfaceTests {
         }
     }
 
+    @Test(arguments: Interface.all)
+    func everyOptionIsDocumentedWithItsType(_ interface: Interface) throws {
+        let file = directory.appendingPathComponent("\(interface.name).xml")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        for method in interface.methods {
+            let comment = try #require(
+                text.components(separatedBy: "<!--").first {
+                    $0.trimmingCharacters(in: .whitespacesAndNewlines).hasPrefix("\(method.name):")
+                }
+            )
+            for (option, type) in method.options {
+                let words = comment.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+                #expect(
+                    words.contains("\"\(option)\" (\(type.code))"),
+                    "\(method.name) \(option) \(type.code)"
+                )
+            }
+        }
+    }
+
     @Test func everyMethodEndsWithOptions() {
         for method in Interface.all.flatMap(
             \.methods
@@ -54,11 +74,4 @@ struct InterfaceTests {
             #expect(method.takes.last == Interface.Argument(name: "options", type: "a{sv}"))
         }
     }
-}
-
-extension Interface {
-    /// All interfaces of DualCam.
-    fileprivate static let all: [Interface] = [
-        .stream, .scene, .privacy, .orientation, .camera, .pro, .controls, .capture, .library,
-    ]
 }

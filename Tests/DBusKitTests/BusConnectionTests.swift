@@ -35,7 +35,7 @@ struct BusConnectionTests {
         #expect((0.19...10).contains((MonotonicClock.now - start).seconds))
 
         var held: [Message] = []
-        stage.server.connection.onCall = { held.append($0) }
+        stage.connection.onCall = { held.append($0) }
         var answer: Result<[Value], DBusError>?
         let call = MethodCall("Wait", of: "org.example.I", at: "/", on: Stage.name, timeout: 0.2)
         try client.call(call) { answer = $0 }
@@ -76,7 +76,7 @@ struct BusConnectionTests {
         var ends = 0
         var answer: Result<[Value], DBusError>?
         stage.connection.onDisconnect = { ends += 1 }
-        stage.server.connection.onCall = { _ in }
+        stage.connection.onCall = { _ in }
         let client = try stage.client()
         try client.call(MethodCall("M", of: "org.example.I", at: "/", on: Stage.name)) {
             answer = $0

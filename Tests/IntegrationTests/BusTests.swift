@@ -332,9 +332,16 @@ extension DaemonTests {
                         error
                     )
                 }
-                // Unknown options of any type are ignored.
+                // Unknown options of any type are ignored; those that are known have a type.
                 try daemon.call("Reset", of: .scene, options: ["x": .string(long)])
-                try daemon.call("Reset", of: .scene, options: ["instant": .double(.nan)])
+                expectRefusal(
+                    daemon,
+                    "Reset",
+                    of: scene,
+                    at: DualCam.path,
+                    [.named(["instant": .double(.nan)])],
+                    "\(standard)InvalidArgs"
+                )
 
                 #expect(try daemon.get("InsetSize", of: .scene) == .double(0.25))
                 #expect(try daemon.get("Layout", of: .scene) == .string("pip"))

@@ -87,8 +87,8 @@ extension DaemonTests {
                 #expect(try daemon.state(of: DualCam.backPath) == "closed")
                 #expect(refusal { _ = try stop(daemon) } == "NotRecording")
                 #expect(refusal { try start(daemon, ["of": .strings(["left"])]) } == "OutOfRange")
-                #expect(refusal { try start(daemon, ["of": .string("back")]) } == "OutOfRange")
-                #expect(refusal { try start(daemon, ["audio": .string("false")]) } == "OutOfRange")
+                #expect(refusal { try start(daemon, ["of": .string("back")]) } == "InvalidArgs")
+                #expect(refusal { try start(daemon, ["audio": .string("false")]) } == "InvalidArgs")
                 if !FileManager.default.fileExists(atPath: "/dev/dri") {
                     let wish: [String: Value] = ["encoder": .string("vaapi")]
                     #expect(refusal { try start(daemon, wish) } == "Failed")

@@ -41,18 +41,18 @@ struct Checkup {
     private let desktop = DesktopCheckup()
     private let hasSessionBus: Bool
     /// The properties of the stream, or the reason why the daemon does not give them.
-    private let stream: Result<[String: Value], Failure>
+    private let stream: Result<PropertyValues<StreamInterface>, Failure>
     private let configuration: Result<ConfigurationReading, Failure>
 
     /// Reads the state of the system.
     init() {
         hasSessionBus = (try? Client()) != nil
         let stream = Result { () throws(Failure) in
-            try Client().getAll(of: .stream, startsService: false)
+            try Client().getAll(of: StreamInterface.self, startsService: false)
         }
         self.stream = stream
         configuration = Result { () throws(Failure) in
-            let named = try? stream.get()["ConfigurationFile"]?.string
+            let named = try? stream.get()[\.configurationFile]
             return try ConfigurationReading(named.flatMap { $0.isEmpty ? nil : $0 })
         }
     }
@@ -195,14 +195,13 @@ struct Checkup {
             return .good(name, "no two cameras share a slow bus")
         }
         let sharing = places.filter { $0.1 == bus }.map { $0.0.path }.joined(separator: " and ")
-        let short = CameraRole.allCases.contains { role in
-            let state = try? Client().get(
-                "Interruption",
-                of: .camera,
+        let short = Role.allCases.contains { role in
+            let reason = try? Client().get(
+                \CameraInterface.interruption,
                 at: role.path,
                 startsService: false
             )
-            return state == .string("bandwidth")
+            return reason == "bandwidth"
         }
         let text = "\(sharing) share USB bus \(bus.number), of \(bus.megabits) Mb/s"
         guard short else { return .good(name, text + ", and it suffices") }
@@ -326,7 +325,7 @@ struct Checkup {
         let name = "daemon"
         switch stream {
         case .success(let stream):
-            let version = stream["Version"]?.string ?? ""
+            let version = stream[\.version] ?? ""
             guard version == DualCam.version else {
                 return .bad(
                     name,
@@ -362,17 +361,17 @@ struct Checkup {
         }
     }
 
-    private var hasNode: Bool { (try? stream.get())?["Active"] == .boolean(true) }
+    private var hasNode: Bool { (try? stream.get())?[\.active] ?? false }
 
     private var nodeFinding: Finding {
         let name = "node"
         guard let stream = try? stream.get() else {
             return .unknown(name, "there is none while dualcamd does not answer")
         }
-        if hasNode, let node = stream["NodeId"]?.integer {
+        if hasNode, let node = stream[\.nodeID] {
             return .good(name, "apps see the camera as PipeWire node \(node)")
         }
-        if stream["State"]?.string == "stopped" {
+        if stream[\.state] == "stopped" {
             return .bad(name, "the stream was stopped", mendedBy: "dualcamctl start")
         }
         return pipeWireFinding.outcome == .good
@@ -386,7 +385,7 @@ struct Checkup {
 
     /// The problems that the daemon reports, one sentence each.
     private var problems: [String] {
-        ((try? stream.get())?["Problems"]?.array ?? []).compactMap(\.string)
+        (try? stream.get())?[\.problems] ?? []
     }
 
     /// The problems reported by the daemon that no other finding covers.

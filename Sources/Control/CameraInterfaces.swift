@@ -1,0 +1,193 @@
+package import DBusKit
+
+// The interfaces of the cameras' objects, `Role.path`.
+
+/// `org.dualcam.DualCam1.Camera`: one of the two cameras.
+package struct CameraInterface: InterfaceMembers {
+    package static let name = "org.dualcam.DualCam1.Camera"
+    package static let members = CameraInterface()
+
+    /// The options of SetZoom.
+    package struct Zoom: OptionMembers {
+        package init() {}
+        package let ramp = OptionMember<UInt32>("ramp-ms")
+        package let at = OptionMember<Pair<Double, Double>>("at")
+    }
+
+    package let selectLens = MethodMember("SelectLens", takes: ArgumentMember<String>("lens"))
+    package let setZoom = MethodMember(
+        "SetZoom",
+        takes: ArgumentMember<Double>("zoom"),
+        options: Zoom.self
+    )
+
+    package let role = PropertyMember<String>("Role", change: .constant)
+    package let name = PropertyMember<String>("Name")
+    package let source = PropertyMember<String>("Source")
+    package let state = PropertyMember<String>("State")
+    package let interruption = PropertyMember<String>("Interruption")
+    package let width = PropertyMember<UInt32>("Width")
+    package let height = PropertyMember<UInt32>("Height")
+    package let frameRate = PropertyMember<UInt32>("FrameRate")
+    package let pixelFormat = PropertyMember<String>("PixelFormat")
+    package let mirror = PropertyMember<Bool>("Mirror", .readWrite)
+    package let rotation = PropertyMember<UInt32>("Rotation", .readWrite)
+    package let lens = PropertyMember<String>("Lens")
+    package let lenses = PropertyMember<[Pair<String, Double>]>("Lenses")
+    package let lensFallback = PropertyMember<Bool>("LensFallback")
+    package let torch = PropertyMember<Bool>("Torch", .readWrite)
+    package let zoom = PropertyMember<Double>("Zoom")
+    package let zoomRange = PropertyMember<Pair<Double, Double>>("ZoomRange")
+    package let nodeID = PropertyMember<UInt32>("NodeId")
+    package let consumers = PropertyMember<UInt32>("Consumers")
+    package let framesCaptured = PropertyMember<UInt64>("FramesCaptured", change: .silent)
+    package let framesDropped = PropertyMember<UInt64>("FramesDropped", change: .silent)
+}
+
+/// `org.dualcam.DualCam1.Camera.Controls`: one camera's controls.
+package struct ControlsInterface: InterfaceMembers {
+    package static let name = "org.dualcam.DualCam1.Camera.Controls"
+    package static let members = ControlsInterface()
+
+    package let setISO = MethodMember("SetIso", takes: ArgumentMember<UInt32>("iso"))
+    package let stepISO = MethodMember(
+        "StepIso",
+        takes: ArgumentMember<Int32>("steps"),
+        gives: ArgumentMember<UInt32>("value"),
+        ArgumentMember<Bool>("limited")
+    )
+    package let setShutter = MethodMember(
+        "SetShutter",
+        takes: ArgumentMember<UInt64>("microseconds")
+    )
+    package let stepShutter = MethodMember(
+        "StepShutter",
+        takes: ArgumentMember<Int32>("steps"),
+        gives: ArgumentMember<UInt64>("microseconds"),
+        ArgumentMember<Bool>("limited")
+    )
+    package let setFocus = MethodMember("SetFocus", takes: ArgumentMember<Double>("focus"))
+    package let stepFocus = MethodMember(
+        "StepFocus",
+        takes: ArgumentMember<Int32>("steps"),
+        gives: ArgumentMember<Double>("focus"),
+        ArgumentMember<Bool>("limited")
+    )
+    package let setWhiteBalance = MethodMember(
+        "SetWhiteBalance",
+        takes: ArgumentMember<String>("preset")
+    )
+    package let setKelvin = MethodMember("SetKelvin", takes: ArgumentMember<UInt32>("kelvin"))
+    package let stepKelvin = MethodMember(
+        "StepKelvin",
+        takes: ArgumentMember<Int32>("steps"),
+        gives: ArgumentMember<UInt32>("kelvin"),
+        ArgumentMember<Bool>("limited")
+    )
+    package let setCompensation = MethodMember(
+        "SetCompensation",
+        takes: ArgumentMember<Double>("stops")
+    )
+    package let setAuto = MethodMember("SetAuto", takes: ArgumentMember<[String]>("dials"))
+    package let listRaw = MethodMember("ListRaw", gives: ArgumentMember<[RawControl]>("controls"))
+    package let describeRaw = MethodMember(
+        "DescribeRaw",
+        takes: ArgumentMember<String>("name"),
+        gives: ArgumentMember<[String: Value]>("control")
+    )
+    package let setRaw = MethodMember(
+        "SetRaw",
+        takes: ArgumentMember<String>("name"),
+        ArgumentMember<Int32>("value")
+    )
+
+    package let limitReached = SignalMember(
+        "LimitReached",
+        ArgumentMember<String>("control"),
+        ArgumentMember<String>("bound")
+    )
+
+    package let iso = PropertyMember<UInt32>("Iso")
+    package let isoAuto = PropertyMember<Bool>("IsoAuto")
+    package let isoApproximate = PropertyMember<Bool>("IsoApproximate")
+    package let isoStops = PropertyMember<[UInt32]>("IsoStops")
+    package let shutter = PropertyMember<UInt64>("Shutter")
+    package let shutterText = PropertyMember<String>("ShutterText")
+    package let shutterStops = PropertyMember<[UInt64]>("ShutterStops")
+    package let exposureAuto = PropertyMember<Bool>("ExposureAuto")
+    package let aperture = PropertyMember<Double>("Aperture")
+    package let focus = PropertyMember<Double>("Focus")
+    package let focusText = PropertyMember<String>("FocusText")
+    package let focusAuto = PropertyMember<Bool>("FocusAuto")
+    package let whiteBalance = PropertyMember<String>("WhiteBalance")
+    package let kelvin = PropertyMember<UInt32>("Kelvin")
+    package let kelvinRange = PropertyMember<Pair<UInt32, UInt32>>("KelvinRange")
+    package let compensation = PropertyMember<Double>("Compensation")
+    package let software = PropertyMember<[String]>("Software")
+}
+
+/// A control of a camera's driver, as ListRaw lists it: an `(ssiiiiu)`.
+package struct RawControl: DBusType {
+    /// The name, such as "exposure_time_absolute".
+    package var name: String
+    /// The type, such as "menu".
+    package var type: String
+    /// The smallest value.
+    package var minimum: Int32
+    /// The largest value.
+    package var maximum: Int32
+    /// The difference of two neighbouring values.
+    package var step: Int32
+    /// The present value.
+    package var value: Int32
+    /// The flags of V4L2: V4L2_CTRL_FLAG_….
+    package var flags: UInt32
+
+    /// Creates a control.
+    package init(
+        name: String,
+        type: String,
+        minimum: Int32,
+        maximum: Int32,
+        step: Int32,
+        value: Int32,
+        flags: UInt32
+    ) {
+        self.name = name
+        self.type = type
+        self.minimum = minimum
+        self.maximum = maximum
+        self.step = step
+        self.value = value
+        self.flags = flags
+    }
+
+    /// `(ssiiiiu)`
+    package static var dbusType: CompleteType { "(ssiiiiu)" }
+
+    /// Takes over an `(ssiiiiu)`.
+    package init?(dbus value: Value) {
+        guard value.type == RawControl.dbusType, case .structure(let fields) = value,
+            let name = String(dbus: fields[0]), let type = String(dbus: fields[1]),
+            let minimum = Int32(dbus: fields[2]), let maximum = Int32(dbus: fields[3]),
+            let step = Int32(dbus: fields[4]), let now = Int32(dbus: fields[5]),
+            let flags = UInt32(dbus: fields[6])
+        else { return nil }
+        self.init(
+            name: name,
+            type: type,
+            minimum: minimum,
+            maximum: maximum,
+            step: step,
+            value: now,
+            flags: flags
+        )
+    }
+
+    /// An `(ssiiiiu)`.
+    package var dbus: Value {
+        .structure([
+            name.dbus, type.dbus, minimum.dbus, maximum.dbus, step.dbus, value.dbus, flags.dbus,
+        ])
+    }
+}

@@ -1,0 +1,82 @@
+import Control
+import DBusKit
+import DualCamCore
+
+/// The Scene interface on the session bus: the arrangement of the two pictures.
+@MainActor
+final class SceneService {
+    private let daemon: Daemon
+
+    /// Exports the interface on `server`.
+    init(_ daemon: Daemon, on server: ObjectServer) {
+        self.daemon = daemon
+        server.export(SceneInterface.self, at: DualCam.path) { [unowned self] scene in
+            scene.answer(\.swap) { [unowned self] call throws(DBusError) in try swap(call) }
+            scene.answer(\.reset) { [unowned self] call throws(DBusError) in
+                try allowSwap(to: false)
+                let style = daemon.configuration.scene.style
+                daemon.send(.scene(.reset(style, instantly: call.options.instant ?? false)))
+                call.reply()
+            }
+            scene.get(\.swapped) { daemon.state.scene.isSwapped }
+            scene.set(\.swapped) { [unowned self] isSwapped throws(DBusError) in
+                try allowSwap(to: isSwapped)
+                daemon.send(.scene(.setSwapped(isSwapped, instantly: false)))
+            }
+            scene.get(\.main) { daemon.state.scene.main.path }
+            scene.get(\.inset) { daemon.state.scene.main.other.path }
+            scene.get(\.hud) { daemon.state.pro.hud.rawValue }
+            scene.set(\.hud) { word throws(DBusError) in
+                daemon.send(.pro(.setHud(try choice("Hud", word))))
+            }
+            showStyle(scene)
+        }
+    }
+
+    private func showStyle(_ scene: Handlers<SceneInterface>) {
+        let daemon = daemon
+        scene.get(\.layout) { daemon.state.scene.style.layout.rawValue }
+        scene.set(\.layout) { [unowned self] word throws(DBusError) in
+            change(\.layout, to: try choice("Layout", word))
+        }
+        scene.get(\.insetVisible) { daemon.state.scene.style.insetVisible }
+        scene.set(\.insetVisible) { [unowned self] in change(\.insetVisible, to: $0) }
+        scene.get(\.insetCorner) { daemon.state.scene.style.insetCorner.rawValue }
+        scene.set(\.insetCorner) { [unowned self] word throws(DBusError) in
+            change(\.insetCorner, to: try choice("InsetCorner", word))
+        }
+        scene.get(\.insetSize) { daemon.state.scene.style.insetSize }
+        scene.set(\.insetSize) { [unowned self] size throws(DBusError) in
+            change(\.insetSize, to: try checked("InsetSize", size, in: SceneStyle.insetSizes))
+        }
+        scene.get(\.swapIcon) { daemon.state.scene.style.swapIcon }
+        scene.set(\.swapIcon) { [unowned self] in change(\.swapIcon, to: $0) }
+    }
+
+    private func change<Part>(_ part: WritableKeyPath<SceneStyle, Part>, to value: Part) {
+        var style = daemon.state.scene.style
+        style[keyPath: part] = value
+        daemon.send(.scene(.setStyle(style)))
+    }
+
+    private func swap(
+        _ call: Call<Void, SceneInterface.Transition, Bool>
+    ) throws(DBusError) {
+        guard daemon.state.scene.hasBoth else {
+            throw .noCamera("There is no second camera to swap with.")
+        }
+        try allowSwap(to: !daemon.state.scene.isSwapped)
+        daemon.send(.scene(.swap(instantly: call.options.instant ?? false)))
+        call.reply(daemon.state.scene.isSwapped)
+    }
+
+    /// Throws `Locked` if the pictures may not be swapped now.
+    private func allowSwap(to isSwapped: Bool) throws(DBusError) {
+        guard
+            isSwapped == daemon.state.scene.isSwapped || daemon.state.recording.phase == .off
+                || daemon.configuration.capture.allowsSwapWhileRecording
+        else {
+            throw .locked("allow-swap-while-recording is off, and a recording is being made.")
+        }
+    }
+}
