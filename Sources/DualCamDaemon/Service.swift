@@ -1,6 +1,7 @@
 import Control
 import DBusKit
 import DualCamCore
+import Frames
 import Logging
 import Platform
 
