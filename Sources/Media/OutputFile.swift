@@ -14,7 +14,9 @@ final class OutputFile {
     private(set) var failure: CInt = 0
     /// `true` while the bytes written may be a Matroska header, which is written again at the end.
     var isHeader = false
-    private let file: Descriptor
+    private let file: CInt
+    /// The same file; `nil` if it belongs to someone else.
+    private let owned: OwnedFile?
     /// The length in bytes after the last successful flush.
     private var wholeLength: off_t = 0
 
@@ -23,35 +25,37 @@ final class OutputFile {
     ///
     /// - Throws: `noSpace`, `denied`, `notFound` or `system`.
     convenience init(creating path: String, mode: UInt32) throws(MediaError) {
-        let file = try Self.create(path, mode: mode)
+        let file = OwnedFile(try Self.create(path, mode: mode))
         // It was ours alone from its first moment on; a file system without locks goes without.
         _ = FileLock.take(file.number)
-        try self.init(file, path)
+        try self.init(file.number, path, owned: file)
     }
 
     /// Creates `path`, which must not exist, with the access rights `mode` under any umask.
     ///
     /// - Throws: As `init(creating:mode:)`.
-    static func create(_ path: String, mode: UInt32) throws(MediaError) -> Descriptor {
+    static func create(_ path: String, mode: UInt32) throws(MediaError) -> CInt {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let number = open(path, flags, mode)
         guard number >= 0 else { throw .last("open", path) }
-        let file = Descriptor(owning: number)
         // Not every file system has modes.
         guard fchmod(number, mode) == 0 || errno == EPERM || errno == ENOTSUP || errno == ENOSYS
         else {
             let error = MediaError.last("fchmod", path)
+            close(number)
             unlink(path)
             throw error
         }
-        return file
+        return number
     }
 
-    /// Writes to `file`, which is empty. `path` is for errors.
+    /// Writes to `file`, which is empty and stays open as long as this object; `owned` is its owner,
+    /// if it has no other. `path` is for errors.
     ///
     /// - Throws: `system` without memory.
-    init(_ file: consuming Descriptor, _ path: String) throws(MediaError) {
+    init(_ file: CInt, _ path: String, owned: OwnedFile? = nil) throws(MediaError) {
         self.file = file
+        self.owned = owned
         self.path = path
         let size = 1 << 16
         let memory = av_malloc(size)?.assumingMemoryBound(to: UInt8.self)
@@ -94,7 +98,7 @@ final class OutputFile {
         while !rest.isEmpty {
             let part = UnsafeRawBufferPointer(rebasing: rest)
             let count = retryingInterrupts {
-                Glibc.write(file.number, part.baseAddress, part.count)
+                Glibc.write(file, part.baseAddress, part.count)
             }
             guard count > 0 else {
                 if failure == 0 { failure = count < 0 ? errno : EIO }
@@ -109,9 +113,9 @@ final class OutputFile {
         let origin = origin & ~AVSEEK_FORCE
         if origin == AVSEEK_SIZE {
             var status = stat()
-            return fstat(file.number, &status) == 0 ? Int64(status.st_size) : Int64(-errno)
+            return fstat(file, &status) == 0 ? Int64(status.st_size) : Int64(-errno)
         }
-        let place = lseek(file.number, off_t(offset), origin)
+        let place = lseek(file, off_t(offset), origin)
         return place < 0 ? Int64(-errno) : Int64(place)
     }
 
@@ -146,7 +150,7 @@ final class OutputFile {
         avio_flush(io)
         guard failure == 0 else { throw error("write") }
         var status = stat()
-        if fstat(file.number, &status) == 0 { wholeLength = status.st_size }
+        if fstat(file, &status) == 0 { wholeLength = status.st_size }
     }
 
     /// Writes all bytes to the disk, safe from a power cut. Waits for the disk.
@@ -155,21 +159,21 @@ final class OutputFile {
     func sync() throws(MediaError) {
         try flush()
         // fdatasync(2) fails with EINVAL for files that cannot be synchronised, such as pipes.
-        guard fdatasync(file.number) == 0 || errno == EINVAL else { throw .last("fdatasync", path) }
+        guard fdatasync(file) == 0 || errno == EINVAL else { throw .last("fdatasync", path) }
     }
 
     /// Cuts off the incomplete bytes after the last `flush()`, following a failure.
     ///
     /// If that fails too, the file ends in mid-packet, as after a power cut; players stop there.
-    func cutBack() { _ = retryingInterrupts { Int(ftruncate(file.number, wholeLength)) } }
+    func cutBack() { _ = retryingInterrupts { Int(ftruncate(file, wholeLength)) } }
 
     /// The room where the file is now; `nil` if the system call fails.
-    var space: DiskSpace? { DiskSpace(of: file.number) }
+    var space: DiskSpace? { DiskSpace(of: file) }
 
     /// The length in bytes, or 0 if the system call fails.
     var byteCount: Int64 {
         var status = stat()
-        return fstat(file.number, &status) == 0 ? Int64(status.st_size) : 0
+        return fstat(file, &status) == 0 ? Int64(status.st_size) : 0
     }
 
     /// Returns the error of a libavformat call that writes here: the failed write, if any, or

@@ -129,7 +129,7 @@ package enum Remux {
     ) throws(MediaError) -> Double {
         // A crash may have left one.
         unlink(passing)
-        let file = try OutputFile.create(passing, mode: mode)
+        let file = OwnedFile(try OutputFile.create(passing, mode: mode))
         do throws(MediaError) {
             let seconds = try body(file.number)
             guard seconds > 0 else {
@@ -163,9 +163,7 @@ package enum Remux {
             withExtendedLifetime(file) {}
         }
         guard let opened = input else { return 0 }
-        let own = fcntl(target, F_DUPFD_CLOEXEC, 0)
-        guard own >= 0 else { throw .last("fcntl", "") }
-        let output = try OutputFile(Descriptor(owning: own), "the copy")
+        let output = try OutputFile(target, "the copy")
         let end = try copy(opened, to: output, as: format)
         try output.flush()
         return end

@@ -154,6 +154,8 @@ package enum HelperService {
         answer: (_ message: ArraySlice<UInt8>, _ descriptors: [CInt]) -> [UInt8]
     ) -> Never {
         csandbox_end_with_parent()
+        // What the daemon inherited is none of the files that a request brings.
+        _ = csandbox_close_others()
         // This process is the first to go when memory is short.
         if let file = fopen("/proc/self/oom_score_adj", "we") {
             fputs("1000", file)

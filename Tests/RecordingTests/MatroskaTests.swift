@@ -67,9 +67,11 @@ import Testing
         let folder = try Folder()
         let path = "\(folder.path)/a.mkv"
         let track = Track.jpeg(size: size, rate: 30, rotation: degrees)
-        let writer = try MatroskaWriter(creating: path, tracks: [track], start: start)
-        _ = try write(3, to: writer, folder)
-        try writer.finish()
+        do {
+            let writer = try MatroskaWriter(creating: path, tracks: [track], start: start)
+            _ = try write(3, to: writer, folder)
+            try writer.finish()
+        }
         #expect(try Probe(path).streams[0].tags?["ROTATE"] == "\(degrees)")
         // RFC 9559: a flat picture (ProjectionType 0), rolled anticlockwise (ProjectionPoseRoll, a
         // double).
@@ -157,13 +159,15 @@ import Testing
 
         // Detected only when the file is put in place: a link that leads nowhere.
         let movie = "\(folder.path)/b.mkv"
-        let writer = try MatroskaWriter(
-            creating: movie,
-            tracks: [.jpeg(size: size, rate: 30)],
-            start: start
-        )
-        _ = try write(3, to: writer, folder)
-        try writer.finish()
+        do {
+            let writer = try MatroskaWriter(
+                creating: movie,
+                tracks: [.jpeg(size: size, rate: 30)],
+                start: start
+            )
+            _ = try write(3, to: writer, folder)
+            try writer.finish()
+        }
         let manager = FileManager.default
         try manager.createSymbolicLink(
             atPath: "\(folder.path)/b.mp4",

@@ -26,6 +26,9 @@ ssize_t csandbox_send(int socket, const void *bytes, size_t length, const int *d
 // number in `count`.
 ssize_t csandbox_receive(int socket, void *bytes, size_t length, int *descriptors, int *count);
 
+// Closes all descriptors above standard error. Returns 0 or an errno: ENOSYS before Linux 5.9.
+int csandbox_close_others(void);
+
 // Makes the calling process end with the thread that started it: prctl(2), which is variadic.
 void csandbox_end_with_parent(void);
 
