@@ -206,6 +206,8 @@ package final class StreamReader: Sendable {
             thread?.join()
             thread = nil
         }
+        // It holds a descriptor.
+        shared.state.withLock { $0.mailbox = nil }
     }
 
     private func command(_ change: (inout State) -> Void) {
