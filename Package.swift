@@ -314,12 +314,19 @@ let package = Package(
             dependencies: ["Control", "DBusKit", "TestSupport"],
             swiftSettings: settings
         ),
+        // A program that writes to our node whatever PipeWire lets it.
+        .executableTarget(
+            name: "hostile-client",
+            dependencies: ["CPipeWire"],
+            path: "Tests/Hostile",
+            linkerSettings: [.linkedLibrary("pipewire-0.3")]
+        ),
         // Run the executables, so they depend on them.
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "Capture", "Control", "DBusKit", "DualCamCore", "Frames", "Photos", "Platform",
-                "TestSupport", "CTurboJPEG", "dualcamd", "dualcamctl",
+                "TestSupport", "CTurboJPEG", "dualcamd", "dualcamctl", "hostile-client",
             ],
             exclude: ["slowdisk.c"],
             swiftSettings: pixelSettings
