@@ -88,15 +88,29 @@ extension DaemonTests {
             }
         }
 
+        /// What is in place of the state file.
+        enum Damage: CaseIterable {
+            case array, deepKey, deepArray, binary, directory, tooLong
+
+            /// The text of the file, or `nil` for a directory.
+            var text: String? {
+                switch self {
+                case .array: "a = [ }"
+                case .deepKey: String(repeating: "a.", count: 200_000) + "a = 1"
+                case .deepArray: String(repeating: "[", count: 100_000)
+                case .binary: "a = \0\u{1}"
+                case .directory: nil
+                case .tooLong: String(repeating: "# much\n", count: 200_000)
+                }
+            }
+        }
+
         @Test(
             "a damaged state is set aside and told of, and the daemon starts",
-            arguments: [
-                "a = [ }", String(repeating: "a.", count: 200_000) + "a = 1",
-                String(repeating: "[", count: 100_000), "a = \0\u{1}", nil,
-                String(repeating: "# much\n", count: 200_000),
-            ]
+            arguments: Damage.allCases
         )
-        func damaged(text: String?) throws {
+        func damaged(damage: Damage) throws {
+            let text = damage.text
             try PrivateSession.with { session in
                 let file = "\(state(session))/state.toml"
                 try FileManager.default.createDirectory(
@@ -104,7 +118,7 @@ extension DaemonTests {
                     withIntermediateDirectories: true
                 )
                 try text.map { try Data($0.utf8).write(to: URL(fileURLWithPath: file)) }
-                let configuration = Self.configuration + "[state]\nremember = true\n"
+                let configuration = Self.configuration + "\n[state]\nremember = true\n"
                 let daemon = try Daemon(configuration, in: session)
                 #expect(try daemon.complains(of: "is now in \(file).damaged: "))
                 #expect(FileManager.default.fileExists(atPath: "\(file).damaged"))
