@@ -4,8 +4,9 @@ import Platform
 
 /// The media controller of a camera, which lists the parts that its pictures pass.
 enum MediaDevice {
-    /// Returns the functions (MEDIA_ENT_F_…) of the entities in the media device that the video node
-    /// at `path` belongs to; empty if it has none, or may not be asked (MEDIA_IOC_ENUM_ENTITIES).
+    /// Returns the functions (MEDIA_ENT_F_…) of the entities in the media device that the video
+    /// node at `path` belongs to; empty if it has none, or may not be asked
+    /// (MEDIA_IOC_ENUM_ENTITIES).
     static func functions(ofNodeAt path: String) -> Set<UInt32> {
         let entry = path.split(separator: "/").last.map(String.init) ?? ""
         let siblings = entries(of: "/sys/class/video4linux/\(entry)/device")

@@ -43,9 +43,9 @@ package struct V4L2Source: CameraSource {
 
     /// Sets the mode that suits `request` and starts the device.
     ///
-    /// - Throws: `notFound` if the camera is not attached; `noMode` if it has no mode as configured,
-    ///   or none that can be read (the error lists what it has), or shows our own stream;
-    ///   `timedOut` if no program feeds it; otherwise the code of the failed call.
+    /// - Throws: `notFound` if the camera is not attached; `noMode` if it has no mode as
+    ///   configured, or none that can be read (the error lists what it has), or shows our own
+    ///   stream; `timedOut` if no program feeds it; otherwise the code of the failed call.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         do throws(CaptureError) {
             let device = try device()

@@ -18,8 +18,8 @@ final class Peer {
     /// `true` once it is known if the name has an owner.
     private var isKnown = false
 
-    /// Creates a peer that calls `onOwner` once it is known if the program is there, and when it has
-    /// come or gone.
+    /// Creates a peer that calls `onOwner` once it is known if the program is there, and when it
+    /// has come or gone.
     init(_ name: String, on connection: BusConnection, onOwner: @escaping (Bool) -> Void) {
         self.name = name
         self.connection = connection
@@ -83,8 +83,8 @@ final class Peer {
         )
     }
 
-    /// Calls a method of the program. `completion` gets the reply, or the error: `NoReply` after 5 s.
-    /// It is not called without a bus.
+    /// Calls a method of the program. `completion` gets the reply, or the error: `NoReply` after 5
+    /// s. It is not called without a bus.
     func ask(
         _ member: String,
         of interface: String,

@@ -482,8 +482,8 @@ final class RecordingSession {
         }
     }
 
-    /// Repairs the files that were being written when a daemon last ended unexpectedly. To be called
-    /// once the bus name is owned: another daemon may be writing them otherwise.
+    /// Repairs the files that were being written when a daemon last ended unexpectedly. To be
+    /// called once the bus name is owned: another daemon may be writing them otherwise.
     func repair() {
         guard let journal else { return }
         let repairs = RecordingRepair(journal, by: repairer.copy)
@@ -596,8 +596,8 @@ extension Daemon {
 }
 
 /// Returns the path without an ending of a new recording in the directory `configured`, or the
-/// user's own, which is created if necessary; tries `encoder`, if there is a wish for one. Waits for
-/// the disk.
+/// user's own, which is created if necessary; tries `encoder`, if there is a wish for one. Waits
+/// for the disk.
 ///
 /// - Throws: `noSpace`, `denied`, `notFound`, `unsupported` or `system`.
 private func newStem(

@@ -124,9 +124,9 @@ package final class JPEGDecoder {
     /// `layout` must be `header.layout(at: scale)`, and the buffer at least as long. Allocates only
     /// for the first, for one that needs more memory than all before, and for progressive ones.
     ///
-    /// Returns `true` if the file has noise that leaves the picture whole: a few stray bytes before a
-    /// restart marker, any before the end marker, or no end marker. Some cameras write every frame
-    /// like that.
+    /// Returns `true` if the file has noise that leaves the picture whole: a few stray bytes before
+    /// a restart marker, any before the end marker, or no end marker. Some cameras write every
+    /// frame like that.
     ///
     /// - Throws: `damaged` for anything less than a whole picture, after which the buffer's content
     ///   is worthless; and the errors of `header(of:)`.

@@ -12,8 +12,8 @@ enum PNGFile {
         let texts: [String: String]
     }
 
-    /// Writes `picture` and `texts` to `descriptor`, which errors call `name`. Control characters and characters outside ASCII
-    /// become "?".
+    /// Writes `picture` and `texts` to `descriptor`, which errors call `name`. Control characters
+    /// and characters outside ASCII become "?".
     ///
     /// - Throws: `SystemError` when writing fails.
     static func write(

@@ -4,8 +4,8 @@ import Media
 import Platform
 
 /// The process that makes thumbnails. It reads untrusted files of the library, so that one made to
-/// crash its reader ends this process, not the stream. It may open nothing: what it reads and writes
-/// comes with each request (`ThumbnailRequest`).
+/// crash its reader ends this process, not the stream. It may open nothing: what it reads and
+/// writes comes with each request (`ThumbnailRequest`).
 package enum ThumbnailWorker {
     /// The limits: bytes of memory, and seconds of processor time for each file.
     private static let (memory, time): (UInt, UInt) = (1 << 30, 20)

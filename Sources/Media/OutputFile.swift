@@ -49,8 +49,8 @@ final class OutputFile {
         return number
     }
 
-    /// Writes to `file`, which is empty and stays open as long as this object; `owned` is its owner,
-    /// if it has no other. `path` is for errors.
+    /// Writes to `file`, which is empty and stays open as long as this object; `owned` is its
+    /// owner, if it has no other. `path` is for errors.
     ///
     /// - Throws: `system` without memory.
     init(_ file: CInt, _ path: String, owned: OwnedFile? = nil) throws(MediaError) {

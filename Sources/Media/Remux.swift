@@ -19,9 +19,9 @@ package enum Remux {
     /// Adds the missing duration and index to the Matroska file at `path`, whose recording was
     /// interrupted, and returns its duration in seconds.
     ///
-    /// `copy` makes the copy that takes the file's place, with its access rights; the file is locked
-    /// meanwhile. A file without a packet is removed; its duration is 0. On failure the file stays as
-    /// it is. Reads and writes the whole file.
+    /// `copy` makes the copy that takes the file's place, with its access rights; the file is
+    /// locked meanwhile. A file without a packet is removed; its duration is 0. On failure the file
+    /// stays as it is. Reads and writes the whole file.
     ///
     /// - Throws: `busy` if someone else writes the file, `notFound`, `unreadable`, `noSpace`,
     ///   `denied`, `system`, and the errors of `copy`.
@@ -54,8 +54,8 @@ package enum Remux {
         return !DiskSpace(free: left, total: space.total).isExhausted
     }
 
-    /// Converts the Matroska file at `path`, a finished recording, to an MP4 file beside it, removes
-    /// the original, and returns the new path.
+    /// Converts the Matroska file at `path`, a finished recording, to an MP4 file beside it,
+    /// removes the original, and returns the new path.
     ///
     /// - Throws: As `repair`; `system` with EEXIST if the MP4 file exists, `unreadable` without a
     ///   packet, and `unsupported` without libav. The Matroska file then stays.
@@ -120,8 +120,8 @@ package enum Remux {
         return (file, status.st_mode & 0o7777)
     }
 
-    /// Creates the temporary file `passing`, has `body` write it, and waits until it is on the disk.
-    /// Removes it on failure, and if it is empty, with a duration of 0.
+    /// Creates the temporary file `passing`, has `body` write it, and waits until it is on the
+    /// disk. Removes it on failure, and if it is empty, with a duration of 0.
     private static func write(
         _ passing: String,
         mode: UInt32,

@@ -26,7 +26,8 @@ package final class RepairHelper: Sendable {
         cancelled = try Bell()
     }
 
-    /// Kills the process at work, so that `copy` throws `busy`, now and from now on. From any thread.
+    /// Kills the process at work, so that `copy` throws `busy`, now and from now on. From any
+    /// thread.
     package func cancel() {
         isCancelled.store(true, ordering: .sequentiallyConsistent)
         cancelled.ring()

@@ -42,8 +42,8 @@ extension DaemonRows {
     }
 
     /// Returns the delays in milliseconds from the camera's time stamp to the consumer, less the
-    /// usual time of decoding, and the longest time between two of 200 frames: fewer than a clip has,
-    /// which GStreamer plays once.
+    /// usual time of decoding, and the longest time between two of 200 frames: fewer than a clip
+    /// has, which GStreamer plays once.
     private func timing(
         of node: String,
         in session: PrivateSession,

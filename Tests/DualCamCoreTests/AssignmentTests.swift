@@ -40,7 +40,8 @@ import Testing
         refusal: .infrared
     )
 
-    /// Like some tablets' cameras: first by identity, but they look the wrong way, or see no colour.
+    /// Like some tablets' cameras: first by identity, but they look the wrong way, or see no
+    /// colour.
     private static let selfie = CameraDevice(
         path: "/dev/video12",
         name: "Selfie",

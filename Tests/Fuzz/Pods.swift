@@ -55,8 +55,8 @@ private struct PodSeeds {
         return PodSeeds(words: [UInt32(8 + 4 * body.count), 15, type, id] + body)
     }
 
-    /// Types of values: Id 3, Int 4, Float 6, Rectangle 10, Fraction 11 (spa/utils/type.h). Objects:
-    /// Props 0x40002, Format 0x40003.
+    /// Types of values: Id 3, Int 4, Float 6, Rectangle 10, Fraction 11 (spa/utils/type.h).
+    /// Objects: Props 0x40002, Format 0x40003.
     static let all = [
         object(
             0x40002,

@@ -1,8 +1,8 @@
 import CTurboJPEG
 import Frames
 
-/// A gray JPEG of flat blocks with a restart marker after each row of blocks, written bit by bit, so
-/// that any fault of a camera can be put into it.
+/// A gray JPEG of flat blocks with a restart marker after each row of blocks, written bit by bit,
+/// so that any fault of a camera can be put into it.
 struct ScriptedJPEG {
     /// The size in blocks of 8x8 pixels.
     static let (columns, rows) = (8, 6)

@@ -98,7 +98,8 @@ struct SystemTests {
         let received = Mutex<[UInt8]>([])
         let thread = try Thread(name: "reader") {
             var piece = [UInt8](repeating: 0, count: 7000)
-            // Not until the end: a process that another test has started meanwhile may hold it open.
+            // Not until the end: a process that another test has started meanwhile may hold it
+            // open.
             while received.withLock({ $0.count }) < bytes.count {
                 let count = read(reader, &piece, piece.count)
                 guard count > 0 else { return }

@@ -30,7 +30,8 @@ package struct NodeFacts: Hashable, Sendable {
 
     /// The driver's name: "uvcvideo", "v4l2 loopback".
     package var driver: String
-    /// The device's name as the driver gives it, cut to 31 bytes: "Integrated Camera: Integrated I".
+    /// The device's name as the driver gives it, cut to 31 bytes: "Integrated Camera: Integrated
+    /// I".
     package var card: String
     /// The name of its USB interface: "Integrated IR Camera"; empty if it has none.
     package var interface: String

@@ -133,8 +133,8 @@ struct Checkup {
     }
 
     /// Returns the finding `name` that this user may not open the cameras at `paths`, and what
-    /// gives access. Who is at the seat has it from udev. A group, here `group`, goes around that: its
-    /// members may look through the cameras while others sit there.
+    /// gives access. Who is at the seat has it from udev. A group, here `group`, goes around that:
+    /// its members may look through the cameras while others sit there.
     static func denied(
         _ name: String,
         _ paths: String,

@@ -36,8 +36,9 @@ int cjpeg_read_header(struct cjpeg_decoder *decoder, const uint8_t *bytes, size_
                       struct cjpeg_header *header);
 
 // Decodes the JPEG whose header was read last, and whose bytes have not moved, at 1 / `denominator`
-// (1, 2, 4 or 8) of its size. Returns 0; 1 if the file has noise that leaves the picture whole, such
-// as stray bytes before a marker or no end marker; or -1 for anything less than a whole picture.
+// (1, 2, 4 or 8) of its size. Returns 0; 1 if the file has noise that leaves the picture whole,
+// such as stray bytes before a marker or no end marker; or -1 for anything less than a whole
+// picture.
 int cjpeg_decode(struct cjpeg_decoder *decoder, int denominator, const struct cjpeg_plane *planes);
 
 // Returns the library's message for the last fault; valid until the next call.
