@@ -107,12 +107,13 @@ final class VideoStream: CameraStream {
         }
     }
 
-    /// Queues every buffer that neither the device nor a frame holds.
+    /// Queues every buffer that neither the device nor a frame holds, and that is not the next one.
     private func queueFree() throws(CaptureError) {
+        let next = ahead.map { Int($0.index) }
         for index in slots.indices {
-            guard !slots[index].isQueued, isKnownUniquelyReferenced(&slots[index].buffer) else {
-                continue
-            }
+            guard !slots[index].isQueued, index != next,
+                isKnownUniquelyReferenced(&slots[index].buffer)
+            else { continue }
             var buffer = Self.buffer(index)
             try device.call(cv4l2_qbuf, "VIDIOC_QBUF", &buffer)
             slots[index].isQueued = true

@@ -37,7 +37,7 @@ final class Session {
         }
         daemon.onSession = { [unowned self] in carryOut($0) }
         screenSavers = ScreenSavers(on: connection) { daemon.send(.session(.covered($0))) }
-        _ = connect()
+        if !connect() { reconnect() }
         do throws(SystemError) {
             realTime = try RealTimeKit(
                 for: daemon.timedThreads,

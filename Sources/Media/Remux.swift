@@ -204,8 +204,10 @@ package enum Remux {
         var packet = av_packet_alloc()
         defer { av_packet_free(&packet) }
         var end = 0.0
+        var isEmpty = true
         // Anything that ends reading, such as an incomplete last packet, ends the copy.
         while let packet, av_read_frame(input, packet) >= 0 {
+            isEmpty = false
             let index = Int(packet.pointee.stream_index)
             // The demuxer may find further streams in mid-file.
             let count = min(input.pointee.nb_streams, output.pointee.nb_streams)
@@ -231,6 +233,10 @@ package enum Remux {
         // After a read error the original must stay: it may hold more.
         if let failure = input.pointee.pb?.pointee.error, failure < 0, failure != cav_end_of_file {
             throw .libav("av_read_frame", file.path, failure, .unreadable)
+        }
+        // What is there but makes no sense is not nothing.
+        guard isEmpty || end > 0 else {
+            throw MediaError(.unreadable, "av_read_frame", file.path, detail: "no packet has a time")
         }
         let ended = av_write_trailer(output)
         guard ended >= 0, file.failure == 0 else { throw file.error("av_write_trailer", ended) }

@@ -43,13 +43,20 @@ package final class RepairHelper: Sendable {
         let process: HelperProcess
         do throws(SystemError) {
             process = try HelperProcess(arguments)
+        } catch {
+            throw MediaError(error)
+        }
+        do throws(SystemError) {
             try process.send(Array("repair".utf8), [source, target])
         } catch {
+            Self.end(process)
             throw MediaError(error)
         }
         try wait(for: process, target)
         switch process.receive() {
-        case .answered(let answer): return try Self.result(in: answer)
+        case .answered(let answer):
+            Self.end(process)
+            return try Self.result(in: answer)
         case .ended(let status):
             // A kill from elsewhere, as for lack of memory, says nothing of the file.
             let code: MediaError.Code = HelperProcess.hasCrashed(status) ? .harmful : .system

@@ -75,6 +75,8 @@ package final class NewFile {
             // Only a name can replace another.
             if errno == EEXIST {
                 let name = Self.temporaryName(in: folder)
+                // Locked, so that nobody takes it for what a crash left.
+                _ = flock(file.number, LOCK_EX | LOCK_NB)
                 if calls.linkUnnamed(file.number, name) == 0 { temporary = name }
             }
         }

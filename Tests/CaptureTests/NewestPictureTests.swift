@@ -42,6 +42,20 @@ struct NewestPictureTests {
         #expect(slot.counts.captured == 6 && slot.counts.missing == 0)
     }
 
+    @Test("is not given back to the device before it is read")
+    func kept() throws {
+        let device = ScriptedDevice()
+        let stream = try V4L2Source.stream(VideoDevice(path: "/dev/videoX", calls: device), request)
+        device.deliveries = Array(repeating: .init(), count: 20)
+        for index in 0..<20 {
+            guard case .frame(let frame) = try stream.next(until: .zero, bell: try Bell()) else {
+                Issue.record("no frame \(index)")
+                return
+            }
+            #expect(frame.plane(0).row(0)[0] == UInt8(index), "the device wrote to it")
+        }
+    }
+
     @Test("is the last that is whole, if the one after it is damaged")
     func damaged() throws {
         let device = ScriptedDevice()

@@ -102,7 +102,12 @@ final class ScriptedDevice: VideoCalls {
                 $0.length = UInt32(length)
             }
         case cv4l2_qbuf:
-            queued.append(Int(argument.assumingMemoryBound(to: v4l2_buffer.self).pointee.index))
+            let index = Int(argument.assumingMemoryBound(to: v4l2_buffer.self).pointee.index)
+            // The device may write to it at any time from now on.
+            for place in memory[index].mapped?.bytes.indices ?? 0..<0 {
+                memory[index].mapped?.bytes[place] = 0xee
+            }
+            queued.append(index)
         case cv4l2_dqbuf:
             return argument.update(v4l2_buffer.self) { dequeue(&$0) }
         case cv4l2_streamon: isStreaming = true

@@ -51,6 +51,16 @@ struct SessionLockTests {
         #expect(apply(.silent) == [.askLogin(after: 30)])
     }
 
+    @Test("a logind that goes before it has answered is waited for")
+    mutating func lossBeforeAnswer() {
+        apply(.expected, .found, .silent, .absent)
+        #expect(isLocked)
+        apply(.found)
+        #expect(isLocked)
+        apply(.answered(isAway: false))
+        #expect(!isLocked)
+    }
+
     @Test("the last answer of a logind that has gone counts for a while", arguments: [true, false])
     mutating func loss(isAway: Bool) {
         apply(.expected, .found, .answered(isAway: isAway))

@@ -142,7 +142,8 @@ struct PhotoWriterTests {
             writer.write(long, to: pipe.destination, answer: answers.about("slow"))
             #expect(try answers.failure(of: "slow") == ETIMEDOUT)
             isOver.withLock { $0 = true }
-            // It may wait for a byte.
+            // It may wait for a byte. A pipe that is full has one.
+            _ = fcntl(pipe.ends[1], F_SETFL, O_NONBLOCK)
             _ = Glibc.write(pipe.ends[1], [1], 1)
             reader.join()
         }

@@ -228,6 +228,22 @@ import Testing
         #expect(try Probe(path).times.count == 3)
     }
 
+    @Test("a file with pictures at impossible times stays as it is")
+    func impossibleTimes() throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/a.mkv"
+        let blocks = [Matroska.block(try jpeg(1, folder), at: 0, lasting: 40)]
+        let bytes = Data(Matroska.file(blocks, at: 1 << 60))
+        try bytes.write(to: URL(filePath: path))
+        let error = #expect(throws: MediaError.self) {
+            try Remux.repair(path) { (source, target) throws(MediaError) in
+                try Remux.copy(source, to: target, as: .matroska)
+            }
+        }
+        #expect(error?.code == .unreadable)
+        #expect(try Data(contentsOf: URL(filePath: path)) == bytes)
+    }
+
     @Test(
         "a frame rate that no camera has is an error, not the end of the daemon",
         arguments: [3_000_000, 1000.5, -1, .infinity, -.infinity, .nan, 1e300]
@@ -276,8 +292,9 @@ enum Matroska {
         return element([0xA0], element([0xA1], header + picture) + number([0x9B], duration))
     }
 
-    /// Returns a file with one track of JPEGs and `blocks` in one cluster.
-    static func file(_ blocks: [[UInt8]]) -> [UInt8] {
+    /// Returns a file with one track of JPEGs and `blocks` in one cluster, whose time in milliseconds
+    /// is `time`.
+    static func file(_ blocks: [[UInt8]], at time: UInt64 = 0) -> [UInt8] {
         let text = { (id: [UInt8], text: String) in element(id, Array(text.utf8)) }
         let head = element([0x1A, 0x45, 0xDF, 0xA3], text([0x42, 0x82], "matroska"))
         let info = element([0x15, 0x49, 0xA9, 0x66], number([0x2A, 0xD7, 0xB1], 1_000_000))
@@ -288,7 +305,7 @@ enum Matroska {
                 + text([0x86], "V_MJPEG") + video
         )
         let tracks = element([0x16, 0x54, 0xAE, 0x6B], track)
-        let cluster = element([0x1F, 0x43, 0xB6, 0x75], number([0xE7], 0) + blocks.flatMap(\.self))
+        let cluster = element([0x1F, 0x43, 0xB6, 0x75], number([0xE7], time) + blocks.flatMap(\.self))
         return head + element([0x18, 0x53, 0x80, 0x67], info + tracks + cluster)
     }
 }

@@ -104,7 +104,7 @@ def own_zoom(consumer, camera):
     check('v4l2-ctl', '-d', camera.device, '-c', 'zoom_absolute=100')
     wait_for('and back', lambda: camera_property('Zoom') == 1)
     code, _, errors = user('dualcamctl', 'zoom', '41')
-    expect(code == 2 and 'expected 0.5 to 40' in errors, f'a zoom beyond that: exit status {code}: {errors.strip()}')
+    expect(code == 2 and 'between 0.5 and 40' in errors, f'a zoom beyond that: exit status {code}: {errors.strip()}')
 
 
 def by_id(device):

@@ -106,15 +106,15 @@ enum { STRAY = 16 };
 
 // Tells whether every pixel is there in spite of the library's warning. Data that is missing always
 // brings another one (JWRN_HIT_MARKER).
-static int is_noise(const struct jpeg_error_mgr *errors, const struct jpeg_decompress_struct *library)
+static int is_noise(const struct jpeg_error_mgr *errors, j_decompress_ptr library)
 {
     switch (errors->msg_code) {
     case JWRN_EXTRANEOUS_DATA: {
         int count = errors->msg_parm.i[0], marker = errors->msg_parm.i[1];
         return marker == JPEG_EOI || (marker >= JPEG_RST0 && marker <= JPEG_RST0 + 7 && count <= STRAY);
     }
-    // There is no end marker. A progressive picture may then lack whole scans.
-    case JWRN_JPEG_EOF: return !library->progressive_mode;
+    // There is no end marker. A picture in several scans may then lack some of them.
+    case JWRN_JPEG_EOF: return !jpeg_has_multiple_scans(library);
     // Metadata.
     case JWRN_ADOBE_XFORM:
     case JWRN_BOGUS_ICC: return 1;

@@ -7,6 +7,8 @@
 package struct SessionLock: Hashable, Sendable {
     /// `true` from when there may be a logind until it is known that there has been none.
     var mayExist = false
+    /// `true` once there was a logind, even one that never answered.
+    var wasFound = false
     /// `true` while its answer is not older than its last silence.
     var isCurrent = false
     /// `true` once the last answer is too old to count.
@@ -60,6 +62,7 @@ extension State {
         case .expected: lock.mayExist = true
         case .found:
             lock.mayExist = true
+            lock.wasFound = true
             lock.failures = 0
             return doubtLogin() + [.askLogin(after: 0)]
         case .answered(let isAway):
@@ -74,8 +77,8 @@ extension State {
             lock.failures += 1
             return doubtLogin() + [.askLogin(after: min(delay, SessionLock.mostDelay))]
         case .absent:
-            // Where none has ever answered, there is none to wait for.
-            if lock.isAway == nil { lock.mayExist = false }
+            // Where there has never been one, there is none to wait for.
+            if !lock.wasFound { lock.mayExist = false }
             return doubtLogin()
         case .outdated:
             guard !lock.isCurrent else { break }

@@ -52,10 +52,10 @@ extension State {
         return [.beginRecording]
     }
 
-    /// `true` while a consumer takes frames, for the grace period after that, and during a
-    /// recording.
+    /// `true` while a consumer takes frames, for the grace period after that, and during a recording
+    /// or a photograph.
     package var isInUse: Bool {
-        needsCameras || recording.phase == .starting || recording.phase == .running
+        needsCameras || !photographed.isEmpty || recording.phase == .starting || recording.phase == .running
             || cameras.back.node.needsCamera || cameras.front.node.needsCamera
     }
 
