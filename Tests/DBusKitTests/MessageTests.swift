@@ -1,5 +1,6 @@
 import CDBus
 import Glibc
+import TestSupport
 import Testing
 
 @testable import DBusKit
@@ -68,10 +69,9 @@ struct MessageTests {
     }
 
     @Test func aDescriptorArrivesAsACopyOfItsOwn() throws {
-        var ends: [CInt] = [-1, -1]
-        try #require(pipe(&ends) == 0)
-        let input = SharedDescriptor(owning: ends[0])
-        let sent = SharedDescriptor(owning: ends[1])
+        let ends = try unsharedPipe()
+        let input = SharedDescriptor(owning: ends.reader)
+        let sent = SharedDescriptor(owning: ends.writer)
         let message = try Message(signal: "S", of: "org.example.I", at: "/", [.descriptor(sent)])
         guard case .descriptor(let output)? = try message.values().first else {
             Issue.record("no descriptor")

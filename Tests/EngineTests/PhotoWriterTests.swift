@@ -39,11 +39,15 @@ private final class Pipe: @unchecked Sendable {
     private(set) var ends: [CInt] = [0, 0]
     private var isClosed = false
 
-    init() { precondition(pipe(&ends) == 0) }
+    init() throws {
+        let pipe = try unsharedPipe()
+        ends = [pipe.reader, pipe.writer]
+    }
 
     /// Creates a pair of sockets in place of a pipe.
     init(socket: Void) {
-        precondition(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        precondition(socketpair(AF_UNIX, kind, 0, &ends) == 0)
     }
 
     var destination: PhotoWriter.Destination { .descriptor { self.ends[1] } }
@@ -106,11 +110,11 @@ struct PhotoWriterTests {
     @Test("who never reads holds up nobody else")
     func slowReaders() throws {
         try with { writer throws in
-            let slow = (0..<4).map { $0 == 0 ? Pipe(socket: ()) : Pipe() }
+            let slow = try (0..<4).map { $0 == 0 ? Pipe(socket: ()) : try Pipe() }
             for (index, pipe) in slow.enumerated() {
                 writer.write(file(), to: pipe.destination, answer: answers.about("slow \(index)"))
             }
-            let quick = Pipe()
+            let quick = try Pipe()
             let flags = fcntl(quick.ends[1], F_GETFL)
             writer.write(file(), to: quick.destination, answer: answers.about("quick"))
             writer.write(file(), to: .folder(folder), answer: answers.about("file"))
@@ -130,7 +134,7 @@ struct PhotoWriterTests {
     @Test("a reader has one deadline for the whole, however long it goes on reading")
     func deadline() throws {
         try with(timeout: 0.3) { writer throws in
-            let pipe = Pipe()
+            let pipe = try Pipe()
             let isOver = Mutex(false)
             let reader = try Platform.Thread(name: "reader") {
                 while !isOver.withLock({ $0 }) {
@@ -152,7 +156,7 @@ struct PhotoWriterTests {
     @Test("a disk that hangs is answered about at its deadline, and only once")
     func hanging() throws {
         try with(timeout: 0.05) { writer throws in
-            let gate = Pipe()
+            let gate = try Pipe()
             let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
             defer { close(null) }
             let destination = PhotoWriter.Destination.descriptor {
@@ -173,11 +177,11 @@ struct PhotoWriterTests {
     @Test("so many wait, and no more; files do not wait for descriptors")
     func bounded() throws {
         try with { writer throws in
-            let pipes = (0..<PhotoWriter.mostWaiting).map { _ in Pipe() }
+            let pipes = try (0..<PhotoWriter.mostWaiting).map { _ in try Pipe() }
             for (index, pipe) in pipes.enumerated() {
                 writer.write(file(), to: pipe.destination, answer: answers.about("\(index)"))
             }
-            let more = Pipe()
+            let more = try Pipe()
             writer.write(file(), to: more.destination, answer: answers.about("more"))
             #expect(try answers.failure(of: "more") == EBUSY)
             writer.write(file(), to: .folder(folder), answer: answers.about("file"))

@@ -228,13 +228,12 @@ extension DaemonTests {
 
             /// Asks for a photograph of the back camera.
             init(_ daemon: Daemon) throws {
-                var ends: [CInt] = [0, 0]
-                try #require(pipe(&ends) == 0)
-                _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-                let writer = SharedDescriptor(owning: ends[1])
+                let ends = try unsharedPipe()
+                _ = fcntl(ends.reader, F_SETFL, O_NONBLOCK)
+                let writer = SharedDescriptor(owning: ends.writer)
                 let setPipeSize: CInt = 1031
-                try #require(fcntl(ends[1], setPipeSize, 4096) == 4096)
-                number = ends[0]
+                try #require(fcntl(ends.writer, setPipeSize, 4096) == 4096)
+                number = ends.reader
                 let call = MethodCall(
                     "TakePhotoTo",
                     of: Interface.capture.name,
