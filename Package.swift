@@ -321,6 +321,13 @@ let package = Package(
             path: "Tests/Hostile",
             linkerSettings: [.linkedLibrary("pipewire-0.3")]
         ),
+        .testTarget(
+            name: "DualCamDaemonTests",
+            dependencies: [
+                "Control", "DBusKit", "Desktop", "DualCamCore", "DualCamDaemon", "Platform",
+            ],
+            swiftSettings: settings
+        ),
         // Run the executables, so they depend on them.
         .testTarget(
             name: "IntegrationTests",

@@ -13,6 +13,9 @@ protocol MessagePort: AnyObject {
     func soon()
     /// Sends a message.
     func send(_ message: Message)
+    /// Calls `handler` once the program with this unique name has left the bus, until the returned
+    /// object is released.
+    func onLeaving(_ name: String, _ handler: @escaping () -> Void) -> AnyObject
 }
 
 /// A private connection to a message bus, driven by an `EventLoop`.
@@ -212,6 +215,19 @@ package final class BusConnection: MessagePort {
         dbus_bus_remove_match(handle.pointer, rule.text, nil)
     }
 
+    /// Calls `handler` once the program with this unique name has left the bus, until the returned
+    /// object is released.
+    package func onLeaving(_ name: String, _ handler: @escaping () -> Void) -> AnyObject {
+        let subscription = subscribe(.owner(of: name)) { signal in
+            if signal.arguments.last?.string == "" { handler() }
+        }
+        // It may have left before.
+        try? call(.bus("NameHasOwner", [.string(name)])) { [weak subscription] answer in
+            if subscription != nil, (try? answer.get()) == [.boolean(false)] { handler() }
+        }
+        return subscription
+    }
+
     // MARK: - Messages
 
     /// Makes the loop call `onRound` soon.
@@ -308,6 +324,11 @@ final class Handle {
             self.pointer = pointer
         }
         dbus_connection_set_exit_on_disconnect(pointer, 0)
+        // libdbus closes the connection when a message brings more descriptors than this. The
+        // kernel passes at most 253 at once (SCM_MAX_FD), so no program can do that to us.
+        dbus_connection_set_max_message_unix_fds(pointer, 253)
+        // Above this it reads no further until messages are released.
+        dbus_connection_set_max_received_unix_fds(pointer, 64)
     }
 
     deinit {

@@ -132,6 +132,11 @@ package struct Call<Arguments, Known: OptionMembers, Results> {
     /// The unique name of the caller.
     package var sender: String { invocation.sender }
 
+    /// Calls `handler` if the caller leaves the bus before the answer, which is due nonetheless.
+    package func whenCallerLeaves(_ handler: @escaping () -> Void) {
+        invocation.whenCallerLeaves(handler)
+    }
+
     /// Answers with the results.
     package func reply(_ results: Results) { invocation.reply(gives.encode(results)) }
     /// Answers with an error.

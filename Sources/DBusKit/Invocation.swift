@@ -7,6 +7,10 @@ final class Answer {
     private let port: any MessagePort
     private let beforeSending: () -> Void
     private var isGiven = false
+    /// Called once it is given.
+    var onGiven: () -> Void = {}
+    /// Watches the caller.
+    private var watch: AnyObject?
 
     /// Creates the answer to `call`. `beforeSending` is called first, so that the changes made by
     /// the call are sent before its answer.
@@ -20,9 +24,20 @@ final class Answer {
         if !isGiven { give(.failure(.failed("\(address.member) was not answered"))) }
     }
 
+    /// Calls `handler` if the caller leaves the bus before the answer.
+    func whenCallerLeaves(_ handler: @escaping () -> Void) {
+        guard !isGiven, !address.sender.isEmpty else { return }
+        watch = port.onLeaving(address.sender) { [weak self] in
+            guard self?.isGiven == false else { return }
+            handler()
+        }
+    }
+
     func give(_ result: Result<[Value], DBusError>) {
         precondition(!isGiven, "a call answered twice")
         isGiven = true
+        watch = nil
+        onGiven()
         beforeSending()
         guard address.wantsReply else { return }
         do {
@@ -90,6 +105,11 @@ package final class Invocation {
 
     /// Answers with an error.
     package func fail(_ error: DBusError) { answer.give(.failure(error)) }
+
+    /// Calls `handler` if the caller leaves the bus before the answer.
+    package func whenCallerLeaves(_ handler: @escaping () -> Void) {
+        answer.whenCallerLeaves(handler)
+    }
 }
 
 /// A request to set an exported property, with a value of the declared type.

@@ -5,6 +5,9 @@ import CDBus
 struct MessageReader {
     /// The number of values that may still be read.
     var remaining: Int
+    /// The number of descriptors that may still be read. Each is a duplicate, and a message may
+    /// name one of them a thousand times.
+    var remainingDescriptors = 8
 
     /// Returns the remaining values at the level of `iterator`.
     mutating func row(_ iterator: inout DBusMessageIter) throws(DBusError) -> [Value] {
@@ -36,6 +39,10 @@ struct MessageReader {
         case TypeCode.signature: return .signature(try Signature(parsing: try text(&iterator)))
         case TypeCode.descriptor:
             // The descriptor is a duplicate, owned by the reader, or -1 if no more could be opened.
+            remainingDescriptors -= 1
+            guard remainingDescriptors >= 0 else {
+                throw .limitsExceeded("more than eight descriptors")
+            }
             let number: CInt = basic(&iterator, -1)
             guard number >= 0 else { throw .failed("a descriptor could not be received") }
             return .descriptor(SharedDescriptor(owning: number))

@@ -6,6 +6,7 @@ extension ObjectServer {
     func receive(_ message: Message) {
         let answer = Answer(to: message, on: port) { [weak self] in self?.flush() }
         do throws(DBusError) {
+            try count(answer)
             guard let path = message.path, let member = message.member else {
                 throw .invalidArguments("a call without a path or a member")
             }
@@ -26,14 +27,58 @@ extension ObjectServer {
                 guard let type = method.options[name], type != value.type else { continue }
                 throw .invalidArguments("\(name) is a \(type.code), not a \(value.type.code)")
             }
-            if let export = export(interface.name, at: path) {
-                export.onCall(invocation)
-            } else {
-                try answerStandard(invocation, answer)
-            }
+            admit(invocation, method.access == .everyone && !isSetOfTrusted(invocation), answer)
         } catch {
             answer.give(.failure(error))
         }
+    }
+
+    /// Counts a call until its answer.
+    ///
+    /// - Throws: The error of `callLimit`.
+    private func count(_ answer: Answer) throws(DBusError) {
+        let caller = answer.address.sender
+        guard unanswered[caller, default: 0] < callLimit.0 else { throw callLimit.1 }
+        unanswered[caller, default: 0] += 1
+        answer.onGiven = { [weak self] in
+            let left = (self?.unanswered[caller] ?? 1) - 1
+            self?.unanswered[caller] = left > 0 ? left : nil
+        }
+    }
+
+    /// Performs a call now, or once it is decided whether its caller is trusted. The calls of one
+    /// caller keep their order.
+    private func admit(_ invocation: Invocation, _ isForEveryone: Bool, _ answer: Answer) {
+        let caller = invocation.sender
+        if held[caller] != nil {
+            held[caller]?.append { [weak self] in self?.admit(invocation, isForEveryone, answer) }
+            return
+        }
+        guard let isTrusted, !isForEveryone else { return perform(invocation, answer) }
+        held[caller] = []
+        isTrusted(caller) { [weak self] isTrusted in
+            guard let self else { return }
+            isTrusted ? perform(invocation, answer) : answer.give(.failure(distrust))
+            let next = held.removeValue(forKey: caller) ?? []
+            for call in next { call() }
+        }
+    }
+
+    private func perform(_ invocation: Invocation, _ answer: Answer) {
+        if let export = export(invocation.interface, at: invocation.path) {
+            return export.onCall(invocation)
+        }
+        do throws(DBusError) { try answerStandard(invocation, answer) } catch {
+            answer.give(.failure(error))
+        }
+    }
+
+    /// Returns `true` for a call that sets a property that not everyone may set.
+    private func isSetOfTrusted(_ invocation: Invocation) -> Bool {
+        guard invocation.interface == Interface.properties.name, invocation.member == "Set",
+            let (_, property) = try? find(invocation.arguments, at: invocation.path)
+        else { return false }
+        return property.access == .trusted
     }
 
     // MARK: - Finding

@@ -46,6 +46,20 @@ package final class ObjectServer {
     private(set) var objects: [ObjectPath: [Export]] = [:]
     private var news: [News] = []
     private var refreshers: [() -> Void] = []
+    /// The number of unanswered calls of each caller.
+    var unanswered: [String: Int] = [:]
+    /// The largest number of unanswered calls of one caller, and the error that more of them get.
+    package var callLimit = (64, DBusError.limitsExceeded("too many calls wait for their answer"))
+    /// Decides whether a caller may use what is not for everyone (`Access`), and calls back, at
+    /// once or later. Without it every caller may.
+    package var isTrusted: ((_ caller: String, _ decide: @escaping (Bool) -> Void) -> Void)?
+    /// The error for callers that are not trusted.
+    package var distrust = DBusError(
+        "org.freedesktop.DBus.Error.AccessDenied",
+        "not allowed in a sandbox"
+    )
+    /// The calls of callers about which the decision is open, in order.
+    var held: [String: [() -> Void]] = [:]
 
     /// Called before a client reads properties, so that those without change signals can be `set`
     /// first.

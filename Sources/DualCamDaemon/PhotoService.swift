@@ -16,6 +16,8 @@ final class PhotoService {
     /// A call that waits for its cameras, its files or their movies.
     @MainActor
     private final class Request {
+        /// The unique name of the caller.
+        let caller: String
         /// Gives the call its answer.
         let answer: (Result<[[String: Value]], DBusError>) -> Void
         /// The subjects of the photographs. A camera that does not deliver is removed if the call
@@ -39,6 +41,7 @@ final class PhotoService {
         var timer: EventLoop.Timer?
 
         init(
+            by caller: String,
             _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void,
             _ subjects: [RecordedPicture],
             to destination: PhotoWriter.Destination,
@@ -47,6 +50,7 @@ final class PhotoService {
             isFull: Bool,
             isLive: Bool
         ) {
+            self.caller = caller
             self.answer = answer
             self.subjects = subjects
             self.destination = destination
@@ -82,6 +86,9 @@ final class PhotoService {
     private var isProceeding = false
     private var isEnding = false
 
+    /// The largest number of photographs that one program, and all of them, may wait for.
+    private static let (mostOfOne, most) = (8, 64)
+
     /// The longest time for which a photograph waits for its cameras, in seconds.
     private static let timeout = 10.0
     /// The time in seconds that an opened camera needs to find its exposure.
@@ -111,7 +118,8 @@ final class PhotoService {
         _ call: Call<Void, CaptureInterface.Photo, [[String: Value]]>
     ) throws(DBusError) {
         let options = call.options
-        try begin(
+        let request = try begin(
+            by: call.sender,
             options.of,
             isOne: false,
             to: .folder(folder()),
@@ -127,6 +135,7 @@ final class PhotoService {
             case .failure(let error): call.fail(error)
             }
         }
+        drop(request, when: call.whenCallerLeaves)
     }
 
     /// Takes one photograph into a file of the caller's.
@@ -134,7 +143,8 @@ final class PhotoService {
         _ call: Call<(SharedDescriptor, String), CaptureInterface.PhotoTo, [String: Value]>
     ) throws(DBusError) {
         let (file, word) = call.arguments
-        try begin(
+        let request = try begin(
+            by: call.sender,
             word,
             isOne: true,
             to: .descriptor { file.number },
@@ -146,17 +156,31 @@ final class PhotoService {
             case .failure(let error): call.fail(error)
             }
         }
+        drop(request, when: call.whenCallerLeaves)
+    }
+
+    /// Drops a request that is not being fulfilled yet when its caller leaves.
+    private func drop(_ request: Request, when leaves: (@escaping () -> Void) -> Void) {
+        leaves { [unowned self, weak request] in
+            guard let request, !request.isTaken else { return }
+            end(request, .failure(.failed("The caller has left.")))
+        }
     }
 
     private func begin(
+        by caller: String,
         _ word: String?,
         isOne: Bool,
         to destination: PhotoWriter.Destination,
         isFull: Bool,
         wantsMovie: Bool?,
         _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void
-    ) throws(DBusError) {
+    ) throws(DBusError) -> Request {
         guard !isEnding else { throw Self.ending }
+        let own = requests.count { $0.caller == caller }
+        guard own < Self.mostOfOne, requests.count < Self.most else {
+            throw .busy("\(own) photos of this program are waiting already.")
+        }
         let state = daemon.state
         if let suspension = state.suspensions.min(by: { $0.rawValue < $1.rawValue }) {
             throw .locked("The cameras are closed: \(suspension).")
@@ -190,6 +214,7 @@ final class PhotoService {
             throw .outOfRange("live is true, but no movie is made \(isOne ? "there" : "with full")")
         }
         let request = Request(
+            by: caller,
             answer,
             subjects,
             to: destination,
@@ -219,6 +244,7 @@ final class PhotoService {
         requests.append(request)
         hold()
         refresh()
+        return request
     }
 
     /// Asks for the cameras that the calls need, and no others, and for the pre-rolls of their

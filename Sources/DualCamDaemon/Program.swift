@@ -17,6 +17,7 @@ package enum Program {
     package static func main() {
         do {
             let options = Options.parseOrExit()
+            if options.helper != nil { DescriptorLimit.lower() }
             switch options.helper {
             case .repair: RepairHelper.run()
             case .thumbnails: ThumbnailWorker.run(isIdle: false, program: program)
@@ -59,12 +60,14 @@ private struct Options: ParsableCommand {
     @Option(help: .hidden) var helper: HelperKind?
 }
 
-/// Runs the daemon until a signal ends it or the session bus is gone.
+/// Runs the daemon until a signal ends it or the session bus is gone. Then it exits with a failure,
+/// so that systemd starts it again.
 @MainActor
 private func run(_ options: Options) throws {
     // First, so that the signal never interrupts a thread of any library.
     signal(SIGPIPE, SIG_IGN)
     Memory.givePicturesBack()
+    DescriptorLimit.raise()
     let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
     let loop = try EventLoop()
 
@@ -77,17 +80,22 @@ private func run(_ options: Options) throws {
         loop: loop
     )
     let live = LivePhotos(daemon, loop: loop)
+    let server = ObjectServer(on: connection, managing: DualCam.path)
+    // As many as the library takes: a gallery asks for many thumbnails at once.
+    server.callLimit = (256, .busy("Too many calls of this program wait for their answer."))
     let service = Service(
         daemon,
         recording,
         live,
-        on: ObjectServer(on: connection, managing: DualCam.path),
+        on: server,
         loop: loop,
         configurationFile: options.config
     )
     service.configurationProblems = problems
+    var isBusLost = false
     connection.onDisconnect = {
-        Log.control.notice("the session bus is gone")
+        Log.control.error("the session bus is gone")
+        isBusLost = true
         loop.stop()
     }
     try connection.requestName(DualCam.busName)
@@ -131,10 +139,12 @@ private func run(_ options: Options) throws {
     let isStored = stateStore.end(by: deadline)
     let hasEnded = daemon.end() && isRecorded && areMoviesDone && isListed && isStored
     if connection.isConnected { connection.flush() }
+    let status = isBusLost ? EXIT_FAILURE : EXIT_SUCCESS
     guard hasEnded else {
         // Not `exit`: its cleanup would affect threads that still run.
-        _exit(EXIT_SUCCESS)
+        _exit(status)
     }
+    if isBusLost { exit(status) }
 }
 
 /// Returns the configuration that the file describes, or `nil` if it is unusable, and the problems

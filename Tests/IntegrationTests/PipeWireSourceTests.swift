@@ -143,7 +143,7 @@ extension DaemonTests {
 }
 
 /// A socket that accepts connections and never sends anything.
-private final class SilentSocket {
+final class SilentSocket {
     let path: String
     private let socket: Descriptor
 

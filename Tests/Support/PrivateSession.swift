@@ -187,6 +187,8 @@ package final class PrivateSession: Sendable {
             <allow eavesdrop="true"/>
             <allow own="*"/>
           </policy>
+          <!-- As on a desktop's session bus. -->
+          <limit name="max_message_unix_fds">4096</limit>
         </busconfig>
         """
     }

@@ -1,0 +1,222 @@
+import CDBus
+import Glibc
+import Testing
+
+@testable import DBusKit
+
+/// The lamp of `ObjectServerTests`, with typed members.
+private struct LampInterface: InterfaceMembers {
+    static let name = "org.example.Thing1.Lamp"
+    static let members = LampInterface()
+
+    struct Blink: OptionMembers {
+        init() {}
+        let quick = OptionMember<Bool>("quick")
+    }
+
+    let blink = MethodMember(
+        "Blink",
+        takes: ArgumentMember<UInt32>("times"),
+        options: Blink.self,
+        gives: ArgumentMember<Bool>("done"),
+        for: .everyone
+    )
+    let burn = MethodMember("Burn")
+    let lit = PropertyMember<Bool>("Lit", .readWrite)
+    let hours = PropertyMember<UInt64>("Hours")
+    let blinked = SignalMember("Blinked", ArgumentMember<UInt32>("times"))
+}
+
+/// A server without a bus: what is sent to it is delivered at once, and what it sends is kept.
+private final class Loopback: MessagePort {
+    var onCall: ((Message) -> Void)?
+    var onRound: () -> Void = {}
+    private(set) var sent: [Message] = []
+    var leaving: [String: () -> Void] = [:]
+    private var serial: UInt32 = 0
+
+    func soon() {}
+    func send(_ message: Message) { sent.append(message) }
+    func onLeaving(_ name: String, _ handler: @escaping () -> Void) -> AnyObject {
+        leaving[name] = handler
+        return self
+    }
+
+    func call(
+        _ member: String,
+        of interface: String = LampInterface.name,
+        _ arguments: [Value] = [],
+        from sender: String = ":1.1"
+    ) throws {
+        let message = try Message(
+            MethodCall(member, of: interface, at: desk, on: Stage.name, arguments)
+        )
+        serial += 1
+        dbus_message_set_serial(message.pointer, serial)
+        dbus_message_set_sender(message.pointer, sender)
+        onCall?(message)
+    }
+
+    func set(_ property: String, _ value: Value, from sender: String = ":1.1") throws {
+        try call(
+            "Set",
+            of: "org.freedesktop.DBus.Properties",
+            [.string(LampInterface.name), .string(property), .variant(value)],
+            from: sender
+        )
+    }
+
+    /// The name of the last error, or the values of the last reply.
+    var last: String {
+        guard let message = sent.last else { return "nothing" }
+        return message.error?.name ?? "\((try? message.values()) ?? [])"
+    }
+
+    /// The members or error names of all that was sent, in order.
+    var order: [String] {
+        sent.map {
+            $0.error?.name.split(separator: ".").last.map(String.init) ?? $0.member ?? "reply"
+        }
+    }
+}
+
+@Suite("Handlers")
+struct HandlersTests {
+    private let port = Loopback()
+    private let server: ObjectServer
+
+    init() {
+        server = ObjectServer(port: port)
+    }
+
+    private func export(burn: @escaping (Call<Void, NoOptions, Void>) -> Void = { $0.reply() }) {
+        server.export(LampInterface.self, at: desk) { lamp in
+            lamp.answer(\.blink) { [server] call throws(DBusKit.DBusError) in
+                guard call.arguments > 0 else { throw .failed("never") }
+                server.emit(\LampInterface.blinked, at: desk, call.arguments)
+                call.reply(call.options.quick ?? false)
+            }
+            lamp.answer(\.burn) { burn($0) }
+            lamp.get(\.lit) { true }
+            lamp.set(\.lit) { _ in }
+            lamp.get(\.hours) { 12 }
+        }
+    }
+
+    @Test func aMemberWithoutAHandlerIsMissing() {
+        let handlers = Handlers<LampInterface>()
+        #expect(handlers.missing == ["Blink", "Burn", "Lit", "Hours"])
+        handlers.answer(\.blink) { $0.reply(true) }
+        handlers.get(\.lit) { true }
+        handlers.get(\.hours) { 1 }
+        #expect(handlers.missing == ["Burn", "Lit"])
+        handlers.set(\.lit) { _ in }
+        handlers.answer(\.burn) { $0.reply() }
+        #expect(handlers.missing == [])
+    }
+
+    @Test func callsHaveTypedArgumentsAndOptions() throws {
+        export()
+        let none = Value.named([:])
+        try port.call("Blink", [.uint32(2), .named(["quick": .boolean(true)])])
+        #expect(port.order == ["Blinked", "reply"])
+        #expect(try port.sent.last?.values() == [.boolean(true)])
+        try port.call("Blink", [.uint32(2), .named(["other": .string("ignored")])])
+        #expect(try port.sent.last?.values() == [.boolean(false)])
+        try port.call("Blink", [.uint32(0), none])
+        #expect(port.last == "org.freedesktop.DBus.Error.Failed")
+        for wrong: [Value] in [
+            [.int32(2), none], [.uint32(2)], [.uint32(2), .named(["quick": .string("yes")])],
+            [.uint32(2), .named(["quick": .variant(.boolean(true))])],
+        ] {
+            try port.call("Blink", wrong)
+            #expect(port.last == "org.freedesktop.DBus.Error.InvalidArgs", "\(wrong)")
+        }
+        try port.set("Lit", .string("on"))
+        #expect(port.last == "org.freedesktop.DBus.Error.InvalidArgs")
+        try port.set("Lit", .boolean(false))
+        #expect(port.last == "[]")
+    }
+
+    @Test func oneCallerMayNotHaveManyCallsWaiting() throws {
+        var waiting: [Call<Void, NoOptions, Void>] = []
+        export { waiting.append($0) }
+        for _ in 0..<64 { try port.call("Burn", [.named([:])]) }
+        #expect(port.sent.isEmpty)
+        try port.call("Burn", [.named([:])])
+        #expect(port.last == "org.freedesktop.DBus.Error.LimitsExceeded")
+        try port.call("Burn", [.named([:])], from: ":1.2")
+        #expect(waiting.count == 65 && port.sent.count == 1)
+        waiting[0].reply()
+        try port.call("Burn", [.named([:])])
+        #expect(waiting.count == 66 && port.sent.count == 2)
+        for call in waiting.dropFirst() { call.reply() }
+        #expect(server.unanswered.isEmpty)
+    }
+
+    @Test func aCallerThatLeavesIsReportedUntilTheAnswer() throws {
+        var calls: [Call<Void, NoOptions, Void>] = []
+        export { calls.append($0) }
+        var gone = 0
+        for _ in 0..<2 { try port.call("Burn", [.named([:])]) }
+        calls[0].whenCallerLeaves { gone += 1 }
+        port.leaving[":1.1"]?()
+        #expect(gone == 1)
+        calls[0].reply()
+        port.leaving[":1.1"]?()
+        #expect(gone == 1)
+        calls[1].reply()
+        calls[1].whenCallerLeaves { gone += 1 }
+        port.leaving[":1.1"]?()
+        #expect(gone == 1)
+    }
+
+    @Test func whoIsNotTrustedMayDoWhatIsForEveryone() throws {
+        export()
+        server.isTrusted = { caller, decide in decide(caller == ":1.1") }
+        let denied = "org.freedesktop.DBus.Error.AccessDenied"
+        for (caller, expected) in [(":1.1", "[]"), (":1.9", denied)] {
+            try port.call("Burn", [.named([:])], from: caller)
+            #expect(port.last == expected)
+            try port.set("Lit", .boolean(true), from: caller)
+            #expect(port.last == expected)
+            try port.call("Blink", [.uint32(1), .named([:])], from: caller)
+            #expect(try port.sent.last?.values() == [.boolean(false)])
+            try port.call(
+                "GetAll",
+                of: "org.freedesktop.DBus.Properties",
+                [.string("")],
+                from: caller
+            )
+            #expect(port.sent.last?.error == nil)
+        }
+    }
+
+    @Test func callsKeepTheirOrderWhileTrustIsDecided() throws {
+        export()
+        var decide: [(Bool) -> Void] = []
+        server.isTrusted = { decide.append($1) }
+        try port.call("Burn", [.named([:])])
+        try port.call("Blink", [.uint32(1), .named([:])])
+        try port.set("Lit", .boolean(true))
+        try port.call("Blink", [.uint32(0), .named([:])], from: ":1.2")
+        // Another caller does not wait.
+        #expect(port.order == ["Failed"] && decide.count == 1)
+        decide[0](false)
+        #expect(port.order == ["Failed", "AccessDenied", "Blinked", "reply"])
+        try #require(decide.count == 2)
+        decide[1](true)
+        #expect(port.order.last == "reply" && port.sent.count == 5)
+        #expect(server.unanswered.isEmpty && server.held.isEmpty)
+    }
+
+    @Test func aMessageMayNameFewDescriptors() throws {
+        export()
+        let file = SharedDescriptor(owning: dup(0))
+        let many = Value.array(Array(repeating: .descriptor(file), count: 100), of: .descriptor)
+        try port.call("Blink", [.uint32(1), .named(["files": many])])
+        #expect(port.last == "org.freedesktop.DBus.Error.LimitsExceeded")
+        try port.call("Blink", [.uint32(1), .named(["file": .descriptor(file)])])
+        #expect(port.sent.last?.error == nil)
+    }
+}
