@@ -83,6 +83,7 @@ private func run(_ options: Options) throws {
     let server = ObjectServer(on: connection, managing: DualCam.path)
     // As many as the library takes: a gallery asks for many thumbnails at once.
     server.callLimit = (256, .busy("Too many calls of this program wait for their answer."))
+    let trust = CallerTrust(daemon, server, on: connection, loop: loop)
     let service = Service(
         daemon,
         recording,
@@ -125,7 +126,7 @@ private func run(_ options: Options) throws {
 
     Supervisor.ready(status: service.status)
     try daemon.start()
-    withExtendedLifetime((service, session)) { loop.run() }
+    withExtendedLifetime((service, session, trust)) { loop.run() }
 
     Supervisor.stopping(status: "Ending")
     watchdog.stop()

@@ -205,6 +205,17 @@ extension Configuration.State {
     ]
 }
 
+extension Configuration.Access {
+    static let keys: [ConfigurationKey<Self>] = [
+        .init(
+            "sandboxed",
+            "what Flatpak and Snap apps may do on D-Bus: view (also swap, layout) | all",
+            \.sandboxed,
+            .choice()
+        )
+    ]
+}
+
 extension Configuration.Loopback {
     static let keys: [ConfigurationKey<Self>] = [
         .init(

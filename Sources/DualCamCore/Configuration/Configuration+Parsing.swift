@@ -32,7 +32,7 @@ private struct ConfigurationParser {
     mutating func configuration(from root: TOMLTable) -> Configuration {
         var configuration = Configuration()
         warn(
-            ofOthersThan: ["output", "cameras", "scene", "capture", "state", "loopback"],
+            ofOthersThan: ["output", "cameras", "scene", "capture", "state", "access", "loopback"],
             in: root,
             at: []
         )
@@ -40,6 +40,7 @@ private struct ConfigurationParser {
         read(&configuration.scene, Configuration.SceneSettings.keys, from: root, at: ["scene"])
         read(&configuration.capture, Configuration.Capture.keys, from: root, at: ["capture"])
         read(&configuration.state, Configuration.State.keys, from: root, at: ["state"])
+        read(&configuration.access, Configuration.Access.keys, from: root, at: ["access"])
         read(&configuration.loopback, Configuration.Loopback.keys, from: root, at: ["loopback"])
         if let cameras = table("cameras", of: root, at: []) {
             read(

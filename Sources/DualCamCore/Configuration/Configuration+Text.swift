@@ -15,6 +15,7 @@ extension Configuration {
         sections.append(section("scene", scene, SceneSettings.keys))
         sections.append(section("capture", capture, Capture.keys))
         sections.append(section("state", state, State.keys))
+        sections.append(section("access", access, Access.keys))
         sections.append(section("loopback", loopback, Loopback.keys))
         return "# DualCam's configuration. You can leave out any key.\n\n"
             + sections.joined(separator: "\n")

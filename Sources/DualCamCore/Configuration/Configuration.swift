@@ -17,6 +17,8 @@ package struct Configuration: Hashable, Sendable {
     package var capture = Capture()
     /// The state kept over a restart.
     package var state = State()
+    /// What other programs may do.
+    package var access = Access()
     /// The mirror of the stream on a v4l2loopback device.
     package var loopback = Loopback()
 
@@ -117,6 +119,20 @@ package struct Configuration: Hashable, Sendable {
     package struct State: Hashable, Sendable {
         /// `true` if swap, layout, Pro values and lens are kept.
         package var isRemembered = false
+    }
+
+    /// What other programs may do: `[access]`.
+    package struct Access: Hashable, Sendable {
+        /// What sandboxed apps may do on D-Bus.
+        package var sandboxed = SandboxAccess.view
+    }
+
+    /// What sandboxed apps may do on D-Bus.
+    package enum SandboxAccess: String, CaseIterable, Hashable, Sendable {
+        /// Read the state, swap, and change the layout.
+        case view
+        /// All that other programs may do.
+        case all
     }
 
     /// The mirror of the stream on a v4l2loopback device: `[loopback]`.
