@@ -325,7 +325,8 @@ extension DaemonTests {
                     try daemon.state(of: DualCam.backPath) == "closed"
                         && daemon.state(of: DualCam.frontPath) == "closed"
                 }
-                #expect(stills(session).count == 6)
+                // Those of the first were dropped if its cameras had not opened yet.
+                #expect([4, 6].contains(stills(session).count))
                 #expect(try daemon.end().exit == .status(0))
             }
         }
