@@ -236,7 +236,8 @@ package enum Remux {
         }
         // What is there but makes no sense is not nothing.
         guard isEmpty || end > 0 else {
-            throw MediaError(.unreadable, "av_read_frame", file.path, detail: "no packet has a time")
+            let detail = "no packet has a time"
+            throw MediaError(.unreadable, "av_read_frame", file.path, detail: detail)
         }
         let ended = av_write_trailer(output)
         guard ended >= 0, file.failure == 0 else { throw file.error("av_write_trailer", ended) }

@@ -78,7 +78,8 @@ private final class Pipe: @unchecked Sendable {
 
 @Suite("Writing photographs", .timeLimit(.minutes(3)))
 struct PhotoWriterTests {
-    private let folder: String
+    private let scratch: ScratchDirectory
+    private var folder: String { scratch.path }
     private let answers = Answers()
     /// A photograph that no pipe holds.
     private let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
@@ -86,11 +87,7 @@ struct PhotoWriterTests {
     init() throws {
         // As in the daemon: a reader that has gone is an error.
         signal(SIGPIPE, SIG_IGN)
-        let path = FileManager.default.temporaryDirectory.appending(
-            path: "dualcam-writer-\(UUID().uuidString)"
-        )
-        try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
-        folder = path.path
+        scratch = try ScratchDirectory()
     }
 
     private func with(timeout: Double = 100, _ body: (PhotoWriter) throws -> Void) throws {
@@ -98,7 +95,6 @@ struct PhotoWriterTests {
         defer {
             writer.end()
             #expect(writer.wait(until: MonotonicClock.now + Timestamp(seconds: 60)))
-            try? FileManager.default.removeItem(atPath: folder)
         }
         try body(writer)
     }

@@ -125,7 +125,10 @@ private final class Soak {
     private func judge(_ rests: [Holdings]) throws {
         let first = try #require(rests.first)
         let last = try #require(rests.last)
-        #expect(last.descriptors <= first.descriptors, "descriptors")
+        // PipeWire 1.4 has one or two more at some moments of rest than at others; what is lost
+        // would be missing at all of them.
+        let held = rests.suffix(rests.count / 2).map(\.descriptors)
+        #expect((held.min() ?? .max) <= first.descriptors, "descriptors: \(held)")
         #expect(last.threads <= first.threads, "threads")
         // The caches of PipeWire and of fonts grow by a megabyte or two. One frame lost per step
         // would be 0.3 MB.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Platform
@@ -32,17 +33,10 @@ private let systems: [(name: String, calls: FileCalls)] = [
 
 @Suite("New files")
 struct NewFileTests {
-    private let folder: String
+    private let scratch: ScratchDirectory
+    private var folder: String { scratch.path }
 
-    init() throws {
-        let path = FileManager.default.temporaryDirectory.appending(
-            path: "dualcam-new-\(UUID().uuidString)"
-        )
-        try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
-        folder = path.path
-    }
-
-    private func clean() { try? FileManager.default.removeItem(atPath: folder) }
+    init() throws { scratch = try ScratchDirectory() }
 
     private func names() -> [String] { entries(of: folder).sorted() }
 
@@ -57,7 +51,6 @@ struct NewFileTests {
 
     @Test("they appear when they are complete, and never replace another", arguments: systems)
     func place(_ system: (name: String, calls: FileCalls)) throws {
-        defer { clean() }
         let path = "\(folder)/a"
         do {
             let file = try NewFile(for: path, mode: 0o640, calls: system.calls)
@@ -80,7 +73,6 @@ struct NewFileTests {
 
     @Test("they replace another at once", arguments: systems.prefix(2))
     func replace(_ system: (name: String, calls: FileCalls)) throws {
-        defer { clean() }
         for (content, mode) in [("one", 0o600), ("two", 0o644)] as [(String, UInt32)] {
             let file = try NewFile(for: "\(folder)/a", mode: mode, calls: system.calls)
             try file.write(Array(content.utf8))
@@ -91,7 +83,6 @@ struct NewFileTests {
 
     @Test("where nothing can be renamed, what is there stays", arguments: systems.dropFirst(2))
     func refuse(_ system: (name: String, calls: FileCalls)) throws {
-        defer { clean() }
         do {
             let file = try NewFile(for: "\(folder)/a", mode: 0o600, calls: system.calls)
             try file.write(Array("one".utf8))
@@ -105,7 +96,6 @@ struct NewFileTests {
 
     @Test("a large file is whole where it has to be copied")
     func copy() throws {
-        defer { clean() }
         let bytes = (0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
         let file = try NewFile(
             for: "\(folder)/a",
@@ -119,7 +109,6 @@ struct NewFileTests {
 
     @Test("what a crash left goes with the next write, and nothing else does")
     func leftovers() throws {
-        defer { clean() }
         let left = ".dualcam-0123456789abcdef.part"
         let others = [
             ".dualcam-backup", ".dualcam-0123456789abcdef", ".dualcam-0123456789abcdeg.part",
@@ -143,7 +132,6 @@ struct NewFileTests {
 
     @Test("killed at any time, none leaves anything that the next does not remove")
     func killed() throws {
-        defer { clean() }
         for (calls, count) in [(FileCalls(), 0), (calls(unnamed: false), 1)] {
             #expect(try crashed(calls) == count)
             NewFile.removeLeftovers(in: folder + "/")
@@ -164,17 +152,10 @@ struct NewFileTests {
 
 @Suite("Files that a person names")
 struct WriteFileTests {
-    private let folder: String
+    private let scratch: ScratchDirectory
+    private var folder: String { scratch.path }
 
-    init() throws {
-        let path = FileManager.default.temporaryDirectory.appending(
-            path: "dualcam-write-\(UUID().uuidString)"
-        )
-        try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
-        folder = path.path
-    }
-
-    private func clean() { try? FileManager.default.removeItem(atPath: folder) }
+    init() throws { scratch = try ScratchDirectory() }
 
     private func put(_ text: String, _ name: String) throws {
         try writeFile(Array(text.utf8), to: "\(folder)/\(name)")
@@ -192,7 +173,6 @@ struct WriteFileTests {
 
     @Test("a file keeps its permissions, and is replaced, not written into")
     func permissions() throws {
-        defer { clean() }
         try put("one", "a")
         chmod("\(folder)/a", 0o640)
         let before = status("a")
@@ -222,7 +202,6 @@ struct WriteFileTests {
 
     @Test("links are followed, also to what is not there yet, but not in a circle")
     func links() throws {
-        defer { clean() }
         try put("one", "a")
         mkdir("\(folder)/deep", 0o700)
         symlink("../deep/two", "\(folder)/deep/one")
@@ -245,7 +224,6 @@ struct WriteFileTests {
 
     @Test("a pipe, a device and a descriptor are written to, and stay what they are")
     func special() throws {
-        defer { clean() }
         let pipe = "\(folder)/pipe"
         try #require(mkfifo(pipe, 0o600) == 0)
         let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)

@@ -292,8 +292,8 @@ enum Matroska {
         return element([0xA0], element([0xA1], header + picture) + number([0x9B], duration))
     }
 
-    /// Returns a file with one track of JPEGs and `blocks` in one cluster, whose time in milliseconds
-    /// is `time`.
+    /// Returns a file with one track of JPEGs and `blocks` in one cluster, whose time in
+    /// milliseconds is `time`.
     static func file(_ blocks: [[UInt8]], at time: UInt64 = 0) -> [UInt8] {
         let text = { (id: [UInt8], text: String) in element(id, Array(text.utf8)) }
         let head = element([0x1A, 0x45, 0xDF, 0xA3], text([0x42, 0x82], "matroska"))
@@ -305,7 +305,8 @@ enum Matroska {
                 + text([0x86], "V_MJPEG") + video
         )
         let tracks = element([0x16, 0x54, 0xAE, 0x6B], track)
-        let cluster = element([0x1F, 0x43, 0xB6, 0x75], number([0xE7], time) + blocks.flatMap(\.self))
+        let content = number([0xE7], time) + blocks.flatMap(\.self)
+        let cluster = element([0x1F, 0x43, 0xB6, 0x75], content)
         return head + element([0x18, 0x53, 0x80, 0x67], info + tracks + cluster)
     }
 }

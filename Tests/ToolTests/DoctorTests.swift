@@ -274,13 +274,9 @@ struct DoctorTests {
     }
 
     @Test func camerasAreFoundWithoutBeingOpened() throws {
-        let root = try FileManager.default.url(
-            for: .itemReplacementDirectory,
-            in: .userDomainMask,
-            appropriateFor: URL(filePath: "/tmp"),
-            create: true
-        ).path
-        defer { try? FileManager.default.removeItem(atPath: root) }
+        let scratch = try ScratchDirectory()
+        defer { scratch.remove() }
+        let root = scratch.path
         func node(_ name: String, index: Int, hasDevice: Bool = true) throws {
             let directory = "\(root)/sys/\(name)"
             try FileManager.default.createDirectory(

@@ -52,10 +52,11 @@ extension State {
         return [.beginRecording]
     }
 
-    /// `true` while a consumer takes frames, for the grace period after that, and during a recording
-    /// or a photograph.
+    /// `true` while a consumer takes frames, for the grace period after that, and during a
+    /// recording or a photograph.
     package var isInUse: Bool {
-        needsCameras || !photographed.isEmpty || recording.phase == .starting || recording.phase == .running
+        needsCameras || !photographed.isEmpty
+            || recording.phase == .starting || recording.phase == .running
             || cameras.back.node.needsCamera || cameras.front.node.needsCamera
     }
 
