@@ -405,6 +405,17 @@ import Testing
         )
         let deepest = String(repeating: "a.", count: 2046) + "a"
         #expect(problem("[\(deepest)]\n\(deepest.dropLast(4)) = 1\n?").hasPrefix("dualcam.toml:3:"))
+        for time in ["T*7:32:00Z", "T:", "t x:1", " :00", "T7:00 Z"] {
+            #expect(
+                problem("a = [ { d = 1979-05-27\(time) } ]")
+                    == "dualcam.toml:1: a date without a time after it"
+            )
+        }
+        for time in ["", "T07:32:00Z", "t07:32:00", " 07:32:00.5+01:00", " 07:32:00 \r"] {
+            #expect(throws: Never.self) {
+                try Configuration.parse("a = 1979-05-27\(time)\nb = 'T:'\n", file: "x")
+            }
+        }
         for (open, line) in [("[", 1), ("[\n", 65), ("{\na = ", 65)] {
             #expect(
                 problem("a = " + String(repeating: open, count: open == "[" ? 4000 : 40_000))

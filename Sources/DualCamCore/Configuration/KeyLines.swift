@@ -4,8 +4,9 @@
 /// left to the parser.
 struct KeyLines {
     /// The first construct that must not reach the parser: a table header without a name, a "}" in
-    /// place of an array's element, or values nested so deep that reading them would exhaust the
-    /// stack. toml++ 3.4.0, which TOMLKit 0.6.0 contains, asserts that the first two do not occur.
+    /// place of an array's element, a date with something else than a time after it, or values
+    /// nested so deep that reading them would exhaust the stack. toml++ 3.4.0, which TOMLKit 0.6.0
+    /// contains, asserts that the first three do not occur.
     /// Those checks can go when it reports them as errors.
     private(set) var trap: (line: Int, problem: String)?
     /// The lines by path; an element of an array is "[0]", "[1]", ….
@@ -142,7 +143,22 @@ struct KeyLines {
         } else if let quote = peek, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
             _ = scanString()
         } else {
+            let start = position
             while let byte = peek, !",]}#\n".utf8.contains(byte) { position += 1 }
+            if trap == nil, Self.hasBrokenTime(text[start..<position]) {
+                trap = (line, "a date without a time after it")
+            }
+        }
+    }
+
+    /// `true` if `value`, outside of strings, has a ":" as only times have, and something else than
+    /// a digit where a time begins.
+    private static func hasBrokenTime(_ value: ArraySlice<UInt8>) -> Bool {
+        guard value.contains(UInt8(ascii: ":")) else { return false }
+        let end = value.lastIndex { !" \t\r".utf8.contains($0) } ?? value.startIndex
+        return value[..<end].indices.contains { index in
+            "Tt ".utf8.contains(value[index])
+                && !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(value[index + 1])
         }
     }
 
