@@ -19,12 +19,15 @@ final class StateStore {
     private var stored: SavedState?
     /// `true` until the state of the last run has been read, which must not be replaced before.
     private var isReading = true
+    /// `true` if that came after the start. The cameras that it is about are known by then, and it
+    /// is not for them any more: it stays on the disk as it is, for the next start.
+    private var isLate = false
 
     /// The delay from a change until it is stored, in seconds, so that not every click of a dial is
     /// stored.
     private static let delay = 1.0
     /// The seconds for which the start waits for the disk. A slower one is not waited for.
-    private static let patience = 0.5
+    private static let timeout = 0.5
 
     /// Restores the state of the daemon, which must not have started yet, and stores it from now
     /// on. Until the disk has answered, all cameras are closed.
@@ -40,7 +43,7 @@ final class StateStore {
         }
         daemon.onPrivacy = { [unowned self] in storePrivacy($0, number: $1) }
         daemon.observers.append { [unowned self] in
-            if daemon.configuration.state.isRemembered, !isReading,
+            if daemon.configuration.state.isRemembered, !isReading, !isLate,
                 SavedState(daemon.state) != stored
             {
                 timer?.arm(after: Self.delay)
@@ -60,13 +63,21 @@ final class StateStore {
             loaded.bell.ring()
             mailbox.post { MainActor.assumeIsolated { self.take(contents) } }
         }
-        loaded.bell.wait(until: MonotonicClock.now + Timestamp(seconds: Self.patience))
-        if let contents = loaded.contents.withLock({ $0 }) { take(contents) }
+        loaded.bell.wait(until: MonotonicClock.now + Timestamp(seconds: Self.timeout))
+        if let contents = loaded.contents.withLock({ $0 }) { take(contents) } else { isLate = true }
     }
 
     private func take(_ contents: Disk.Contents) {
         guard isReading else { return }
         isReading = false
+        var contents = contents
+        if contents.saved == nil { isLate = false }
+        if isLate {
+            contents.saved = nil
+            contents.problems.append(
+                "What was remembered was read too late: it counts from the next start."
+            )
+        }
         for problem in contents.problems {
             Log.control.warning("state", metadata: ["reason": "\(problem)"])
         }
@@ -79,7 +90,7 @@ final class StateStore {
     }
 
     private func storePrivacy(_ isOn: Bool, number: Int) {
-        privacyTimer?.arm(after: PrivacyState.patience)
+        privacyTimer?.arm(after: PrivacyState.timeout)
         let mailbox = loop.mailbox
         disk.post { disk in
             let failure = disk.storePrivacy(isOn)
@@ -96,7 +107,9 @@ final class StateStore {
     func store() {
         timer?.disarm()
         let saved = SavedState(daemon.state)
-        guard daemon.configuration.state.isRemembered, !isReading, saved != stored else { return }
+        guard daemon.configuration.state.isRemembered, !isReading, !isLate, saved != stored else {
+            return
+        }
         stored = saved
         let text = saved.text
         disk.post { disk in

@@ -13,7 +13,7 @@ package final class RepairHelper: Sendable {
 
     /// The time without progress after which the process is given up. A disk may take half a minute
     /// for one call.
-    private static let patience = Timestamp(seconds: 180)
+    private static let timeout = Timestamp(seconds: 180)
     /// The limits of the process: bytes of memory, and seconds of processor time for each file. A
     /// copy takes about one for each gigabyte.
     private static let (memory, time): (UInt, UInt) = (1 << 30, 1800)
@@ -67,7 +67,7 @@ package final class RepairHelper: Sendable {
     /// Waits for an answer as long as the copy grows.
     private func wait(for process: HelperProcess, _ target: CInt) throws(MediaError) {
         var size: Int64 = -1
-        var deadline = MonotonicClock.now + Self.patience
+        var deadline = MonotonicClock.now + Self.timeout
         while true {
             var entries = [process.descriptor, cancelled.descriptor].map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
@@ -81,7 +81,7 @@ package final class RepairHelper: Sendable {
             var status = stat()
             if fstat(target, &status) == 0, Int64(status.st_size) != size {
                 size = Int64(status.st_size)
-                deadline = MonotonicClock.now + Self.patience
+                deadline = MonotonicClock.now + Self.timeout
             }
             guard MonotonicClock.now < deadline else {
                 Self.end(process)

@@ -20,6 +20,18 @@ struct PrivacyTests {
         for role in Role.allCases { apply(.camera(role, .streaming(mode, insteadOf: nil))) }
     }
 
+    @Test("two requests for the same are both answered; one that was taken back is not kept")
+    mutating func alike() {
+        apply(.privacy(.set(true)), .privacy(.set(true)))
+        apply(.privacy(.stored(number: 2, failure: nil)))
+        #expect(state.privacyOutcome(of: 1) == .complete)
+        #expect(state.privacyOutcome(of: 2) == .complete)
+        apply(.privacy(.set(false)), .privacy(.set(true)))
+        apply(.privacy(.stored(number: 4, failure: nil)))
+        #expect(state.privacyOutcome(of: 3) != .complete)
+        #expect(state.privacyOutcome(of: 4) == .complete)
+    }
+
     @Test("cameras close at once, and the answer waits for them and for the disk")
     mutating func answer() {
         stream()

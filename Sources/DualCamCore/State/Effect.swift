@@ -36,7 +36,7 @@ package enum Effect: Hashable, Sendable {
     /// Completes all files, and then sends `recordingEnded`.
     case endRecording
     /// Stores on the disk that privacy is on, or not. Sends `stored` when that is done or has
-    /// failed, and `timedOut` after `PrivacyState.patience`.
+    /// failed, and `timedOut` after `PrivacyState.timeout`.
     case storePrivacy(Bool, number: Int)
     /// Asks logind for the state of the session after this many seconds; replaces an earlier one.
     case askLogin(after: Double)

@@ -18,13 +18,15 @@ package struct PrivacyState: Hashable, Sendable {
     package internal(set) var isWanted = false
     /// The number of the latest request.
     package internal(set) var number = 0
+    /// The number of the first of the latest requests that all ask for the same.
+    var firstAlike = 0
     /// The progress of writing that request.
     package internal(set) var storing = Storing.done
     /// `true` if the request has taken too long to complete.
     var hasTimedOut = false
 
     /// The seconds after which a request is answered even if it is not complete.
-    package static let patience = 5.0
+    package static let timeout = 5.0
 }
 
 /// An event of privacy.
@@ -55,8 +57,9 @@ extension State {
         switch event {
         case .set(let isOn):
             privacy.isUnread = false
-            privacy.isWanted = isOn
             privacy.number += 1
+            if isOn != privacy.isWanted { privacy.firstAlike = privacy.number }
+            privacy.isWanted = isOn
             privacy.storing = .pending
             privacy.hasTimedOut = false
             suspend(.privacy, isOn)
@@ -87,7 +90,7 @@ extension State {
 
     /// Returns the answer to the privacy request of `number`; `nil` while it is not complete.
     package func privacyOutcome(of number: Int) -> PrivacyOutcome? {
-        guard number == privacy.number else {
+        guard number >= privacy.firstAlike else {
             return .incomplete(reason: "Privacy was changed again meanwhile.")
         }
         let isClosed = !privacy.isWanted || areCamerasClosed
