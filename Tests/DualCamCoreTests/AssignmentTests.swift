@@ -128,8 +128,8 @@ import Testing
 
     @Test("every device finds its role", arguments: rows)
     func assignment(row: Row) {
-        let (back, front) = assign(row.devices, back: row.back, front: row.front)
-        #expect([back?.name, front?.name] == row.expected)
+        let found = assign(row.devices, back: row.back, front: row.front)
+        #expect([found.back?.name, found.front?.name] == row.expected)
     }
 
     @Test("no camera changes its role because another one comes or goes")
@@ -250,5 +250,73 @@ import Testing
         #expect(Self.names([small, large], holding: "b", nil, by: policy) == ["a", "b"])
         #expect(Self.names([large], holding: "b", nil, by: policy) == ["b", nil])
         #expect(Self.names([large, phone], holding: "b", nil, by: policy) == ["phone", "b"])
+    }
+
+    @Test("each device is told why it was chosen or not")
+    func reasons() {
+        let (small, large) = (Self.camera("a", 640), Self.camera("b", 1920))
+        let lid = Self.camera("lid", 1280, isFixed: true)
+        var (denied, silent) = (lid, lid)
+        (denied.answer, denied.bestMode) = (.denied, nil)
+        (silent.answer, silent.bestMode) = (.missing, nil)
+        func reasons(
+            _ devices: [CameraDevice],
+            back: SourceSpecification = .auto,
+            front: SourceSpecification = .auto,
+            holding: String? = nil,
+            _ policy: AutoPolicy = AutoPolicy()
+        ) -> [String] {
+            let holding = PerRole(back: holding.map { "v4l2:\($0)" }, front: nil)
+            return assign(devices, back: back, front: front, holding: holding, by: policy)
+                .standings.map(\.reason)
+        }
+        let (best, front) = (
+            "chosen as back: external, 1920x1080 at 30", "chosen as front: built in, 1280x720 at 30"
+        )
+        let (second, named) = ("a better camera is chosen", "the back camera, as configured")
+        let failed = "failed again and again; to try it again, plug it in again"
+        #expect(reasons([small, large, lid]) == [second, best, front])
+        #expect(
+            reasons([small, large, lid], holding: "a") == [
+                "chosen as back: external, 640x360 at 30",
+                "better than the present back camera: takes over once nothing uses it", front,
+            ]
+        )
+        let idle = AutoPolicy(yields: true)
+        #expect(reasons([small, large, lid], holding: "a", idle) == [second, best, front])
+        let failing = AutoPolicy(failing: ["v4l2:b"])
+        #expect(
+            reasons([small, large, lid], holding: "b", failing)
+                == ["chosen as back: external, 640x360 at 30", failed, front]
+        )
+        #expect(
+            reasons([large], holding: "b", failing) == [
+                best + ", although it fails again and again"
+            ]
+        )
+        #expect(
+            reasons([small, large], back: .v4l2("a"), front: .test(nil)).last?.hasPrefix("both")
+                == true
+        )
+        #expect(reasons([small, large], back: .v4l2("a"), front: .test(nil)).first == named)
+        #expect(reasons([large], AutoPolicy(ignored: ["b"])) == ["in [cameras] ignore"])
+        let lenses = AutoPolicy(lenses: PerRole(back: ["b"], front: []))
+        #expect(reasons([large, small], lenses).first == "a lens of the back camera")
+        #expect(reasons([large, small], back: .v4l2("b"), lenses).first == named)
+        #expect(reasons([denied]) == ["chosen as front: built in, no permission to open it"])
+        #expect(reasons([silent]) == ["chosen as front: built in, does not answer"])
+    }
+
+    @Test("what gives no pictures is nobody's camera, even by its name")
+    func noPictures() {
+        let metadata = CameraDevice(
+            path: "/dev/video1",
+            name: "Desk",
+            identity: "v4l2:/dev/video1",
+            refusal: .noPictures
+        )
+        let found = assign([metadata], back: .v4l2("/dev/video1"), front: .auto)
+        #expect(found.back == nil && found.front == nil)
+        #expect(found.standings.map(\.reason) == ["gives no pictures"])
     }
 }

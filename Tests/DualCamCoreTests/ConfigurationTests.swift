@@ -34,14 +34,15 @@ import Testing
         #expect(configuration.scene.style.insetMargin == 0.02)
         #expect(configuration.scene.style.insetBorder == 2)
         #expect(configuration.scene.style.insetRadius == 12)
-        #expect(configuration.scene.style.background == .blur)
+        #expect(configuration.scene.style.background == .auto)
         #expect(configuration.scene.style.swapDuration == 0.3)
-        #expect(configuration.scene.style.swapIcon)
+        #expect(configuration.scene.style.swapIcon && configuration.scene.style.recordMark)
+        #expect(configuration.scene.style.gap == 8)
         #expect(configuration.scene.hud == .pro)
         #expect(configuration.capture.photoDirectory == nil)
-        #expect(configuration.capture.recordsAudio)
+        #expect(configuration.capture.recordsAudio && configuration.capture.fileMode == .owner)
         #expect(configuration.capture.allowsSwapWhileRecording)
-        #expect(!configuration.state.isRemembered)
+        #expect(configuration.state.memory == .settings)
         #expect(configuration.loopback.device == .none)
     }
 
@@ -86,9 +87,11 @@ import Testing
         inset-margin = 0
         inset-border = 0
         inset-radius = 7
+        gap = 3
         background = "crop"
         swap-duration-ms = 0
         swap-icon = false
+        record-mark = false
         hud = "always"
 
         [capture]
@@ -96,6 +99,7 @@ import Testing
         video-directory = "/srv/video"
         live-photo = true
         audio = false
+        file-mode = "0644"
         allow-swap-while-recording = false
 
         [state]
@@ -104,6 +108,18 @@ import Testing
         [loopback]
         device = "/dev/video9"
         """
+
+    @Test(arguments: [
+        ("true", Configuration.Memory.all), ("false", .nothing), ("\"settings\"", .settings),
+    ])
+    func rememberIsAWordOrABoolean(text: String, memory: Configuration.Memory) throws {
+        let configuration = try parse("[state]\nremember = \(text)\n")
+        #expect(configuration.state.memory == memory)
+        #expect(try parse(configuration.rendered) == configuration)
+        #expect(
+            problem("[state]\nremember = \"all\"").contains("expected \"settings\", true or false")
+        )
+    }
 
     @Test func everyKeyIsRead() throws {
         let configuration = try parse(Self.full)
@@ -139,13 +155,15 @@ import Testing
             configuration.scene.style.insetBorder == 0 && configuration.scene.style.insetRadius == 7
         )
         #expect(configuration.scene.style.background == .crop)
+        #expect(configuration.scene.style.gap == 3 && !configuration.scene.style.recordMark)
         #expect(configuration.scene.style.swapDuration == 0 && !configuration.scene.style.swapIcon)
         #expect(configuration.scene.hud == .always)
         #expect(configuration.capture.photoDirectory == "~/Photos")
         #expect(configuration.capture.videoDirectory == "/srv/video")
         #expect(configuration.capture.takesLivePhotos && !configuration.capture.recordsAudio)
         #expect(!configuration.capture.allowsSwapWhileRecording)
-        #expect(configuration.state.isRemembered)
+        #expect(configuration.capture.fileMode.bits == 0o644)
+        #expect(configuration.state.memory == .all)
         #expect(configuration.loopback.device == .path("/dev/video9"))
     }
 
@@ -248,13 +266,22 @@ import Testing
         ("[scene]\ninset-size = 1e300", "2: scene.inset-size is 1e+300, expected"),
         (
             "[scene]\nbackground = 1979-05-27",
-            "2: scene.background is a date, expected blur, black or crop"
+            "2: scene.background is a date, expected auto, blur, black or crop"
         ),
         ("[scene]\nhud = {}", "2: scene.hud is a table, expected off, pro or always"),
         (
             "[capture]\nphoto-directory = \"Pictures\"",
             "2: capture.photo-directory is \"Pictures\", expected a path"
         ),
+        (
+            "[capture]\nfile-mode = \"777\"",
+            "2: capture.file-mode is \"777\", expected permissions such as 600, 640 or 644"
+        ),
+        (
+            "[capture]\nfile-mode = \"440\"",
+            "2: capture.file-mode is \"440\", expected permissions such as 600, 640 or 644"
+        ),
+        ("[capture]\nfile-mode = 600", "2: capture.file-mode is 600, expected a string"),
         (
             "[loopback]\ndevice = \"/dev/video300\"",
             "2: loopback.device is \"/dev/video300\", expected auto,"
@@ -325,6 +352,106 @@ import Testing
         }
         #expect(error.line == line, "\(error)")
         #expect(error.problem.count > 10)
+    }
+
+    @Test(arguments: [
+        ("source = test", #"text needs straight quotes, as in source = "test""#),
+        ("source = “test”", #"text needs straight quotes, as in source = "test""#),
+        ("source = ‘test’  # mine", #"text needs straight quotes, as in source = "test""#),
+        ("layout = pip", #"text needs straight quotes, as in layout = "pip""#),
+        ("source = front", #"text needs straight quotes, as in source = "front""#),
+        ("source = nothing # x", #"text needs straight quotes, as in source = "nothing""#),
+        ("source = /dev/video0", #"text needs straight quotes, as in source = "/dev/video0""#),
+        ("source = url:https://me:word@x", #"text needs straight quotes, as in source = "…""#),
+        ("capture = 1280x720", #"text needs straight quotes, as in capture = "1280x720""#),
+        ("ignore = [“a”]", #"text needs straight quotes, as in ignore = ["…"]"#),
+        ("source =", "source has no value after ="),
+        ("source = # none", "source has no value after ="),
+        ("source = \"test", #"the text needs a " at its end too, as in source = "test""#),
+        ("source = 'test\"", #"the text needs a ' at its end too, as in source = "test""#),
+        ("source = \"file:C:\\pictures\"", #"write \\ for each \ in text, or put the text"#),
+        ("source \"test\"", #"= is missing, as in source = "test""#),
+        ("source: \"test\"", #"= is missing, as in source = "test""#),
+        ("gap: 8", "= is missing, as in gap = 8"),
+        ("source", "source has no value; expected source = and a value"),
+        ("= \"test\"", "a key must come before =, as in source = \"test\""),
+        ("[scene", "a heading stands in brackets, as in [scene]"),
+        ("[scene]]", "a heading stands in brackets, as in [scene]"),
+        ("scene]", "a heading stands in brackets, as in [scene]"),
+        ("cameras.back]", "a heading stands in brackets, as in [cameras.back]"),
+        ("[cameras back]", "a heading stands in brackets, as in [cameras.back]"),
+        ("[[cameras.back.lenses]", "a heading stands in brackets, as in [[cameras.back.lenses]]"),
+        ("[first]", "[first] is there already, further up; put all its keys below that one"),
+        ("here = true", "here is set already, further up; keep one of the two lines"),
+        ("mirror = yes", "expected true or false in small letters, as in mirror = true"),
+        ("mirror = True", "expected true or false in small letters, as in mirror = true"),
+        ("mirror = off # x", "expected true or false in small letters, as in mirror = false"),
+        ("inset-size = 0,3", "a number has a point, not a comma, as in inset-size = 0.3"),
+        ("inset-size = .3", "expected a digit before the point, as in inset-size = 0.3"),
+        ("inset-size = 30%", "a number has no % after it, as in inset-size = 0.3"),
+        ("gap = 08", "a number has no zeros before it, as in gap = 8"),
+        ("gap = 8 px", "a number has no unit after it, as in gap = 8"),
+        ("layout = \"pip\" gap = 3", "each key needs a line of its own"),
+        ("layout = \"pip\";", "only a comment, which begins with #, can come after the value"),
+        ("iso-range = [50 64]", "a list needs [ and ], with commas between the values"),
+        ("// mine", "a comment begins with #"), ("; mine", "a comment begins with #"),
+    ])
+    func aMistakeInTOMLIsNamedInPlainWords(line: String, words: String) {
+        let problem = problem("[first]\nhere = false\n\(line)\n")
+        #expect(problem.hasPrefix("dualcam.toml:3: " + words), "\(problem)")
+    }
+
+    /// What is none of the usual mistakes keeps the words of the parser.
+    @Test(arguments: ["a = [1, 2", "a.\"b\".c d = 1", "[a] b", "a = \"\"\"", "a = {b = 1", "é = 1"])
+    func anyOtherMistakeHasALineToo(line: String) {
+        #expect(problem(line).hasPrefix("dualcam.toml:"))
+    }
+
+    @Test func aPerspectiveThatCannotBeIsExplained() {
+        let points = "[[0, 0], [0, 1], [1, 1], [1, 0]]"
+        #expect(
+            problem("[cameras.back]\nperspective = \(points)")
+                == "dualcam.toml:2: cameras.back.perspective cannot be: the corners must go round "
+                + "clockwise from the top left, without a dent"
+        )
+    }
+
+    @Test func aCheckFindsAllErrors() {
+        let text = """
+            [output]
+            width = 1281
+            height = tall
+            [scene]
+            layout = pip
+            hud = 1\r
+            gpa = 2
+            gap = 3
+            gap = 4
+            [cameras.back]
+            source = “test”
+            mirror = 1
+            """
+        let (configuration, errors, warnings) = Configuration.check(text, file: "x")
+        #expect(errors.map(\.line) == [2, 3, 5, 6, 9, 11, 12], "\(errors)")
+        #expect(warnings.map(\.line) == [7])
+        #expect(configuration.scene.style.gap == 3)
+        #expect(Configuration.check("[output]\nwidth = 640\n", file: "x").errors.isEmpty)
+    }
+
+    /// One mistake must not count as several.
+    @Test(arguments: [
+        "[a\nb = 1\nc = 2", "a = [1, 2\nb = 3\nc = 4", "a = \"\"\"\nb = c\nd = e",
+        "a = {b = 1\nc = 2",
+        "a = \"b\nc = 1", "a = \"\0\"\nb = 1",
+    ])
+    func aMistakeThatGoesOnIsOneError(text: String) {
+        let errors = Configuration.check(text, file: "x").errors
+        #expect(errors.count == 1, "\(errors)")
+    }
+
+    @Test func aCheckEndsWithAnyNumberOfErrors() {
+        let text = String(repeating: "a = b\n", count: 4000)
+        #expect(Configuration.check(text, file: "x").errors.count == 16)
     }
 
     @Test func theFirstOfSeveralErrorsIsTold() {

@@ -139,6 +139,105 @@ struct ScriptedControls {
 struct ControlTests {
     var state = CameraControls()
 
+    // MARK: Lock
+
+    @Test mutating func aLockHoldsWhatAutomaticHasFound() throws {
+        var device = ScriptedControls(ScriptedControls.full)
+        device["exposure_time_absolute"] = 312
+        device["gain"] = 40
+        device["focus_absolute"] = 85
+        device["white_balance_temperature"] = 3900
+        try device.give(.lock([]), &state)
+        #expect(
+            device.log == [
+                "auto_exposure=1", "focus_automatic_continuous=0", "white_balance_automatic=0",
+                "exposure_time_absolute=312", "gain=40", "focus_absolute=85",
+                "white_balance_temperature=3900",
+            ]
+        )
+        #expect(state.manual.lock.subjects == [.exposure, .focus, .whiteBalance])
+        // Pro mode that goes off leaves it, and so does another lock.
+        try device.give(.reset, &state)
+        #expect(device["auto_exposure"] == 1 && device["focus_absolute"] == 85)
+        try device.give(.lock([.focus]), &state)
+        #expect(state.manual.lock.subjects.count == 3)
+        // A device that forgot it gets the same values.
+        var fresh = ScriptedControls(ScriptedControls.full)
+        state.forgetSettled()
+        try fresh.give(.restore, &state)
+        #expect(fresh["exposure_time_absolute"] == 312 && fresh["focus_absolute"] == 85)
+        #expect(fresh["white_balance_automatic"] == 0)
+        try fresh.give(.unlock, &state)
+        #expect(
+            fresh.log == [
+                "auto_exposure=3", "focus_automatic_continuous=1", "white_balance_automatic=1",
+            ]
+        )
+        #expect(state.manual.isAutomatic)
+    }
+
+    @Test mutating func aDialEndsTheLockOfItsValueAlone() throws {
+        var device = ScriptedControls(
+            ScriptedControls.exposure() + ScriptedControls.autogain + ScriptedControls.gain()
+                + ScriptedControls.focus
+        )
+        try device.give(.lock([]), &state)
+        #expect(device["gain_automatic"] == 0)
+        try device.give(.shutter(20000), &state)
+        #expect(state.manual.lock.subjects == [.focus])
+        #expect(state.manual.iso == 100 && device["gain_automatic"] == 0, "the gain stays, too")
+        try device.give(.automatic([.focus]), &state)
+        #expect(state.manual.lock.subjects == [] && device["focus_automatic_continuous"] == 1)
+    }
+
+    @Test mutating func aSceneHoldsExactlyWhatItNames() throws {
+        var device = ScriptedControls(ScriptedControls.full)
+        device["focus_absolute"] = 85
+        device["white_balance_temperature"] = 3900
+        try device.give(.lock([.exposure, .focus]), &state)
+        try device.give(.lockOnly([.focus, .whiteBalance]), &state)
+        #expect(state.manual.lock.subjects == [.focus, .whiteBalance])
+        #expect(device["auto_exposure"] == 3 && device["white_balance_automatic"] == 0)
+        #expect(device["focus_absolute"] == 85 && device["white_balance_temperature"] == 3900)
+        // None is none, not all.
+        try device.give(.lockOnly([]), &state)
+        #expect(state.manual.isAutomatic && device["focus_automatic_continuous"] == 1)
+        var other = CameraControls()
+        other.read(ScriptedControls.balance())
+        #expect(throws: ControlRefusal.self) { try other.plan(.lockOnly([.focus])) }
+        #expect(try other.plan(.lockOnly([])).switches.isEmpty)
+    }
+
+    @Test mutating func anotherProgramEndsALock() throws {
+        var device = ScriptedControls(ScriptedControls.full)
+        try device.give(.lock([.exposure, .focus]), &state)
+        device["auto_exposure"] = 3
+        state.read(device.controls)
+        #expect(state.manual.lock.subjects == [.focus])
+    }
+
+    @Test func whatACameraCannotHoldIsRefusedWithWhatItCan() throws {
+        var state = CameraControls()
+        state.read(ScriptedControls.balance())
+        let refusal = ControlRefusal.notSupported(
+            "This camera has no exposure to hold. Try `dualcamctl lock wb`."
+        )
+        #expect(throws: refusal) { try state.plan(.lock([.exposure, .whiteBalance])) }
+        state = CameraControls()
+        let nothing = ControlRefusal.notSupported(
+            "This camera has nothing to hold. Try `dualcamctl freeze on`."
+        )
+        #expect(throws: nothing) { try state.plan(.lock([])) }
+    }
+
+    @Test func anotherLensHoldsNothingAndNothingIsRemembered() throws {
+        var device = ScriptedControls(ScriptedControls.full)
+        var whole = State.withTwoCameras()
+        try device.give(.lock([]), &whole.cameras.back.controls)
+        whole.cameras.back.identity = "cam"
+        #expect(SavedState(whole).manualControls.isEmpty)
+    }
+
     // MARK: ISO
 
     @Test mutating func theWholeRangeOfAGainIsTurnedThroughStopByStop() throws {
@@ -218,7 +317,7 @@ struct ControlTests {
 
     @Test mutating func anISOThatTheCameraHasNotIsRefused() throws {
         var device = ScriptedControls(ScriptedControls.full)
-        #expect(throws: ControlRefusal.outOfRange("ISO 50, expected 100 to 3200")) {
+        #expect(throws: ControlRefusal.outOfRange("ISO must be between 100 and 3200, not 50.")) {
             try device.give(.iso(50), &state)
         }
         var none = ScriptedControls(ScriptedControls.focus)
@@ -275,7 +374,9 @@ struct ControlTests {
                 == "1/200 1/160 1/125 1/100 1/80 1/60 1/50 1/40 1/30 1/25".split(separator: " ")
                 .map(String.init)
         )
-        #expect(throws: ControlRefusal.outOfRange("shutter 1/1000, expected 1/200 to 1/25")) {
+        #expect(
+            throws: ControlRefusal.outOfRange("Shutter must be between 1/200 and 1/25, not 1/1000.")
+        ) {
             try device.give(.shutter(1000), &state)
         }
         #expect(state.shutter == 10_000)
@@ -318,7 +419,7 @@ struct ControlTests {
 
     @Test mutating func aFixedFocusIsRefused() throws {
         var device = ScriptedControls(ScriptedControls.gain())
-        #expect(throws: ControlRefusal.notSupported("The camera has no manual focus.")) {
+        #expect(throws: ControlRefusal.notSupported("This camera has no manual focus.")) {
             try device.give(.focus(0.5), &state)
         }
         #expect(state.focus == nil && state.focusStops == [] && state.isFocusAutomatic)
@@ -364,7 +465,11 @@ struct ControlTests {
         #expect(state.kelvin == 10000 && state.whiteBalance.word == "custom")
         #expect(try device.give(.stepKelvin(-99), &state) == .minimum)
         #expect(state.kelvin == 2000)
-        #expect(throws: ControlRefusal.outOfRange("1999 K, expected 2000 to 10000")) {
+        #expect(
+            throws: ControlRefusal.outOfRange(
+                "White balance must be between 2000 K and 10000 K, not 1999 K."
+            )
+        ) {
             try device.give(.whiteBalance(.kelvin(1999)), &state)
         }
         try device.give(.compensation(1), &state)
@@ -461,7 +566,7 @@ struct ControlTests {
         // A flash alone is not a torch.
         state.read([light([0, 1])])
         #expect(state.torch == nil)
-        #expect(throws: ControlRefusal.notSupported("The camera has no torch.")) {
+        #expect(throws: ControlRefusal.notSupported("This camera has no torch.")) {
             try state.plan(.torch(true))
         }
     }
@@ -518,9 +623,9 @@ struct ControlTests {
 
     @Test(
         arguments: [
-            ("gain", 12, nil), ("gain", 256, "gain is 256, expected 0 to 255"),
+            ("gain", 12, nil), ("gain", 256, "gain must be between 0 and 255, not 256."),
             ("auto_exposure", 1, nil),
-            ("auto_exposure", 0, "auto_exposure is 0, expected one of 1 (item 1), 3 (item 3)"),
+            ("auto_exposure", 0, "auto_exposure must be one of 1 (item 1), 3 (item 3), not 0."),
         ] as [(String, Int, String?)]
     )
     mutating func aDriversOwnValueIsCheckedAndWritten(
@@ -537,7 +642,11 @@ struct ControlTests {
             try device.give(.raw(name, value), &state)
             #expect(device[name] == value)
         }
-        #expect(throws: ControlRefusal.notSupported("The camera has no control \"x\".")) {
+        #expect(
+            throws: ControlRefusal.notSupported(
+                "This camera has no control “x”. `dualcamctl controls` lists them."
+            )
+        ) {
             try device.give(.raw("x", 1), &state)
         }
     }
@@ -595,5 +704,55 @@ struct ControlTests {
         try device.give(.automatic([.shutter]), &state)
         #expect(state.manual.iso == 1600 && device["gain_automatic"] == 0)
         #expect(device["auto_exposure"] == 3)
+    }
+
+    @Test("an original is given back once, and the next one is what was found then")
+    mutating func originalsAreForgotten() throws {
+        var device = ScriptedControls(ScriptedControls.exposure() + ScriptedControls.gain())
+        for (gain, dynamic) in [(37, 1), (90, 0), (12, 1)] {
+            (device["gain"], device["exposure_dynamic_framerate"]) = (gain, dynamic)
+            device["exposure_time_absolute"] = 156
+            try device.give(.iso(800), &state)
+            #expect(device["gain"] != gain && device["exposure_dynamic_framerate"] == 0)
+            try device.give(.automatic([.iso]), &state)
+            #expect(device["gain"] == gain && device["exposure_dynamic_framerate"] == dynamic)
+            try device.give(.shutter(100_000), &state)
+            #expect(device["exposure_dynamic_framerate"] == 1, "a long exposure needs slow frames")
+            try device.give(.automatic([.shutter]), &state)
+            #expect(device["exposure_dynamic_framerate"] == dynamic)
+        }
+    }
+
+    @Test(
+        "an automatic that another program turns on ends what was set by hand, and nothing else",
+        arguments: [
+            ("gain_automatic", 1, ControlCommand.iso(800)), ("auto_exposure", 3, .shutter(4000)),
+            ("focus_automatic_continuous", 1, .focus(0.5)),
+            ("white_balance_automatic", 1, .whiteBalance(.kelvin(4000))),
+        ]
+    )
+    mutating func automaticsOfOthers(_ name: String, on: Int, _ command: ControlCommand) throws {
+        var device = ScriptedControls(ScriptedControls.full + ScriptedControls.autogain)
+        try device.give(command, &state)
+        state.read(device.controls)
+        #expect(!state.manual.isAutomatic && device[name] != on)
+        device[name] = on
+        state.read(device.controls)
+        #expect(state.manual.isAutomatic)
+        // The others stay.
+        let all: [ControlCommand] = [
+            .iso(800), .shutter(4000), .focus(0.5), .whiteBalance(.kelvin(4000)),
+        ]
+        for command in all { try device.give(command, &state) }
+        var expected = state.manual
+        switch command {
+        case .iso: expected.iso = nil
+        case .shutter: expected.shutter = nil
+        case .focus: expected.focus = nil
+        default: expected.whiteBalance = .auto
+        }
+        device[name] = on
+        state.read(device.controls)
+        #expect(state.manual == expected)
     }
 }

@@ -43,6 +43,23 @@ struct HudTests {
         #expect(pose(at: 5) == nil)
     }
 
+    @Test mutating func aConsumerThatDrawsTheValuesItselfHidesThemUntilItIsGone() {
+        send(.pro(.setEnabled(true)), .pro(.claimHud(consumer: ":1.7")), at: 0)
+        #expect(pose(at: 1) == nil && state.pro.hudConsumers == [":1.7"])
+        send(.pro(.claimHud(consumer: ":1.9")), .pro(.claimHud(consumer: ":1.7")), at: 1)
+        send(.pro(.releaseHud(consumer: ":1.7")), at: 2)
+        #expect(pose(at: 3) == nil && state.pro.hudConsumers == [":1.9"])
+        // What is to be seen always is for whoever watches.
+        send(.pro(.setHud(.always)), at: 3)
+        #expect(pose(at: 4)?.opacity == 1)
+        send(.pro(.setHud(.pro)), .pro(.releaseHud(consumer: ":1.9")), at: 4)
+        #expect(pose(at: 5)?.opacity == 1)
+        // Neither saved, nor part of a scene.
+        let before = SavedState(state)
+        send(.pro(.claimHud(consumer: ":1.7")), at: 5)
+        #expect(SavedState(state) == before)
+    }
+
     @Test mutating func aDialLeftAloneFadesAndIsBackAtOnce() throws {
         send(.pro(.setEnabled(true)), .controls(.back, .dialTurned(.iso, limit: nil)), at: 0)
         #expect(pose(at: 2.9)?.dialOpacity == 1)
@@ -68,7 +85,7 @@ struct HudTests {
         #expect(pose(at: 2.13)?.position == 1)
         // The new text is there at once.
         #expect(state.scene.hud.content?.fields.first?.text == "ISO 125")
-        #expect(state.scene.hud.content?.scale?.current == "125")
+        #expect(state.scene.hud.content?.scale?.value == "125")
     }
 
     @Test(arguments: [
@@ -76,7 +93,12 @@ struct HudTests {
         (.shutter, .maximum, -1), (.focus, .maximum, 1), (.whiteBalance, .minimum, -1),
     ])
     mutating func anEndGivesWayAndComesBack(dial: Dial, limit: Bound, direction: Double) throws {
-        send(.pro(.setEnabled(true)), .controls(.back, .dialTurned(dial, limit: limit)), at: 0)
+        send(
+            .pro(.setEnabled(true)),
+            .controls(.back, .read(identity: "", try camera(iso: 400))),
+            .controls(.back, .dialTurned(dial, limit: limit)),
+            at: 0
+        )
         let most = stride(from: 0, through: 0.18, by: 0.01).map {
             (pose(at: $0)?.push ?? 0) * direction
         }
@@ -84,12 +106,12 @@ struct HudTests {
         #expect((most ?? 0) > 0.8)
         #expect(pose(at: 0.1)?.heat == 1)
         #expect(abs(pose(at: 0.2)?.push ?? 1) < 0.001 && pose(at: 1)?.heat == 0)
-        #expect(state.scene.hud.content?.scale?.name.hasSuffix("at its end") ?? false)
+        #expect(state.scene.hud.content?.scale?.note == "at its end")
         send(.controls(.back, .dialTurned(dial, limit: nil)), at: 2)
-        #expect(!(state.scene.hud.content?.scale?.name.hasSuffix("at its end") ?? true))
+        #expect(state.scene.hud.content?.scale?.note != "at its end")
     }
 
-    @Test mutating func itIsTheMainCamerasAndSaysWhatIsUnknown() throws {
+    @Test mutating func itIsTheMainCamerasAndLeavesOutWhatIsUnknown() throws {
         send(
             .camera(.back, .assigned(name: "Desk")),
             .camera(.front, .assigned(name: "Face")),
@@ -104,9 +126,82 @@ struct HudTests {
             ]
         )
         send(.scene(.swap(instantly: true)), at: 1)
-        #expect(
-            state.scene.hud.content?.fields.map(\.text) == ["ISO –", "1/–", "f/–", "AWB", "FF"]
+        // A camera without controls has a white balance all the same, in software.
+        #expect(state.scene.hud.content?.fields.map(\.text) == ["AWB"])
+        #expect(state.dial == .whiteBalance && state.pro.dial == .iso)
+        send(.pro(.setHud(.always)), .pro(.setEnabled(false)), at: 2)
+        #expect(state.scene.hud.content?.fields == [])
+        send(.scene(.swap(instantly: true)), at: 3)
+        #expect(state.dial == .iso)
+    }
+
+    /// What each camera has, and the dial on which Pro mode opens.
+    @Test(arguments: [
+        (["exposure", "focus"], Dial.shutter), (["focus"], .focus), (["gain", "focus"], .iso),
+        ([], .whiteBalance),
+    ])
+    mutating func proOpensOnTheFirstDialThatTheCameraHas(has: [String], first: Dial) throws {
+        var controls = CameraControls()
+        controls.read(
+            has.enumerated().map { index, name in
+                DeviceControl(
+                    id: UInt32(index + 1),
+                    name: name,
+                    purpose: name == "exposure"
+                        ? .exposureTime : name == "focus" ? .focus : .gain,
+                    range: 1...10000,
+                    value: 40
+                )
+            }
         )
+        send(
+            .pro(.setEnabled(true)),
+            .controls(.back, .read(identity: "", controls)),
+            at: 0
+        )
+        #expect(state.dial == first)
+        let scale = try #require(state.scene.hud.content?.scale)
+        #expect(scale.dial == first && !scale.marks.isEmpty)
+        #expect(state.scene.hud.content?.fields.contains { $0.dial == first } ?? false)
+    }
+
+    @Test(arguments: Suspension.allCases)
+    mutating func itLeavesWithPrivacyAndComesBack(why: Suspension) {
+        send(.pro(.setEnabled(true)), .pro(.setHud(.always)), at: 0)
+        #expect(pose(at: 1)?.opacity == 1)
+        send(.suspension(why, true), at: 2)
+        #expect(pose(at: 2.5) == nil)
+        send(.suspension(why, false), at: 3)
+        #expect(pose(at: 3.5)?.opacity == 1)
+    }
+
+    @Test mutating func aRecordingIsMarkedAlsoWithoutTheHud() {
+        func opacity(at seconds: Double) -> Double {
+            state.scene.mark.opacity(at: Timestamp(seconds: seconds))
+        }
+        send(.recording(.start([.stream], sound: false)), .recording(.startTimedOut), at: 10)
+        #expect(opacity(at: 10.5) == 1 && state.scene.mark.mark?.text == "0:00")
+        for (seconds, text) in [(7, "0:07"), (754, "12:34"), (3723, "1:02:03")] {
+            send(.recording(.tick), at: 10 + Double(seconds))
+            #expect(state.scene.mark.mark?.text == text)
+        }
+        #expect(state.scene.mark.mark?.isRight == false)
+        var style = state.scene.style
+        style.insetCorner = .topLeft
+        send(
+            .camera(.back, .assigned(name: "Desk")),
+            .camera(.front, .assigned(name: "Face")),
+            .scene(.setStyle(style)),
+            at: 4000
+        )
+        #expect(state.scene.mark.mark?.isRight == true, "it leaves the inset free")
+        style.recordMark = false
+        send(.scene(.setStyle(style)), at: 4001)
+        #expect(opacity(at: 4001.5) == 0)
+        send(.pro(.setHud(.always)), at: 4002)
+        #expect(opacity(at: 4002.5) == 1, "the HUD shows it in any case")
+        send(.recording(.stop), at: 4003)
+        #expect(opacity(at: 4003.5) == 0)
     }
 
     @Test mutating func placesAreKeptForTheWidestValue() throws {

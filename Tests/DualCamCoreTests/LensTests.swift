@@ -432,7 +432,7 @@ struct LensTests {
     mutating func fallback(why: Interruption) {
         begin()
         let effects = send(.camera(.back, .interrupted(why, reason: "no")), at: 3)
-        guard [.unplugged, .busy, .denied].contains(why) else {
+        guard [.unplugged, .notFound, .busy, .denied].contains(why) else {
             #expect(effects == [] && lens.failed == [])
             return
         }

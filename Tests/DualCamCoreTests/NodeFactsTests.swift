@@ -80,13 +80,13 @@ import Testing
     @Test("says which formats it has when none can be read")
     func unreadable() {
         #expect(
-            Self.facts(modes: [(640, 480, "P010"), (640, 480, "H264")]).refusal
-                == .unreadable([PixelFormat("H264"), PixelFormat("P010")])
+            Self.facts(modes: [(640, 480, "P010"), (640, 480, "VP80")]).refusal
+                == .unreadable([PixelFormat("P010"), PixelFormat("VP80")])
         )
         #expect(Self.facts(modes: []).refusal == .unreadable([]))
         #expect(
             Self.facts(modes: [(640, 480, "P010")]).refusal?.text
-                == "offers only P010, which DualCam cannot read"
+                == "no readable format, only P010"
         )
         #expect(Self.facts(modes: [(640, 480, "P010"), (640, 480, "NV12")]).refusal == nil)
     }
@@ -106,9 +106,9 @@ import Testing
         #expect(Self.facts("Phone", driver: "v4l2 loopback", modes: modes).refusal == nil)
         #expect(Self.facts("Phone", driver: "v4l2 loopback", modes: []).refusal == .unfed)
         #expect(
-            Self.facts("OBS Virtual Camera", driver: "v4l2 loopback", modes: modes).refusal == .ours
+            Self.facts("OBS Virtual Camera", driver: "v4l2 loopback", modes: modes).refusal == .echo
         )
-        #expect(Self.facts("DualCam", driver: "v4l2 loopback", modes: modes).refusal == .ours)
+        #expect(Self.facts("DualCam", driver: "v4l2 loopback", modes: modes).refusal == .echo)
         var ours = Self.facts("Phone", driver: "v4l2 loopback", modes: modes)
         ours.isOurs = true
         #expect(ours.refusal == .ours)
@@ -190,6 +190,35 @@ import Testing
     func seldom() {
         var trials = DeviceTrials()
         #expect(!(1...20).contains { trials.fail("a", at: Timestamp(seconds: Double($0) * 20)) })
+        #expect(trials.failing.isEmpty)
+    }
+
+    @Test("is left though it gives a picture each time", arguments: [(3.5, true), (6, false)])
+    func afterAPicture(seconds: Double, isLeft: Bool) {
+        var trials = DeviceTrials()
+        var time = Timestamp(seconds: 100)
+        for _ in 0..<6 {
+            trials.open("a", at: time)
+            trials.deliver("a")
+            time = time + Timestamp(seconds: seconds)
+            _ = trials.fail("a", at: time, isPause: true)
+            time = time + Timestamp(seconds: 0.5)
+        }
+        #expect(trials.failing.isEmpty != isLeft)
+    }
+
+    @Test("fails once for each opening, and not if it goes on after a pause")
+    func pauses() {
+        var trials = DeviceTrials()
+        trials.open("a", at: Timestamp(seconds: 1))
+        for second in 2..<12 { _ = trials.fail("a", at: Timestamp(seconds: Double(second))) }
+        #expect(trials.failing.isEmpty)
+        for second in 12..<32 {
+            trials.open("a", at: Timestamp(seconds: Double(second)))
+            trials.deliver("a")
+            _ = trials.fail("a", at: Timestamp(seconds: Double(second) + 0.6), isPause: true)
+            trials.deliver("a")
+        }
         #expect(trials.failing.isEmpty)
     }
 }

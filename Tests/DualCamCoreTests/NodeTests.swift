@@ -41,9 +41,33 @@ struct NodeTests {
         #expect(state.nodeProblem == "" && state.cameras.back.node.problem == "")
     }
 
+    @Test("who looks is told of all nodes and of the loopback device, in the order of coming")
+    mutating func viewers() {
+        begin()
+        func viewer(_ name: String, since: Int64, through: String = "") -> Viewer {
+            Viewer(name: name, application: "", process: 1, since: since, through: through)
+        }
+        let (meet, obs) = (
+            viewer("meet", since: 3), viewer("obs", since: 1, through: "dualcam.back")
+        )
+        let zoom = viewer("zoom", since: 2, through: "/dev/video9")
+        apply(
+            .node(nil, .viewers([obs, meet])),
+            .loopback(LoopbackState(device: "/dev/video9", readers: [zoom]))
+        )
+        #expect(state.allViewers == [obs, zoom, meet])
+        #expect(state.loopback.device == "/dev/video9")
+        apply(.node(nil, .lost(reason: "no")))
+        #expect(state.allViewers == [obs, zoom], "the other nodes are there")
+        apply(.loopback(LoopbackState()))
+        #expect(state.allViewers == [obs])
+        apply(.stream(.stop))
+        #expect(state.allViewers.isEmpty)
+    }
+
     @Test("another size, or a stop, takes all consumers")
     mutating func end() {
-        for event in [StreamEvent.setOutput(Size(width: 640, height: 480)), .stop, .restore] {
+        for event in [StreamEvent.setOutput(Size(width: 640, height: 480)), .stop] {
             state = State.withTwoCameras()
             begin()
             apply(.stream(event))

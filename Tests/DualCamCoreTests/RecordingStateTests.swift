@@ -18,15 +18,13 @@ import Testing
     }
 
     @Test(
-        "a recording opens the cameras that it needs, and begins when pictures and sound are there"
+        "a recording opens the cameras that it needs, and begins when pictures are there; sound joins"
     )
     func beginning() {
         var state = ready()
         var effects = reduce(&state, .recording(.start([.back], sound: true)), at: .zero)
         #expect(effects == [.prepareRecording(sound: true), .openCamera(.back)])
-        effects = reduce(&state, streaming(.back), at: .zero)
-        #expect(!effects.contains(.beginRecording))
-        effects = reduce(&state, .recording(.microphone(false)), at: Timestamp(seconds: 3))
+        effects = reduce(&state, streaming(.back), at: Timestamp(seconds: 3))
         #expect(effects == [.beginRecording])
         #expect(state.recording.phase == .running)
         #expect(state.recording.seconds(at: Timestamp(seconds: 5.5)) == 2)
@@ -47,6 +45,22 @@ import Testing
         _ = reduce(&state, streaming(.back), at: .zero)
         #expect(state.recording.phase == .starting)
         #expect(reduce(&state, .recording(.startTimedOut), at: .zero) == [.beginRecording])
+    }
+
+    @Test("it has the cameras that are there; one that is named must be")
+    func missingCamera() throws {
+        var state = ready()
+        #expect(try state.pictures(toRecord: nil) == [.back, .front, .stream])
+        _ = reduce(&state, .camera(.front, .assigned(name: nil)), at: .zero)
+        #expect(try state.pictures(toRecord: nil) == [.back, .stream])
+        #expect(try state.pictures(toRecord: [.back]) == [.back])
+        #expect(throws: MissingCamera(role: .front)) {
+            try state.pictures(toRecord: [.back, .front])
+        }
+        _ = reduce(&state, .camera(.back, .assigned(name: nil)), at: .zero)
+        for named in [nil, [RecordedPicture.stream]] as [Set<RecordedPicture>?] {
+            #expect(throws: MissingCamera(role: nil)) { try state.pictures(toRecord: named) }
+        }
     }
 
     @Test("privacy closes cameras that are recorded, and opens them again for it")
@@ -73,18 +87,5 @@ import Testing
         let effects = reduce(&state, .node(nil, .withdrawn), at: .zero)
         #expect(effects.contains(.announce(.didStop)))
         #expect(state.cameras.back.isOpen)
-    }
-
-    @Test("the HUD says for how long it has been recorded")
-    func hud() {
-        let content = HudContent(
-            CameraControls(),
-            aperture: 0,
-            dial: nil,
-            limit: nil,
-            recording: 65
-        )
-        #expect(content.fields.first?.text == "● 1:05")
-        #expect(content.fields.first?.isRecording == true)
     }
 }

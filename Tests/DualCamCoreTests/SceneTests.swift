@@ -36,7 +36,7 @@ struct SceneTests {
         let inset = layers[1]
         #expect(abs(inset.rect.width - 320) < 0.01 && abs(inset.rect.height - 180) < 0.01)
         #expect(abs(inset.rect.maxX - (1280 - 26)) < 0.01 && abs(inset.rect.y - 26) < 0.01)
-        #expect(inset.cornerRadius == 12 && inset.borderWidth == 2)
+        #expect(inset.corners == CornerRadii(12) && inset.borderWidth == 2)
         #expect(inset.borderOpacity == 0.85 && inset.shadowOpacity == 0.35)
         #expect(inset.iconOpacity == 1)
     }
@@ -50,9 +50,99 @@ struct SceneTests {
         #expect(abs((top ? inset.y : 720 - inset.maxY) - 26) < 0.01)
     }
 
-    @Test(arguments: [Layout.sideBySide, .stacked])
-    func splitLayoutsShowBothWholeAndApart(_ layout: Layout) {
-        let scene = state { $0.layout = layout }.scene(at: at(0))
+    @Test(
+        arguments: [Layout.sideBySide, .stacked],
+        [
+            Size(width: 640, height: 480), Size(width: 1280, height: 720),
+            Size(width: 1920, height: 1080), Size(width: 720, height: 1280),
+            Size(width: 164, height: 122),
+        ]
+    )
+    func halvesFillTheCanvasButForAGap(_ layout: Layout, canvas: Size) {
+        for background in [Background.auto, .crop] {
+            var style = SceneStyle()
+            style.layout = layout
+            style.background = background
+            let state = SceneState(
+                canvas: canvas,
+                style: style,
+                present: PerRole(back: true, front: true)
+            )
+            let scene = state.scene(at: at(0))
+            let layers = layers(scene)
+            #expect(layers.map(\.role) == [.back, .front])
+            #expect(scene.backdropOpacity == 0, "the gap is black")
+            let (first, second) = (layers[0].rect, layers[1].rect)
+            #expect((first.x, first.y) == (0, 0))
+            #expect((second.maxX, second.maxY) == (Double(canvas.width), Double(canvas.height)))
+            let isAcross = layout == .sideBySide
+            let gap = isAcross ? second.x - first.maxX : second.y - first.maxY
+            #expect(abs(gap - 8 * Double(canvas.height) / 720) <= 3 && gap > 0)
+            for edge in [first.width, second.x, gap] {
+                #expect(!isAcross || edge.remainder(dividingBy: 2) == 0)
+            }
+            let sizes = isAcross ? (first.width, second.width) : (first.height, second.height)
+            #expect(abs(sizes.0 - sizes.1) <= (isAcross ? 2 : 1))
+            for layer in layers { #expect(layer.fill == 1 && layer.borderOpacity == 0) }
+            let radius = 12 * Double(canvas.height) / 720
+            #expect(layers[0].corners.topLeft == 0 && layers[1].corners.bottomRight == 0)
+            #expect(layers[0].corners.bottomRight == radius)
+            #expect(layers[1].corners.topLeft == radius)
+            #expect(layers[0].corners.topRight == (isAcross ? radius : 0))
+        }
+    }
+
+    @Test(arguments: [Layout.sideBySide, .stacked], [false, true])
+    func aSwapOfHalvesUncoversNothingButTheGaps(_ layout: Layout, isTurnedBack: Bool) {
+        var state = state { $0.layout = layout }
+        state.setSwapped(true, at: at(0))
+        if isTurnedBack { state.setSwapped(false, at: at(0.2)) }
+        let isAcross = layout == .sideBySide
+        for step in 0...40 {
+            let layers = layers(state.scene(at: at(Double(step) / 100)))
+            // All lie in one row or column, and each covers the canvas the other way.
+            var places = layers.map { layer in
+                isAcross ? (layer.rect.x, layer.rect.maxX) : (layer.rect.y, layer.rect.maxY)
+            }
+            for layer in layers {
+                #expect(layer.fill == 1 && layer.opacity == 1)
+                #expect(isAcross ? layer.rect.height == 720 : layer.rect.width == 1280)
+            }
+            places.sort { $0.0 < $1.0 }
+            #expect(places[0].0 < 8.01, "at \(step)")
+            #expect(places.last?.1 ?? 0 > (isAcross ? 1272 : 712) - 0.01, "at \(step)")
+            for (one, next) in zip(places, places.dropFirst()) {
+                #expect(abs(next.0 - one.1 - 8) < 0.01, "at \(step)")
+            }
+        }
+        #expect(
+            layers(state.scene(at: at(1))).map(\.role)
+                == (isTurnedBack ? [.back, .front] : [.front, .back])
+        )
+    }
+
+    @Test func aHalfIsCroppedAboutThePlaceThatWasAskedFor() {
+        var scene = state { $0.layout = .sideBySide }
+        #expect(layers(scene.scene(at: at(0)))[1].source.place == .middle)
+        // Without a zoom there is no room around the place; a crop finds it nevertheless.
+        scene.framings.front.move(
+            to: 1,
+            middle: NormalizedPoint(x: 0.2, y: 0.5),
+            at: at(0),
+            duration: 1
+        )
+        let source = layers(scene.scene(at: at(1)))[1].source
+        #expect(source.part == .unit && source.place == NormalizedPoint(x: 0.2, y: 0.5))
+        let moving = layers(scene.scene(at: at(0.5)))[1].source.place
+        #expect(abs(moving.x - 0.35) < 1e-9)
+    }
+
+    @Test(arguments: [Layout.sideBySide, .stacked], [Background.blur, .black])
+    func splitLayoutsShowBothWholeAndApartIfAsked(_ layout: Layout, background: Background) {
+        let scene = state {
+            $0.layout = layout
+            $0.background = background
+        }.scene(at: at(0))
         let layers = layers(scene)
         #expect(scene.backdrop == .back)
         #expect(layers.count == 2)
@@ -100,7 +190,24 @@ struct SceneTests {
         let growing = layers(state.scene(at: at(0.15)))[1]
         #expect(abs(growing.rect.width - 800) < 0.01)
         #expect(abs(growing.borderOpacity - 0.425) < 0.01)
-        #expect(abs(growing.cornerRadius - 6) < 0.01)
+    }
+
+    @Test func aGrowingPictureStaysRoundUntilItsCornersReachThoseOfTheCanvas() {
+        var state = state()
+        state.setSwapped(true, at: at(0))
+        var last = CornerRadii(12)
+        for step in 1...300 {
+            let layer = layers(state.scene(at: at(Double(step) / 1000))).last { $0.role == .front }
+            guard let layer, layer.rect.width > 400 else { continue }
+            // The corner farthest from the canvas's.
+            let isNear = layer.rect.x < 24 && layer.rect.maxY > 720 - 24
+            #expect(layer.corners.bottomLeft == 12 || isNear, "at \(step) ms")
+            #expect(layer.corners.largest <= 12)
+            #expect(abs(layer.corners.bottomLeft - last.bottomLeft) < 1, "no jump at \(step) ms")
+            #expect(abs(layer.corners.topRight - last.topRight) < 1, "no jump at \(step) ms")
+            last = layer.corners
+        }
+        #expect(layers(state.scene(at: at(0.3)))[0].corners == .none)
     }
 
     @Test(arguments: [0.03, 0.1, 0.15, 0.2, 0.29])
@@ -209,11 +316,11 @@ struct SceneTests {
 
     @Test func aVeilRisesAndFallsIn300Milliseconds() {
         var state = state()
-        state.setNotice(.busy, of: .front, at: at(0))
+        state.setNotice(.interrupted(.busy), of: .front, at: at(0))
         #expect(layers(state.scene(at: at(0)))[1].veil == 0)
         #expect(abs(layers(state.scene(at: at(0.15)))[1].veil - 0.5) < 0.01)
         let veiled = layers(state.scene(at: at(0.3)))[1]
-        #expect(veiled.veil == 1 && veiled.iconOpacity == 0 && veiled.notice == .busy)
+        #expect(veiled.veil == 1 && veiled.iconOpacity == 0 && veiled.notice == .interrupted(.busy))
         #expect(layers(state.scene(at: at(0.3)))[0].veil == 0)
         state.setNotice(nil, of: .front, at: at(1))
         #expect(layers(state.scene(at: at(1.3)))[1].veil == 0)
@@ -227,7 +334,7 @@ struct SceneTests {
         )
         let inset = layers(large.scene(at: at(0)))[1]
         #expect(abs(inset.rect.width - 480) < 0.01)
-        #expect(inset.cornerRadius == 18 && inset.borderWidth == 3)
+        #expect(inset.corners == CornerRadii(18) && inset.borderWidth == 3)
     }
 }
 
@@ -252,7 +359,16 @@ extension SceneTests {
         let single = state { $0.layout = .single }
         #expect(extents(single, at(0)).front == .hidden)
         let split = extents(state { $0.layout = .sideBySide }, at(0))
-        #expect(split.back == split.front && split.back.size?.width == 622)
+        #expect(split.back == split.front && split.back.size?.width == 636)
+        #expect(split.back.isCropped)
+        let whole = extents(
+            state {
+                $0.layout = .sideBySide
+                $0.background = .blur
+            },
+            at(0)
+        )
+        #expect(whole.back.size?.width == 622 && !whole.back.isCropped)
         let cropped = extents(state { $0.background = .crop }, at(0))
         #expect(cropped.back.isCropped && cropped.front.isCropped)
     }
@@ -266,13 +382,13 @@ extension SceneTests {
         #expect(extents(single, at(0)).front == size(1280, 720))
 
         pip.transforms.front = Transform(mirrored: true)
-        pip.setNotice(.privacy, of: .front, at: at(0), instantly: true)
+        pip.setNotice(.interrupted(.privacy), of: .front, at: at(0), instantly: true)
         let alone = layers(pip.scene(of: .front, at: at(1)))
         #expect(alone.count == 1 && alone[0].rect == Rect(Self.canvas) && alone[0].opacity == 1)
-        #expect(alone[0].cornerRadius == 0 && alone[0].borderWidth == 0)
+        #expect(alone[0].corners == .none && alone[0].borderWidth == 0)
         #expect(alone[0].iconOpacity == 0)
         #expect(alone[0].transform == Transform(mirrored: true))
-        #expect(alone[0].veil == 1 && alone[0].notice == .privacy)
+        #expect(alone[0].veil == 1 && alone[0].notice == .interrupted(.privacy))
         #expect(pip.scene(of: nil, at: at(1)) == pip.scene(at: at(1)))
     }
 

@@ -50,18 +50,12 @@ struct StateTests {
         )
     }
 
-    @Test mutating func restoreAsksForTheWindowAndStops() {
+    @Test mutating func restoreAsksForTheWindowAndStopsNothing() {
         _ = apply(.stream(.start), .node(nil, .published(id: 7)))
         #expect(
-            apply(.stream(.restore)) == [
-                .announce(.restoreRequested), .announce(.willStop), .endGrace, .withdrawNode,
-            ]
+            apply(.stream(.restore)) == [.announce(.restoreRequested)]
         )
-        #expect(
-            apply(.node(nil, .withdrawn), .stream(.restore)) == [
-                .announce(.didStop), .announce(.restoreRequested),
-            ]
-        )
+        #expect(state.isActive)
     }
 
     @Test(
@@ -241,8 +235,16 @@ struct StateTests {
         )
         #expect(state.cameras.back.interruption == .privacy)
         let layer = state.scene.scene(of: .back, at: Timestamp(seconds: 60))[0]
-        #expect(layer.veil == 1 && layer.notice == .privacy)
+        #expect(layer.veil == 1 && layer.notice == .interrupted(.privacy))
         #expect(apply(.suspension(.privacy, false)) == [.openCamera(.back)])
+    }
+
+    @Test("a stop does not wait for cameras that a photograph needs, which may be many")
+    mutating func stopDuringAPhotograph() {
+        lookedAt()
+        _ = apply(.photographs(.take([.back], full: [])), .stream(.stop))
+        #expect(apply(.node(nil, .withdrawn)).contains(.announce(.didStop)))
+        #expect(state.cameras.back.phase == .opening)
     }
 
     @Test mutating func stoppingIsOverWhenTheCamerasAreClosed() {
@@ -271,6 +273,44 @@ struct StateTests {
         #expect(state.cameras.front.phase == .unavailable)
     }
 
+    @Test mutating func whatIsNotThereIsToldEvenUnwatched() {
+        lookedAt()
+        _ = apply(.node(nil, .consumed(false)), .node(nil, .graceOver))
+        _ = apply(.camera(.back, .closed), .camera(.back, .absent(.notFound)))
+        #expect(state.cameras.back.phase == .unavailable)
+        #expect(state.cameras.back.interruption == .notFound)
+        #expect(state.scene.present.back, "its role stays")
+        _ = apply(.node(nil, .consumed(true)))
+        #expect(state.cameras.back.phase == .opening && state.cameras.back.interruption == .none)
+        _ = apply(.camera(.back, .opening), .camera(.back, .interrupted(.notFound, reason: "")))
+        #expect(state.cameras.back.interruption == .notFound)
+        #expect(state.scene.notices.back == .interrupted(.notFound))
+        // Once it has delivered, it is unplugged; a file never is.
+        _ = apply(.camera(.back, .streaming(mode, insteadOf: nil)))
+        _ = apply(.camera(.back, .interrupted(.notFound, reason: "")))
+        #expect(state.cameras.back.interruption == .unplugged)
+        state.cameras.back.source = .file("/x")
+        _ = apply(.camera(.back, .interrupted(.notFound, reason: "")))
+        #expect(state.cameras.back.interruption == .notFound)
+        _ = apply(.node(nil, .consumed(false)), .node(nil, .graceOver), .camera(.back, .closed))
+        #expect(state.cameras.back.interruption == .notFound)
+        _ = apply(.camera(.back, .absent(nil)))
+        #expect(state.cameras.back.phase == .closed && state.cameras.back.interruption == .none)
+    }
+
+    @Test mutating func withoutAnyCameraTheSceneSaysSo() {
+        lookedAt()
+        for role in Role.allCases {
+            _ = apply(.camera(role, .absent(.unplugged)))
+            _ = apply(.camera(role, .assigned(name: nil)), .camera(role, .closed))
+        }
+        #expect(state.cameras.back.phase == .unavailable)
+        #expect(state.cameras.back.interruption == .none)
+        let time = Timestamp(seconds: 99)
+        #expect(state.scene.scene(at: time)[0].notice == .noCamera)
+        #expect(state.scene.scene(of: .front, at: time)[0].notice == .noCamera)
+    }
+
     @Test mutating func anInterruptionSaysWhyAndPasses() {
         lookedAt()
         _ = apply(.camera(.back, .opening), .camera(.back, .streaming(mode, insteadOf: nil)))
@@ -297,8 +337,8 @@ struct StateTests {
         _ = apply(.camera(.back, .closed))
         #expect(state.cameras.back.phase == .interrupted)
         #expect(
-            state.scene.scene(at: Timestamp(seconds: 9))[0].notice?.rawValue
-                == state.cameras.back.interruption.rawValue
+            state.scene.scene(at: Timestamp(seconds: 9))[0].notice
+                == .interrupted(state.cameras.back.interruption)
         )
         #expect(
             apply(.node(nil, .consumed(false)), .node(nil, .graceOver), .node(nil, .consumed(true)))

@@ -65,10 +65,19 @@ struct UpdateTests {
     @Test("the mirror follows the node, and a new node shows all values")
     mutating func node() {
         apply(.stream(.start))
-        #expect(apply(.node(nil, .published(id: 7))) == [.mirror(true), .showControls(nil)])
-        #expect(apply(.node(nil, .published(id: 8))) == [.showControls(nil)])
-        #expect(apply(.node(.back, .published(id: 9))) == [])
-        #expect(apply(.node(nil, .lost(reason: "no"))) == [.mirror(false)])
+        #expect(
+            apply(.node(nil, .published(id: 7))) == [
+                .mirror(true), .watchViewers(nodes: [7]), .showControls(nil),
+            ]
+        )
+        #expect(
+            apply(.node(nil, .published(id: 8)))
+                == [.watchViewers(nodes: [8]), .showControls(nil)]
+        )
+        #expect(apply(.node(.back, .published(id: 9))) == [.watchViewers(nodes: [8, 9])])
+        #expect(
+            apply(.node(nil, .lost(reason: "no"))) == [.mirror(false), .watchViewers(nodes: [9])]
+        )
     }
 
     @Test("torches go off when a first suspension begins")

@@ -1,6 +1,6 @@
 import Frames
 
-/// What `auto` takes into account besides the devices.
+/// The facts that `auto` takes into account besides the devices.
 package struct AutoPolicy: Hashable, Sendable {
     /// The names of devices that it never takes, as a source would name them.
     package var ignored: [String]
@@ -8,18 +8,108 @@ package struct AutoPolicy: Hashable, Sendable {
     package var failing: Set<String>
     /// `true` if a role gives up its device for a better one that is free: nobody looks.
     package var yields: Bool
+    /// The names of the devices that are lenses of each role's camera, which it never takes.
+    package var lenses: PerRole<[String]>
 
     /// The policy that only the devices themselves count.
-    package init(ignored: [String] = [], failing: Set<String> = [], yields: Bool = false) {
+    package init(
+        ignored: [String] = [],
+        failing: Set<String> = [],
+        yields: Bool = false,
+        lenses: PerRole<[String]> = PerRole(back: [], front: [])
+    ) {
         self.ignored = ignored
         self.failing = failing
         self.yields = yields
+        self.lenses = lenses
     }
 
     /// Returns the reason that `device` is not taken; `nil` if it may be.
     package func refusal(of device: CameraDevice) -> AutoRefusal? {
         ignored.contains { device.isCalled($0) } ? .ignored : device.refusal
     }
+
+    /// Returns the role of the camera that `device` is a lens of; `nil` if it is none.
+    fileprivate func lens(_ device: CameraDevice) -> Role? {
+        Role.allCases.first { lenses[$0].contains { device.isCalled($0) } }
+    }
+}
+
+/// The device that each role gets, and what becomes of all devices.
+package struct CameraChoice: Hashable, Sendable {
+    /// The device of the back camera, if any.
+    package var back: CameraDevice?
+    /// The device of the front camera, if any.
+    package var front: CameraDevice?
+    /// The verdict on each device, in the order given to `assign`.
+    package var standings: [CameraStanding]
+
+    /// The device of `role`, if any.
+    package subscript(role: Role) -> CameraDevice? { role == .back ? back : front }
+}
+
+/// A device with the verdict on it.
+package struct CameraStanding: Hashable, Sendable {
+    /// The device.
+    package var device: CameraDevice
+    /// The verdict on it.
+    package var verdict: CameraVerdict
+    /// `true` if it fails again and again.
+    package var isFailing: Bool
+
+    /// The role whose camera or lens it is, if any.
+    package var role: Role? {
+        switch verdict {
+        case .chosen(let role), .named(let role), .lens(let role): role
+        case .refused, .failing, .waiting, .outranked, .unasked: nil
+        }
+    }
+
+    /// `true` if it is the camera of its role.
+    package var isChosen: Bool {
+        switch verdict {
+        case .chosen, .named: true
+        case .lens, .refused, .failing, .waiting, .outranked, .unasked: false
+        }
+    }
+
+    /// The reason in plain words: "chosen as back: external, 1280x720 at 30", "infrared camera".
+    package var reason: String {
+        switch verdict {
+        case .chosen(let role):
+            return "chosen as \(role.rawValue): " + device.summary
+                + (isFailing ? ", although it fails again and again" : "")
+        case .named(let role): return "the \(role.rawValue) camera, as configured"
+        case .lens(let role): return "a lens of the \(role.rawValue) camera"
+        case .refused(let refusal): return refusal.text
+        case .failing: return "failed again and again; to try it again, plug it in again"
+        case .waiting(let role):
+            return
+                "better than the present \(role.rawValue) camera: takes over once nothing uses it"
+        case .outranked: return "a better camera is chosen"
+        case .unasked: return "both cameras are set in the configuration"
+        }
+    }
+}
+
+/// The verdict on a device: whether a role takes it, and if not, why.
+package enum CameraVerdict: Hashable, Sendable {
+    /// `auto` took it for the role.
+    case chosen(Role)
+    /// The source of the role names it.
+    case named(Role)
+    /// It is a lens of the role's camera.
+    case lens(Role)
+    /// `auto` does not take it.
+    case refused(AutoRefusal)
+    /// It failed again and again, and was left for another one.
+    case failing
+    /// It is better than the device that the role holds while it is in use.
+    case waiting(Role)
+    /// The roles have better ones.
+    case outranked
+    /// No source is `auto`, and none names it.
+    case unasked
 }
 
 /// Assigns `devices` to the roles whose sources ask for a device.
@@ -37,14 +127,68 @@ package func assign(
     front: SourceSpecification,
     holding: PerRole<String?> = PerRole(back: nil, front: nil),
     by policy: AutoPolicy = AutoPolicy()
-) -> (back: CameraDevice?, front: CameraDevice?) {
-    var assignment = Assignment(devices, holding, policy)
-    let wanted: [(role: Role, source: SourceSpecification)] = [(.back, back), (.front, front)]
-    for (role, source) in wanted {
-        if case .v4l2(let name) = source { assignment.take(role) { $0.isCalled(name) } }
+) -> CameraChoice {
+    let sources = PerRole(back: back, front: front)
+    let devices = devices.withoutCopies
+    let taken = assigned(devices, sources, holding, policy)
+    var willing = policy
+    willing.yields = true
+    // What they would be if nobody looked tells which devices wait for that.
+    let later = policy.yields ? taken : assigned(devices, sources, holding, willing)
+    func verdict(_ device: CameraDevice) -> CameraVerdict {
+        if let role = Role.allCases.first(where: { taken[$0]?.identity == device.identity }) {
+            return sources[role] == .auto ? .chosen(role) : .named(role)
+        }
+        if let role = policy.lens(device) { return .lens(role) }
+        if let refusal = policy.refusal(of: device) { return .refused(refusal) }
+        guard Role.allCases.contains(where: { sources[$0] == .auto }) else { return .unasked }
+        if policy.failing.contains(device.identity) { return .failing }
+        let role = Role.allCases.first { later[$0]?.identity == device.identity }
+        return role.map { .waiting($0) } ?? .outranked
     }
-    assignment.free.removeAll { policy.refusal(of: $0) != nil }
-    let automatic = wanted.filter { $0.source == .auto }.map(\.role)
+    return CameraChoice(
+        back: taken[.back],
+        front: taken[.front],
+        standings: devices.map {
+            CameraStanding(
+                device: $0,
+                verdict: verdict($0),
+                isFailing: policy.failing.contains($0.identity)
+            )
+        }
+    )
+}
+
+extension [CameraDevice] {
+    /// The devices, of which those that show a camera of libcamera's a second time are refused. A
+    /// camera behind Intel's IPU6 serves one program at a time: v4l2-relayd, which copies it to a
+    /// device of v4l2loopback, or libcamera.
+    fileprivate var withoutCopies: [CameraDevice] {
+        guard contains(where: { $0.isFixed && $0.identity.hasPrefix("pipewire:") }) else {
+            return self
+        }
+        return map { device in
+            var device = device
+            let isCopy = ["Intel MIPI Camera", "Virtual Camera"].contains(device.name)
+            if device.isRelay, device.refusal == nil, isCopy { device.refusal = .copy }
+            return device
+        }
+    }
+}
+
+/// Returns the device of each role, as `assign` does.
+private func assigned(
+    _ devices: [CameraDevice],
+    _ sources: PerRole<SourceSpecification>,
+    _ holding: PerRole<String?>,
+    _ policy: AutoPolicy
+) -> [Role: CameraDevice] {
+    var assignment = Assignment(devices.filter { $0.refusal != .noPictures }, holding, policy)
+    for role in Role.allCases {
+        if case .v4l2(let name) = sources[role] { assignment.take(role) { $0.isCalled(name) } }
+    }
+    assignment.free.removeAll { policy.refusal(of: $0) != nil || policy.lens($0) != nil }
+    let automatic = Role.allCases.filter { sources[$0] == .auto }
     for role in automatic {
         assignment.take(role) {
             $0.identity == holding[role] && !policy.failing.contains($0.identity)
@@ -56,7 +200,7 @@ package func assign(
         for _ in Role.allCases { for role in automatic { assignment.improve(role) } }
         assignment.fill(automatic)
     }
-    return (assignment.assigned[.back], assignment.assigned[.front])
+    return assignment.assigned
 }
 
 /// An assignment that is being made.

@@ -9,6 +9,15 @@ package struct CameraDevice: Hashable, Sendable {
         /// Any direction; the camera is not fixed to the machine.
         case external
     }
+    /// The outcome of asking it what it is.
+    package enum Answer: Hashable, Sendable {
+        /// It said so.
+        case given
+        /// This user may not open it.
+        case denied
+        /// It has not answered yet.
+        case missing
+    }
     /// The path of its node, such as "/dev/video0". May change after a restart.
     package var path: String
     /// The name that people read.
@@ -25,11 +34,16 @@ package struct CameraDevice: Hashable, Sendable {
     package var orientation: Orientation?
     /// `true` if it is built into the machine, according to the firmware.
     package var isFixed: Bool
-    /// `true` if it shows what another program feeds it: a device of v4l2loopback.
+    /// `true` if it shows what another program feeds it: a device of v4l2loopback, a PipeWire node
+    /// that is none of libcamera's.
     package var isRelay: Bool
     /// The readable mode with the most pixels among those that look like motion, or else with the
     /// most frames per second; `nil` if there is none, or it is unknown.
     package var bestMode: CaptureMode?
+    /// The modes that it offers, readable or not.
+    package var modes: [CaptureMode]
+    /// The outcome of asking it.
+    package var answer: Answer
     /// The reason that `auto` does not take it; `nil` if it may.
     package var refusal: AutoRefusal?
 
@@ -44,6 +58,8 @@ package struct CameraDevice: Hashable, Sendable {
         isFixed: Bool = false,
         isRelay: Bool = false,
         bestMode: CaptureMode? = nil,
+        modes: [CaptureMode] = [],
+        answer: Answer = .given,
         refusal: AutoRefusal? = nil
     ) {
         self.path = path
@@ -55,11 +71,33 @@ package struct CameraDevice: Hashable, Sendable {
         self.isFixed = isFixed
         self.isRelay = isRelay
         self.bestMode = bestMode
+        self.modes = modes
+        self.answer = answer
         self.refusal = refusal
     }
 
     /// Returns `true` if "v4l2:`name`" in a configuration means this camera.
     package func isCalled(_ name: String) -> Bool {
         identity == "v4l2:\(name)" || path == name || aliases.contains(name)
+    }
+
+    /// The facts that `auto` goes by, in words: "external, 1280x720 at 30".
+    package var summary: String {
+        let place =
+            switch orientation {
+            case nil where identity.hasPrefix("pipewire:"): "from PipeWire"
+            case _ where isRelay: "fed by a program"
+            case .front: "faces you"
+            case .back: "faces away"
+            case .external, nil: isFixed ? "built in" : "external"
+            }
+        switch answer {
+        case .given: break
+        case .denied: return "\(place), no permission to open it"
+        case .missing: return "\(place), does not answer"
+        }
+        guard let mode = bestMode else { return place }
+        let rate = Int(mode.rate.rounded())
+        return "\(place), \(mode.size)" + (rate > 0 ? " at \(rate)" : "")
     }
 }

@@ -20,7 +20,7 @@ package struct CameraState: Hashable, Sendable {
     enum Delivery: Hashable, Sendable {
         case none
         case streaming(CaptureMode, insteadOf: CaptureMode?)
-        case failed(Interruption, reason: String)
+        case failed(Interruption, reason: String, holder: String = "")
     }
 
     /// The progress of a step that makes the camera use less of the bus.
@@ -55,6 +55,11 @@ package struct CameraState: Hashable, Sendable {
     package var rotation: Int
     /// The quarter turns clockwise that make up for how the device is held.
     var orientationTurns = 0
+    /// `true` while its picture is graded for paper.
+    package internal(set) var isInk = false
+    /// The quarter turns of `orientationTurns` that a frozen picture was taken with; `nil` while
+    /// its pictures are live.
+    var frozenTurns: Int?
     /// The f-number; 0: unknown.
     package var aperture = 0.0
     /// Its controls as last reported, with the manual values.
@@ -65,6 +70,10 @@ package struct CameraState: Hashable, Sendable {
     package var identity = ""
     /// `true` while there is a camera for the role.
     var isAssigned = false
+    /// The reason that what the source names is not there; `nil` if it is, as far as is known.
+    package internal(set) var absence: Interruption?
+    /// `true` if it has delivered since it became the role's camera.
+    var hasDelivered = false
     /// `true` while the camera's thread is asked to keep it open.
     var isAsked = false
     /// `true` while the thread has it open or may have: from the request until it reports that it
@@ -99,15 +108,18 @@ package struct CameraState: Hashable, Sendable {
 
     /// The phase of the camera.
     package var phase: CameraPhase {
-        if !isAssigned && !isOpen { return .unavailable }
+        if !hasCamera { return .unavailable }
         if suspension != nil { return .interrupted }
         return switch delivery {
         case .streaming: .streaming
         case .failed: .interrupted
         // A device that is still closing is not closed.
-        case .none: isAsked || mayBeOpen ? .opening : .closed
+        case .none: isAsked || mayBeOpen ? .opening : absence == nil ? .closed : .unavailable
         }
     }
+
+    /// `true` if there is a camera for the role, even one that is not found.
+    var hasCamera: Bool { isAssigned || isOpen }
 
     /// `true` while any of its devices is open, or may be.
     package var mayBeOpen: Bool { isOpen || lens.isOtherOpen }
@@ -115,12 +127,18 @@ package struct CameraState: Hashable, Sendable {
     /// The reason that it does not deliver although it should.
     package var interruption: Interruption {
         if let suspension { return suspension }
-        return if case .failed(let why, _) = delivery { why } else { .none }
+        if case .failed(let why, _, _) = delivery { return why }
+        return phase == .unavailable ? absence ?? .none : .none
     }
 
     /// The system's message, for people; empty while it delivers.
     package var reason: String {
-        if case .failed(_, let reason) = delivery, suspension == nil { reason } else { "" }
+        if case .failed(_, let reason, _) = delivery, suspension == nil { reason } else { "" }
+    }
+
+    /// The program that has it, while `interruption` is `busy`; empty if unknown.
+    package var holder: String {
+        if case .failed(.busy, _, let holder) = delivery, suspension == nil { holder } else { "" }
     }
 
     /// The mode that it delivers, while it does.
@@ -133,18 +151,32 @@ package struct CameraState: Hashable, Sendable {
         if case .streaming(_, let mode) = delivery, suspension == nil { mode } else { nil }
     }
 
-    /// The transform that makes its picture upright, and mirrors it if wanted.
+    /// `true` while one picture stays in place of live ones.
+    package var isFrozen: Bool { frozenTurns != nil }
+
+    /// The transform that makes the shown picture upright, and mirrors it if wanted.
     package var transform: Transform {
         // The mounting is corrected first, as if in the camera; mirroring is only for display.
-        upright(mirrored: mirror)
+        upright(mirrored: mirror, turns: shownTurns)
     }
+
+    /// The quarter turns clockwise that make up for how the device was held when the shown picture
+    /// was taken.
+    var shownTurns: Int { frozenTurns ?? orientationTurns }
 
     /// The quarter turns clockwise, 0 to 3, that make its picture upright.
     package var uprightTurns: Int { (rotation / 90 + orientationTurns) & 3 }
 
+    /// The transform that makes up for how it is mounted.
+    package var mountingTransform: Transform { Transform(quarterTurns: rotation / 90) }
+
     /// Returns the transform that makes its picture upright, and mirrors it if `mirrored`.
     package func upright(mirrored: Bool) -> Transform {
-        Transform(quarterTurns: rotation / 90 + orientationTurns)
+        upright(mirrored: mirrored, turns: orientationTurns)
+    }
+
+    private func upright(mirrored: Bool, turns: Int) -> Transform {
+        Transform(quarterTurns: rotation / 90 + turns)
             .followed(by: Transform(mirrored: mirrored))
     }
 }

@@ -4,7 +4,7 @@ package import Frames
 package struct CaptureMode: Hashable, Sendable, CustomStringConvertible {
     /// The size of the picture, in pixels.
     package var size: Size
-    /// The rate, in frames per second.
+    /// The rate, in frames per second; 0: unknown.
     package var rate: Double
     /// The format that the camera sends, before decoding.
     package var format: PixelFormat
@@ -15,6 +15,9 @@ package struct CaptureMode: Hashable, Sendable, CustomStringConvertible {
         self.rate = rate
         self.format = format
     }
+
+    /// The rate; `nil` while nobody knows it.
+    package var knownRate: Double? { rate > 0 ? rate : nil }
 
     /// The text form: "1280x720@30/MJPG". A fractional rate has up to two decimals:
     /// "640x480@7.5/YUYV".

@@ -1,8 +1,8 @@
 package import Frames
 
-/// What a V4L2 node and the files beside it say about it, without starting it.
+/// The facts that a V4L2 node and the files beside it give without a start of the device.
 package struct NodeFacts: Hashable, Sendable {
-    /// What the node can do: V4L2_CAP_…, with the kernel's numbers.
+    /// The capabilities of a node: V4L2_CAP_…, with the kernel's numbers.
     package struct Capabilities: OptionSet, Hashable, Sendable {
         /// The kernel's bits.
         package let rawValue: UInt32
@@ -10,6 +10,8 @@ package struct NodeFacts: Hashable, Sendable {
         package init(rawValue: UInt32) { self.rawValue = rawValue }
         /// Pictures come from it, in one plane of memory.
         package static let capture = Capabilities(rawValue: 0x0000_0001)
+        /// Pictures come from it, in one plane of memory or several.
+        package static let captureMultiplanar = Capabilities(rawValue: 0x0000_1000)
         /// Pictures go to it, in one plane of memory or several.
         package static let output = Capabilities(rawValue: 0x0000_2002)
         /// It changes pictures that programs give it: scalers, encoders.
@@ -23,7 +25,7 @@ package struct NodeFacts: Hashable, Sendable {
 
         /// `true` if it captures pictures into memory that can be mapped, and does nothing else.
         package var isCamera: Bool {
-            isSuperset(of: [.capture, .streaming])
+            contains(.streaming) && !isDisjoint(with: [.capture, .captureMultiplanar])
                 && isDisjoint(with: [.output, .memoryToMemory, .touch])
         }
     }
@@ -35,13 +37,13 @@ package struct NodeFacts: Hashable, Sendable {
     package var card: String
     /// The name of its USB interface: "Integrated IR Camera"; empty if it has none.
     package var interface: String
-    /// What it can do.
+    /// Its capabilities.
     package var capabilities: Capabilities
     /// The modes that it offers, readable or not.
     package var modes: [CaptureMode]
     /// The functions of the entities in its media device, MEDIA_ENT_F_…; empty if it has none.
     package var functions: Set<UInt32>
-    /// What its USB descriptors say; `nil` if it is on another bus.
+    /// The contents of its USB descriptors; `nil` if it is on another bus.
     package var usb: USBVideoFunctions?
     /// The number of its USB interface for control.
     package var interfaceNumber: UInt8?
@@ -110,27 +112,32 @@ package enum AutoRefusal: Hashable, Sendable {
     case unreadable([PixelFormat])
     /// No program feeds it.
     case unfed
-    /// It shows DualCam's own stream, or may.
+    /// DualCam feeds it.
     case ours
+    /// The program that feeds it may show DualCam's stream in it.
+    case echo
     /// It is a driver's test picture.
     case virtual
+    /// A program copies the built-in camera to it, which PipeWire has itself.
+    case copy
 
-    /// The reason as the rest of a sentence that begins with the camera's name.
+    /// The reason in a few words: "infrared camera".
     package var text: String {
         switch self {
-        case .ignored: "is in ignore"
-        case .infrared: "is an infrared camera"
-        case .depth: "is a depth camera"
+        case .ignored: "in [cameras] ignore"
+        case .infrared: "infrared camera"
+        case .depth: "depth camera"
         case .noPictures: "gives no pictures"
-        case .needsPipeline: "works only through libcamera: use pipewire:"
+        case .needsPipeline: "belongs to a media controller: works only through pipewire:"
         case .unreadable(let formats):
-            formats.isEmpty
-                ? "offers no format"
-                : "offers only \(formats.map(\.description).joined(separator: ", ")), which DualCam "
-                    + "cannot read"
-        case .unfed: "is fed by no program"
-        case .ours: "shows DualCam's own stream"
-        case .virtual: "is a driver for tests"
+            "no readable format"
+                + (formats.isEmpty
+                    ? "" : ", only " + formats.map(\.description).joined(separator: ", "))
+        case .unfed: "no program feeds it"
+        case .ours: "DualCam's own loopback device"
+        case .echo: "may show DualCam's own stream"
+        case .virtual: "a driver's test picture"
+        case .copy: "shows the built-in camera, which PipeWire has"
         }
     }
 }
@@ -138,7 +145,8 @@ package enum AutoRefusal: Hashable, Sendable {
 extension NodeFacts {
     /// The reason that `auto` does not take it; `nil` if it is a colour camera that can be shown.
     package var refusal: AutoRefusal? {
-        if isOurs || isRelay && mayShowUs { return .ours }
+        if isOurs { return .ours }
+        if isRelay && mayShowUs { return .echo }
         if !capabilities.isCamera, !isRelay { return .noPictures }
         if Self.virtualDrivers.contains(driver) { return .virtual }
         if capabilities.contains(.mediaController) || isProcessor { return .needsPipeline }

@@ -1,8 +1,8 @@
 package import Frames
 
 extension PixelFormat {
-    /// `true` if DualCam reads the format: itself, or through libv4lconvert 1.22 and later. A
-    /// device that offers no such format cannot be shown.
+    /// `true` if DualCam reads the format: itself, or through libv4lconvert 1.22 and later or
+    /// libav. A device that offers no such format cannot be shown.
     package var isReadable: Bool { Self.readable.contains(self) }
 
     /// `true` if the format has no colour, readable or not.
@@ -19,13 +19,19 @@ extension PixelFormat {
     private static let readable: Set<PixelFormat> = Set(
         formats(
             "YUYV YVYU UYVY NV16 NV61 NV12 YU12 YV12 422P M420 HM12 "
-                + "RGB3 BGR3 RGB4 BGR4 BA24 AR24 BX24 XR24 RGBP HSV3 HSV4 "
+                + "RGB3 BGR3 RGB4 BGR4 BA24 AR24 BX24 XR24 RGBP "
                 + "MJPG JPEG PJPG JPGL GREY Y04 Y06 Y10B Y16 "
                 // Webcams before the USB video class.
                 + "S501 S505 S508 S920 CITV KONI CPIA O511 O518 S680 S401 "
                 + "S561 S910 SONX P207 M310 905C JL20"
         )
-    ).union(mosaic)
+    ).union(mosaic).union(multiplanar.keys).union(formats("H264 HEVC"))
+
+    /// The format that the planes of each format in several planes of memory make up.
+    package static let multiplanar: [PixelFormat: PixelFormat] = [
+        PixelFormat("NM12"): .nv12, PixelFormat("YM12"): .i420, PixelFormat("YM16"): .i422,
+        PixelFormat("YM24"): .i444,
+    ]
 
     private static let mosaic = Set(
         formats("BA81 GBRG GRBG RGGB BG10 GB10 BA10 RG10 pBAA pGAA pgAA pRAA BYR2 GB16 GR16 RG16")

@@ -4,11 +4,19 @@ package struct UnreadableValue: Error, Hashable, CustomStringConvertible {
     package let value: String
     /// The expected form, for people.
     package let expected: String
+    /// The reason that the word is refused, if its form is as expected.
+    let reason: String?
 
     /// The error of `value` where `expected` was wanted.
     package init(_ value: String, expected: String) {
+        self.init(value, expected: expected, reason: nil)
+    }
+
+    /// The error of `value` where `expected` was wanted, for `reason`.
+    init(_ value: String, expected: String, reason: String?) {
         self.value = value
         self.expected = expected
+        self.reason = reason
     }
 
     /// The message: `"vl42:x": expected auto, v4l2:DEVICE, …`.
@@ -27,8 +35,14 @@ package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     case file(String)
     /// A PipeWire node, by name.
     case pipewire(String)
+    /// A camera on the network.
+    case url(NetworkAddress)
 
-    /// Parses "auto", "v4l2:NAME", "test", "test:NAME", "file:PATH" or "pipewire:NODE".
+    /// The names of the test pictures; each may end with "-plain", for one without frame counter.
+    package static let testPictures = ["back", "front", "portrait", "bars", "ramp"]
+
+    /// Parses "auto", "v4l2:NAME", "test", "test:NAME", "file:PATH", "pipewire:NODE" or
+    /// "url:ADDRESS".
     ///
     /// - Throws: `UnreadableValue` if `text` is none of these.
     package init(parsing text: String) throws(UnreadableValue) {
@@ -41,10 +55,12 @@ package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
         case ("v4l2", let name?): self = .v4l2(name)
         case ("file", let path?): self = .file(path)
         case ("pipewire", let node?): self = .pipewire(node)
+        case ("url", let address?): self = .url(try NetworkAddress(parsing: address))
         default:
             throw UnreadableValue(
                 text,
-                expected: "auto, v4l2:DEVICE, test, test:NAME, file:PATH or pipewire:NODE"
+                expected: "auto, v4l2:DEVICE, test, test:NAME, file:PATH, pipewire:NODE or "
+                    + "url:ADDRESS"
             )
         }
     }
@@ -58,6 +74,12 @@ package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
         case .test(let name?): "test:\(name)"
         case .file(let path): "file:\(path)"
         case .pipewire(let node): "pipewire:\(node)"
+        case .url(let address): "url:\(address)"
         }
+    }
+
+    /// The text form as people may see it: without the query of an address, which may be a key.
+    package var shown: String {
+        if case .url(let address) = self { "url:\(address.shown)" } else { description }
     }
 }

@@ -53,7 +53,8 @@ extension State {
     /// Lets a camera use the whole bus again when the other one has left it.
     mutating func useRoom(_ before: State) -> [Effect] {
         func isOnBus(_ role: Role, _ state: State) -> Bool {
-            state.cameras[role].isAssigned && state.cameras[role].interruption != .unplugged
+            state.cameras[role].isAssigned
+                && ![.unplugged, .notFound].contains(state.cameras[role].interruption)
         }
         var effects: [Effect] = []
         for role in Role.allCases where cameras[role].reduction > 0 {

@@ -6,12 +6,22 @@ package enum CameraEvent: Hashable, Sendable {
     case setMirror(Bool)
     /// Sets its rotation as mounted: 0, 90, 180 or 270 degrees clockwise.
     case setRotation(Int)
+    /// Shows four corners of its picture, upright as it is mounted and not mirrored, as the whole;
+    /// `nil`: all of it.
+    case setPerspective(Perspective?)
+    /// Grades its picture for paper, or not: even light, white paper, dark ink.
+    case setInk(Bool)
+    /// Keeps showing its present picture, or shows live ones again. Only a camera that delivers has
+    /// one to keep.
+    case setFrozen(Bool)
     /// Changes the source of its pictures.
     case setSource(SourceSpecification)
     /// A camera of this name was found for the role; `nil`: there is none.
     case assigned(name: String?)
     /// The identity of the role's camera from now on.
     case identified(String)
+    /// The absence of what the source names, with its reason; `nil`: it is there, or unknown.
+    case absent(Interruption?)
     /// It was found at another place, or is gone from its place.
     case moved
     /// The reason that its source cannot be used; empty if it can.
@@ -22,8 +32,9 @@ package enum CameraEvent: Hashable, Sendable {
     case streaming(CaptureMode, insteadOf: CaptureMode?)
     /// It delivers its largest mode, or its usual one, as requested.
     case adapted(isFull: Bool)
-    /// It should deliver and does not; `reason` is the system's message.
-    case interrupted(Interruption, reason: String)
+    /// It should deliver and does not; `reason` is the system's message, `holder` the program that
+    /// has it, if that is the reason and known.
+    case interrupted(Interruption, reason: String, holder: String = "")
     /// It was closed because it is not needed.
     case closed
 }
@@ -38,11 +49,27 @@ extension State {
             guard degrees != cameras[role].rotation else { break }
             cameras[role].rotation = degrees
             if cameras[role].isAsked { return [.adaptCamera(role)] }
-        case .setSource(let source): cameras[role].source = source
+        case .setPerspective(let perspective):
+            scene.perspectives[role].move(
+                to: perspective?.turned(by: cameras[role].mountingTransform.inverse),
+                at: time,
+                duration: scene.style.swapDuration
+            )
+        case .setInk(let isOn):
+            cameras[role].isInk = isOn
+            scene.setInk(isOn, role, at: time)
+        case .setFrozen(let isFrozen): setFrozen(role, isFrozen, at: time)
+        case .setSource(let source):
+            cameras[role].source = source
+            cameras[role].absence = nil
+            cameras[role].hasDelivered = false
+        case .absent(let absence): cameras[role].absence = absence
         case .assigned(let name):
             cameras[role].name = name ?? ""
             cameras[role].isAssigned = name != nil
-        case .identified(let identity): identify(role, identity)
+            // A role without a camera misses none.
+            if name == nil { cameras[role].absence = nil }
+        case .identified(let identity): identify(role, identity, at: time)
         case .moved: if cameras[role].isAsked { return [.openCamera(role)] }
         case .problem(let problem): cameras[role].problem = problem
         // Reports sent before a thread saw the latest request no longer apply.
@@ -60,7 +87,8 @@ extension State {
             // A report about an earlier request does not count.
             if full == .asked, isFull { cameras[role].full = .on }
             if full == .left, !isFull { cameras[role].full = .off }
-        case .interrupted(let why, let reason): return interrupted(role, why, reason)
+        case .interrupted(let why, let reason, let holder):
+            return interrupted(role, why, reason, holder)
         case .closed:
             guard !cameras[role].isAsked else { break }
             cameras[role].isOpen = false
@@ -77,6 +105,8 @@ extension State {
         at time: Timestamp
     ) -> [Effect] {
         guard cameras[role].isAsked else { return [] }
+        cameras[role].absence = nil
+        cameras[role].hasDelivered = true
         if case .streaming = cameras[role].delivery {
         } else {
             cameras[role].deliveringSince = time
@@ -96,18 +126,44 @@ extension State {
     private mutating func interrupted(
         _ role: Role,
         _ why: Interruption,
-        _ reason: String
+        _ reason: String,
+        _ holder: String
     ) -> [Effect] {
         guard cameras[role].isAsked else { return [] }
-        cameras[role].delivery = .failed(why, reason: reason)
+        var why = why
+        // What was there once is not there any more; a file is not plugged in.
+        if case .file = cameras[role].source {
+        } else if why == .notFound, cameras[role].hasDelivered {
+            why = .unplugged
+        }
+        cameras[role].absence = [.notFound, .unplugged].contains(why) ? why : nil
+        cameras[role].delivery = .failed(why, reason: reason, holder: holder)
         return lensFailed(role, why) + stepFailed(role, why)
     }
 
-    /// Records that another camera has the role. The manual values and zoom of the one before are
-    /// kept for its return.
-    private mutating func identify(_ role: Role, _ identity: String) {
+    private mutating func setFrozen(_ role: Role, _ isFrozen: Bool, at time: Timestamp) {
+        let camera = cameras[role]
+        guard isFrozen != camera.isFrozen, !isFrozen || camera.mode != nil else { return }
+        cameras[role].frozenTurns = isFrozen ? camera.orientationTurns : nil
+        scene.setFrozen(isFrozen, role, at: time)
+    }
+
+    /// Ends what is frozen when the camera closes or another one takes its role: nothing may be
+    /// shown, or kept, of a camera that nobody uses or that privacy has closed.
+    mutating func endFreezes(_ before: State, at time: Timestamp) {
+        for role in Role.allCases where cameras[role].isFrozen {
+            let isOther = cameras[role].identity != before.cameras[role].identity
+            if isOther || !cameras[role].isAsked { setFrozen(role, false, at: time) }
+        }
+    }
+
+    /// Records that another camera has the role. All that was set for the one before is kept for
+    /// its return.
+    private mutating func identify(_ role: Role, _ identity: String, at time: Timestamp) {
         let camera = cameras[role]
         guard identity != camera.identity else { return }
+        cameras[role].hasDelivered = false
+        turn(role, for: identity, at: time)
         if !camera.identity.isEmpty {
             manualControls[camera.identity] = camera.controls.manual
             zooms[camera.identity] = camera.lens.isZoomAsked ? camera.lens.zoom : nil

@@ -1,4 +1,4 @@
-/// What a USB device's descriptors say about its cameras.
+/// The cameras of a USB device, according to its descriptors.
 package struct USBVideoFunctions: Hashable, Sendable {
     /// The numbers of its interfaces for the control of video, one for each camera.
     package private(set) var controls: Set<UInt8> = []

@@ -50,9 +50,15 @@ extension Configuration.Camera {
         .init(
             "source",
             "auto | v4l2:<by-id name, bus path or /dev path> | test | test:<name> | file:<path> | "
-                + "pipewire:<node name>",
+                + "pipewire:<node name> | url:<http, https, rtsp or srt address>",
             \.source,
             .words(SourceSpecification.init(parsing:))
+        ),
+        .init(
+            "credentials",
+            "for url: a file of yours with one line, user:password; empty: none",
+            \.credentials,
+            .file
         ),
         .init("mirror", "mirror the picture left to right", \.mirror, .boolean),
         .init(
@@ -61,6 +67,13 @@ extension Configuration.Camera {
             \.rotation,
             .choice(of: [0, 90, 180, 270])
         ),
+        .init(
+            "perspective",
+            "corners shown as the whole: [[x, y], …], 0 to 1, clockwise from the top left",
+            \.perspective,
+            .corners
+        ),
+        .init("ink", "for paper: even light, white paper, dark ink", \.isInk, .boolean),
         .init(
             "capture",
             "auto | 1280x720@30 | 1280x720@30/MJPG …",
@@ -84,6 +97,13 @@ extension Configuration.Camera {
             "true if larger focus values of the device are farther away",
             \.isFocusReversed,
             .boolean
+        ),
+        .init("hold-rate", "no slower frames in the dark", \.holdsRate, .boolean),
+        .init(
+            "anti-flicker",
+            "of lamps: auto (by your region) | 50 | 60 (Hz) | off (as the camera has it)",
+            \.antiFlicker,
+            .choice()
         ),
         .init(
             "torch",
@@ -142,8 +162,14 @@ extension Configuration.SceneSettings {
             .number(0...512)
         ),
         .init(
+            "gap",
+            "pixels between side by side or stacked pictures, in a stream 720 high",
+            \.style.gap,
+            .number(0...64)
+        ),
+        .init(
             "background",
-            "around a picture with another aspect ratio: blur | black | crop",
+            "for another aspect ratio: blur or black around it | crop | auto (crop in halves, else blur)",
             \.style.background,
             .choice()
         ),
@@ -154,6 +180,12 @@ extension Configuration.SceneSettings {
             .milliseconds(0...5000)
         ),
         .init("swap-icon", "show an icon in the corner of the inset", \.style.swapIcon, .boolean),
+        .init(
+            "record-mark",
+            "show in the stream that a recording is made; the recording itself is without it",
+            \.style.recordMark,
+            .boolean
+        ),
         .init(
             "hud",
             "when to show the camera's values: off | pro (while Pro mode is on) | always",
@@ -186,6 +218,12 @@ extension Configuration.Capture {
         .init("live-photo", "save a short movie with each photo", \.takesLivePhotos, .boolean),
         .init("audio", "record sound", \.recordsAudio, .boolean),
         .init(
+            "file-mode",
+            "who may read photos and recordings, as for chmod: 600 (you alone) | 640 | 644 …",
+            \.fileMode,
+            .words(FileMode.init(parsing:))
+        ),
+        .init(
             "allow-swap-while-recording",
             "",
             \.allowsSwapWhileRecording,
@@ -198,9 +236,9 @@ extension Configuration.State {
     static let keys: [ConfigurationKey<Self>] = [
         .init(
             "remember",
-            "keep swap, layout, Pro values and lens after a restart",
-            \.isRemembered,
-            .boolean
+            "what survives a restart: \"settings\" | true (also the swap) | false (nothing)",
+            \.memory,
+            .memory
         )
     ]
 }
@@ -209,7 +247,7 @@ extension Configuration.Access {
     static let keys: [ConfigurationKey<Self>] = [
         .init(
             "sandboxed",
-            "what Flatpak and Snap apps may do on D-Bus: view (also swap, layout) | all",
+            "what Flatpak and Snap apps may do on D-Bus: view (also swap, layout, scenes) | all",
             \.sandboxed,
             .choice()
         )

@@ -20,6 +20,26 @@ extension Configuration {
         if let error = parser.errors.min(by: { $0.line ?? 0 < $1.line ?? 0 }) { throw error }
         return (configuration, parser.warnings.sorted { $0.line < $1.line })
     }
+
+    /// Returns all errors and warnings of the TOML document `text` in the order of its lines, and
+    /// the configuration, in which values with an error have their defaults. After an error of TOML
+    /// that may cause others, the rest of the document is not checked.
+    package static func check(
+        _ text: String,
+        file: String
+    ) -> (Configuration, errors: [ConfigurationError], warnings: [ConfigurationWarning]) {
+        let (rest, mistakes) = withoutMistakes(text, file: file)
+        guard let (root, lines) = try? parseTOML(rest, file: file) else {
+            return (Configuration(), mistakes, [])
+        }
+        var parser = ConfigurationParser(file: file, lines: lines)
+        let configuration = parser.configuration(from: root)
+        let errors = mistakes + parser.errors
+        return (
+            configuration, errors.sorted { ($0.line ?? 0) < ($1.line ?? 0) },
+            parser.warnings.sorted { $0.line < $1.line }
+        )
+    }
 }
 
 /// Reads one document, and collects the errors and warnings of its tables.
@@ -91,8 +111,8 @@ private struct ConfigurationParser {
         for key in keys {
             guard let node = table[key.name] else { continue }
             do { try key.read(node, &owner) } catch {
-                let found = excerpt(of: node)
-                refuse(path + [key.name], "is \(found), expected \(error.expected)")
+                let expected = "is \(excerpt(of: node)), expected \(error.expected)"
+                refuse(path + [key.name], error.reason.map { "cannot be: \($0)" } ?? expected)
             }
         }
         warn(ofOthersThan: keys.map(\.name) + others, in: table, at: path)
@@ -174,8 +194,8 @@ private struct ConfigurationParser {
 }
 
 /// Returns the word among `words` that `word` most likely misspells, or `nil` if none is close.
-private func nearest(to word: String, among words: [String]) -> String? {
-    guard word.utf8.count <= 32 else { return nil }
+package func nearest(to word: String, among words: [String]) -> String? {
+    guard word.utf8.count <= 128 else { return nil }
     return words.map { (word: $0, distance: distance(word, $0)) }
         .filter { $0.distance <= 1 + $0.word.utf8.count / 5 }
         .min { $0.distance < $1.distance }?

@@ -1,3 +1,5 @@
+import TOMLKit
+
 extension Configuration {
     /// The whole configuration as a commented TOML document, which `parse` reads back.
     package var rendered: String {
@@ -19,6 +21,15 @@ extension Configuration {
         sections.append(section("loopback", loopback, Loopback.keys))
         return "# DualCam's configuration. You can leave out any key.\n\n"
             + sections.joined(separator: "\n")
+    }
+
+    /// Every value, defaults included, as a JSON object in one line, with the tables and keys of a
+    /// configuration file.
+    package var json: String {
+        // TOML of our own always parses.
+        guard let root = try? TOMLTable(string: rendered) else { preconditionFailure("no TOML") }
+        return root.convert(to: .json).split(separator: "\n")
+            .map { $0.drop { $0 == " " } }.joined()
     }
 
     /// An example of a lens, as a comment, for a document without lenses.

@@ -17,7 +17,7 @@ package struct Configuration: Hashable, Sendable {
     package var capture = Capture()
     /// The state kept over a restart.
     package var state = State()
-    /// What other programs may do.
+    /// The rights of other programs.
     package var access = Access()
     /// The mirror of the stream on a v4l2loopback device.
     package var loopback = Loopback()
@@ -50,10 +50,16 @@ package struct Configuration: Hashable, Sendable {
     package struct Camera: Hashable, Sendable {
         /// The source of its pictures.
         package var source = SourceSpecification.auto
+        /// The file with the user and the password of a camera on the network; may begin with "~/".
+        package var credentials: String?
         /// `true` if its picture is mirrored left to right.
         package var mirror = false
         /// The rotation of the mounted camera, in degrees clockwise: 0, 90, 180 or 270.
         package var rotation = 0
+        /// The corners of its upright picture that are shown as the whole; `nil`: all of it.
+        package var perspective: Perspective?
+        /// `true` if its picture is graded for paper.
+        package var isInk = false
         /// The mode that it is to deliver.
         package var capture = CaptureModePreference.auto
         /// The f-number, for a device that cannot report it; 0: unknown.
@@ -62,6 +68,10 @@ package struct Configuration: Hashable, Sendable {
         package var isoRange = 100...3200
         /// `true` if larger focus values of the device are farther away; V4L2 says nearer.
         package var isFocusReversed = false
+        /// `true` if it may not lower its rate in the dark.
+        package var holdsRate = true
+        /// The filter against the flicker of lamps.
+        package var antiFlicker = AntiFlicker.auto
         /// The LED of the kernel's LED class that serves as its torch; `nil`: the device's own, if
         /// any.
         package var torch: String?
@@ -111,23 +121,37 @@ package struct Configuration: Hashable, Sendable {
         package var takesLivePhotos = false
         /// `true` if recordings have sound.
         package var recordsAudio = true
+        /// The permissions of new photographs and recordings.
+        package var fileMode = FileMode.owner
         /// `true` if the pictures may be swapped during a recording.
         package var allowsSwapWhileRecording = true
     }
 
     /// The state kept over a restart: `[state]`.
     package struct State: Hashable, Sendable {
-        /// `true` if swap, layout, Pro values and lens are kept.
-        package var isRemembered = false
+        /// The part of what was set by commands that is kept.
+        package var memory = Memory.settings
+        /// `true` if anything is kept.
+        package var isRemembered: Bool { memory != .nothing }
     }
 
-    /// What other programs may do: `[access]`.
+    /// The state that survives a restart.
+    package enum Memory: Hashable, Sendable {
+        /// Nothing but privacy: each run is as configured.
+        case nothing
+        /// All settings, and not which picture is the main one.
+        case settings
+        /// All settings, and which picture is the main one.
+        case all
+    }
+
+    /// The rights of other programs: `[access]`.
     package struct Access: Hashable, Sendable {
-        /// What sandboxed apps may do on D-Bus.
+        /// The rights of sandboxed apps on D-Bus.
         package var sandboxed = SandboxAccess.view
     }
 
-    /// What sandboxed apps may do on D-Bus.
+    /// The rights of sandboxed apps on D-Bus.
     package enum SandboxAccess: String, CaseIterable, Hashable, Sendable {
         /// Read the state, swap, and change the layout.
         case view

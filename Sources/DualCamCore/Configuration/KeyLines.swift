@@ -1,4 +1,4 @@
-/// The lines on which the keys of a TOML document stand, which TOMLKit does not report.
+/// The places at which the keys of a TOML document stand, which TOMLKit does not report.
 ///
 /// Only finds where keys, strings, arrays and inline tables begin and end. Finding errors is
 /// left to the parser.
@@ -9,6 +9,25 @@ struct KeyLines {
     /// contains, asserts that the first three do not occur.
     /// Those checks can go when it reports them as errors.
     private(set) var trap: (line: Int, problem: String)?
+    /// A header, or a key with its value, that stands in a table of lines and not in an inline
+    /// table.
+    struct Statement {
+        /// The table that it heads or stands in; an element of an array of tables is "[0]", ….
+        var table: [String]
+        /// The key as written, by its dots; empty for a header.
+        var key: [String]
+        /// The bytes of its lines, indentation and line end included.
+        var lines: Range<Int>
+        /// The bytes of its value; empty for a header.
+        var value: Range<Int>
+        /// The number of its first line, from 1.
+        var line: Int
+
+        /// The path of the table that it heads, or of its value.
+        var path: [String] { table + key }
+    }
+    /// The headers and keys in the order of the document.
+    private(set) var statements: [Statement] = []
     /// The lines by path; an element of an array is "[0]", "[1]", ….
     private var lines: [[String]: Int] = [:]
     /// The number of tables so far in each array of tables.
@@ -47,6 +66,8 @@ struct KeyLines {
         var table: [String] = []
         while skipToContent() {
             let start = line
+            let first = text[..<position].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+            var value = position..<position
             let isHeader = accept("[")
             let isElement = isHeader && accept("[")
             if isHeader, !isAtName {
@@ -60,9 +81,25 @@ struct KeyLines {
             } else {
                 skipBlanks()
                 guard accept("=") else { return }
+                skipBlanks()
+                let begin = position
                 scanValue(of: joined(table, key, line: start))
+                value = begin..<position
+                while let last = value.last, " \t\r".utf8.contains(text[last]) {
+                    value = begin..<last
+                }
             }
             skipLine()
+            let end = min(position + 1, text.count)
+            statements.append(
+                Statement(
+                    table: table,
+                    key: isHeader ? [] : key,
+                    lines: first..<end,
+                    value: value,
+                    line: start
+                )
+            )
         }
     }
 

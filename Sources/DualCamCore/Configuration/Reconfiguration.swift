@@ -1,4 +1,4 @@
-/// What another configuration changes in a running daemon.
+/// The changes that another configuration makes in a running daemon.
 package struct Reconfiguration: Hashable, Sendable {
     /// The roles whose torch was another LED, which would stay lit.
     package var formerTorches: [Role] = []
@@ -28,6 +28,15 @@ extension Configuration {
             changes.events.append(.controls(role, .set(settings, aperture: camera.aperture)))
         }
         if scene.hud != old?.scene.hud { changes.events.append(.pro(.setHud(scene.hud))) }
+        // Corners are places in the picture as it is mounted.
+        if let old { changes.events += mountings(from: old) }
+        for role in Role.allCases where cameras[role].perspective != old?.cameras[role].perspective
+        {
+            changes.events.append(.camera(role, .setPerspective(cameras[role].perspective)))
+        }
+        for role in Role.allCases where cameras[role].isInk != old?.cameras[role].isInk ?? false {
+            changes.events.append(.camera(role, .setInk(cameras[role].isInk)))
+        }
         guard let old else { return changes }
         changes.formerTorches = Role.allCases.filter {
             cameras[$0].torch != old.cameras[$0].torch && old.cameras[$0].torch != nil
@@ -43,19 +52,29 @@ extension Configuration {
         if scene.style != old.scene.style { changes.events.append(.scene(.setStyle(scene.style))) }
         for role in Role.allCases {
             let (camera, before) = (cameras[role], old.cameras[role])
-            if camera.mirror != before.mirror {
-                changes.events.append(.camera(role, .setMirror(camera.mirror)))
-            }
-            if camera.rotation != before.rotation {
-                changes.events.append(.camera(role, .setRotation(camera.rotation)))
-            }
-            if camera.source != before.source || camera.capture != before.capture
+            if camera.source != before.source || camera.credentials != before.credentials
+                || camera.capture != before.capture
                 || camera.lenses != before.lenses
             {
                 changes.newSources.append(role)
             }
         }
         return changes
+    }
+
+    /// Returns the events of cameras that are mounted otherwise than with `old`.
+    private func mountings(from old: Configuration) -> [Event] {
+        Role.allCases.flatMap { role in
+            let (camera, before) = (cameras[role], old.cameras[role])
+            var events: [Event] = []
+            if camera.mirror != before.mirror {
+                events.append(.camera(role, .setMirror(camera.mirror)))
+            }
+            if camera.rotation != before.rotation {
+                events.append(.camera(role, .setRotation(camera.rotation)))
+            }
+            return events
+        }
     }
 }
 
@@ -65,6 +84,8 @@ extension Configuration.Camera {
         var settings = ControlSettings()
         settings.isoRange = isoRange
         settings.isFocusReversed = isFocusReversed
+        settings.holdsRate = holdsRate
+        settings.antiFlicker = antiFlicker
         return settings
     }
 }

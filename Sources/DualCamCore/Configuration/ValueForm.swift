@@ -33,6 +33,23 @@ extension ValueForm where Value == Bool {
     static let boolean = ValueForm(expected: "true or false", text: { "\($0)" }) { $0.bool }
 }
 
+extension ValueForm where Value == Configuration.Memory {
+    static let memory = ValueForm(
+        expected: "\"settings\", true or false",
+        text: { memory in
+            switch memory {
+            case .nothing: "false"
+            case .settings: quoted("settings")
+            case .all: "true"
+            }
+        },
+        convert: { node in
+            if let isAll = node.bool { return isAll ? .all : .nothing }
+            return node.string == "settings" ? .settings : nil
+        }
+    )
+}
+
 extension ValueForm where Value == Int {
     static func integer(_ range: ClosedRange<Int>, step: Int = 1) -> ValueForm {
         let kind =
@@ -182,6 +199,38 @@ extension ValueForm where Value == [String] {
     )
 }
 
+extension ValueForm where Value == Perspective? {
+    /// Four points, or none.
+    static let corners = ValueForm(
+        read: { node throws(UnreadableValue) in
+            let expected = "four corners as [[x, y], …], 0 to 1, clockwise from the top left, or []"
+            guard let array = node.array, array.count <= 16 else {
+                throw UnreadableValue(excerpt(of: node), expected: expected)
+            }
+            var points: [NormalizedPoint] = []
+            for element in array {
+                guard let pair = element.array, pair.count == 2,
+                    let x = pair[0].double ?? pair[0].int.map(Double.init),
+                    let y = pair[1].double ?? pair[1].int.map(Double.init)
+                else { throw UnreadableValue(excerpt(of: node), expected: expected) }
+                points.append(NormalizedPoint(x: x, y: y))
+            }
+            guard !points.isEmpty else { return nil }
+            do throws(Perspective.Invalid) { return try Perspective(points) } catch {
+                throw UnreadableValue(
+                    excerpt(of: node),
+                    expected: expected,
+                    reason: "\(error)"
+                )
+            }
+        },
+        text: { perspective in
+            let points = perspective?.points.map { "[\(decimal($0.x)), \(decimal($0.y))]" } ?? []
+            return "[\(points.joined(separator: ", "))]"
+        }
+    )
+}
+
 extension ValueForm where Value == String? {
     static let directory = ValueForm(
         expected: "a path that begins with / or ~/, or nothing",
@@ -191,6 +240,15 @@ extension ValueForm where Value == String? {
             return text.isEmpty || text.hasPrefix("/") || text.hasPrefix("~/")
                 ? .some(text.isEmpty ? nil : text) : nil
         }
+    )
+}
+
+extension ValueForm where Value == String? {
+    /// The path of a file; may begin with "~/".
+    static let file = ValueForm(
+        expected: "a path that begins with / or ~/, or nothing",
+        text: directory.text,
+        convert: { try? directory.read($0) }
     )
 }
 
@@ -251,7 +309,8 @@ extension ValueForm where Value == Configuration.LoopbackDevice {
 func excerpt(of node: any TOMLValueConvertible) -> String {
     switch node.type {
     case .string:
-        let text = node.string ?? ""
+        // An address may hold a password.
+        let text = node.string.map { $0.hasPrefix("url:") ? NetworkAddress.redacted($0) : $0 } ?? ""
         return quoted(text.count > 48 ? text.prefix(47) + "…" : text)
     case .int: return node.int.map { "\($0)" } ?? ""
     case .double: return node.double.map { "\($0)" } ?? ""

@@ -18,8 +18,16 @@ package enum ControlCommand: Hashable, Sendable {
     case compensation(Double)
     /// Returns these dials to automatic.
     case automatic(Set<Dial>)
-    /// Returns everything to automatic.
+    /// Returns everything to automatic, except what is held.
     case reset
+    /// Holds these parts as the automatic has found them; if there are none, all that the camera
+    /// can hold.
+    case lock(Set<ControlLock.Subject>)
+    /// Holds these parts, and no others: what is held already stays, and the rest returns to
+    /// automatic.
+    case lockOnly(Set<ControlLock.Subject>)
+    /// Returns what is held to automatic.
+    case unlock
     /// Turns the camera's light on or off.
     case torch(Bool)
     /// Sets the driver's control of this name to a value in the driver's terms.
@@ -37,7 +45,7 @@ package enum ControlCommand: Hashable, Sendable {
         case .focus, .stepFocus: .focus
         case .whiteBalance, .stepKelvin: .whiteBalance
         case .automatic(let dials): dials.count == 1 ? dials.first : nil
-        case .compensation, .reset, .torch, .raw, .restore, .look: nil
+        case .compensation, .reset, .lock, .lockOnly, .unlock, .torch, .raw, .restore, .look: nil
         }
     }
 }
@@ -51,6 +59,8 @@ package struct ControlPlan: Hashable, Sendable {
     package var values: [ControlWrite] = []
     /// The manual values once everything is written.
     package var manual: ManualControls
+    /// Those of the switches that are put back when the camera closes.
+    package var held: [ControlWrite] = []
     /// The end of the dial that the command ran into.
     package var limit: Bound?
     /// The values found before our first write, by control number, for controls without an
@@ -72,9 +82,10 @@ extension CameraControls {
                 isISOApproximate
                 ? settings.isoRange : (stops.first ?? 0)...max(stops.first ?? 0, stops.last ?? 0)
             guard range.contains(iso) else {
-                throw .outOfRange("ISO \(iso), expected \(range.lowerBound) to \(range.upperBound)")
+                throw .outOfRange("ISO", iso, range)
             }
             plan.manual.iso = iso
+            endExposureLock(&plan)
             try planISO(&plan)
         case .stepISO(let clicks):
             let control = try needSensitivity()
@@ -83,6 +94,7 @@ extension CameraControls {
             guard let step = Stops.step(start, by: clicks, in: isoStops) else { break }
             plan.limit = step.limit
             plan.manual.iso = step.value
+            endExposureLock(&plan)
             try planISO(&plan)
         case .shutter(let time):
             let control = try needExposureTime()
@@ -93,13 +105,13 @@ extension CameraControls {
                     Double(range.lowerBound) / Stops.tolerance
                 )...Int(Double(range.upperBound) * Stops.tolerance)
             guard reach.contains(time) else {
+                let texts = [range.lowerBound, range.upperBound, time].map(Stops.shutterText)
                 throw .outOfRange(
-                    "shutter \(Stops.shutterText(microseconds: time)), expected "
-                        + "\(Stops.shutterText(microseconds: range.lowerBound)) to "
-                        + Stops.shutterText(microseconds: range.upperBound)
+                    "Shutter must be between \(texts[0]) and \(texts[1]), not \(texts[2])."
                 )
             }
             plan.manual.shutter = time
+            endExposureLock(&plan)
             planExposure(&plan)
         case .stepShutter(let clicks):
             let control = try needExposureTime()
@@ -112,13 +124,15 @@ extension CameraControls {
             else { break }
             plan.limit = step.limit
             plan.manual.shutter = step.value
+            endExposureLock(&plan)
             planExposure(&plan)
         case .focus(let position):
             _ = try needFocus()
             guard (0...1).contains(position) else {
-                throw .outOfRange("focus \(position), expected 0 (near) to 1 (infinity)")
+                throw .outOfRange("Focus", position, 0...1)
             }
             plan.manual.focus = position
+            plan.manual.lock.values[.focus] = nil
             try planFocus(&plan)
         case .stepFocus(let clicks):
             let control = try needFocus()
@@ -128,14 +142,14 @@ extension CameraControls {
             guard let step = Stops.step(start, by: clicks, in: focusStops) else { break }
             plan.limit = step.limit
             plan.manual.focus = step.value
+            plan.manual.lock.values[.focus] = nil
             try planFocus(&plan)
         case .whiteBalance(let balance):
             if let kelvin = balance.kelvin, !Stops.kelvin.contains(kelvin) {
-                throw .outOfRange(
-                    "\(kelvin) K, expected \(Stops.kelvin.lowerBound) to \(Stops.kelvin.upperBound)"
-                )
+                throw .outOfRange("White balance", kelvin, Stops.kelvin, unit: " K")
             }
             plan.manual.whiteBalance = balance
+            plan.manual.lock.values[.whiteBalance] = nil
             planWhiteBalance(&plan)
         case .stepKelvin(let clicks):
             if clicks == 0 { break }
@@ -150,18 +164,28 @@ extension CameraControls {
             guard let step = Stops.step(start, by: clicks, in: steps) else { break }
             plan.limit = step.limit
             plan.manual.whiteBalance = .kelvin(step.value)
+            plan.manual.lock.values[.whiteBalance] = nil
             planWhiteBalance(&plan)
         case .compensation(let stops):
-            guard (-2...2).contains(stops) else {
-                throw .outOfRange("compensation \(stops), expected -2 to 2 stops")
+            guard Self.compensations.contains(stops) else {
+                throw .outOfRange("Exposure compensation", stops, Self.compensations)
             }
             plan.manual.compensation = stops
         case .automatic(let dials): try planAutomatic(dials, &plan)
         case .reset:
             plan.manual = ManualControls()
+            plan.manual.lock = manual.lock
             planAutomatic(&plan)
+        case .lock(let subjects): try planLock(subjects, &plan)
+        case .lockOnly(let subjects):
+            for subject in manual.lock.subjects where !subjects.contains(subject) {
+                unlock(subject, &plan)
+            }
+            // An empty set would hold all.
+            if !subjects.isEmpty { try planLock(subjects, &plan) }
+        case .unlock: for subject in manual.lock.subjects { unlock(subject, &plan) }
         case .torch(let isOn):
-            guard let flashMode else { throw .notSupported("The camera has no torch.") }
+            guard let flashMode else { throw .notSupported("This camera has no torch.") }
             let mode = isOn ? DeviceControl.FlashMode.torch : DeviceControl.FlashMode.off
             plan.values.append(ControlWrite(flashMode, mode))
         case .raw(let name, let value): try planRaw(name, value, &plan)
@@ -174,6 +198,7 @@ extension CameraControls {
             }
             if manual.focus != nil, focusControl != nil { try planFocus(&plan) }
             if manual.whiteBalance != .auto { planWhiteBalance(&plan) }
+            planLocked(&plan)
         }
         return plan
     }
@@ -193,10 +218,18 @@ extension CameraControls {
         }
     }
 
+    /// Returns `true` if the camera has the control that `dial` turns.
+    func has(_ dial: Dial) -> Bool {
+        do throws(ControlRefusal) {
+            try need(dial)
+            return true
+        } catch { return false }
+    }
+
     private func needSensitivity() throws(ControlRefusal) -> DeviceControl {
         guard let sensitivity else {
             throw .notSupported(
-                "The camera has no ISO and no gain; exposure compensation is done in software."
+                "This camera has no ISO. Try `dualcamctl ev +1`."
             )
         }
         return sensitivity
@@ -205,14 +238,14 @@ extension CameraControls {
     private func needExposureTime() throws(ControlRefusal) -> DeviceControl {
         guard let exposureTime else {
             throw .notSupported(
-                "The camera has no manual exposure; exposure compensation is done in software."
+                "This camera has no manual exposure. Try `dualcamctl ev +1`."
             )
         }
         return exposureTime
     }
 
     private func needFocus() throws(ControlRefusal) -> DeviceControl {
-        guard let focusControl else { throw .notSupported("The camera has no manual focus.") }
+        guard let focusControl else { throw .notSupported("This camera has no manual focus.") }
         return focusControl
     }
 
@@ -277,6 +310,14 @@ extension CameraControls {
         }
     }
 
+    /// Ends holding the exposure since one of its values is set by hand; the other one stays as it
+    /// is.
+    private func endExposureLock(_ plan: inout ControlPlan) {
+        guard plan.manual.lock.values.removeValue(forKey: .exposure) != nil else { return }
+        if plan.manual.shutter == nil, exposureTime != nil { plan.manual.holdsShutter = true }
+        if plan.manual.iso == nil, isoSwitch != nil { plan.manual.iso = iso }
+    }
+
     /// Plans to write a value in the driver's own terms.
     private func planRaw(
         _ name: String,
@@ -284,7 +325,9 @@ extension CameraControls {
         _ plan: inout ControlPlan
     ) throws(ControlRefusal) {
         guard let control = device.first(where: { $0.name == name }) else {
-            throw .notSupported("The camera has no control \"\(name.prefix(64))\".")
+            throw .notSupported(
+                "This camera has no control “\(name.prefix(64))”. `dualcamctl controls` lists them."
+            )
         }
         guard control.kind != .other, control.flags.isDisjoint(with: [.disabled, .readOnly]) else {
             throw .notSupported("\(name) cannot be set.")
@@ -293,15 +336,12 @@ extension CameraControls {
         case .menu, .integerMenu:
             guard control.has(value) else {
                 let items = control.menu.map { "\($0.index) (\($0.name))" }.joined(separator: ", ")
-                throw .outOfRange("\(name) is \(value), expected one of \(items)")
+                throw .outOfRange("\(name) must be one of \(items), not \(value).")
             }
         case .button, .bitmask: break
         case .integer, .boolean, .other:
             guard control.range.contains(value) else {
-                throw .outOfRange(
-                    "\(name) is \(value), expected \(control.range.lowerBound) to "
-                        + "\(control.range.upperBound)"
-                )
+                throw .outOfRange(name, value, control.range)
             }
         }
         plan.values.append(ControlWrite(control, value))
@@ -313,6 +353,9 @@ extension CameraControls {
         _ dials: Set<Dial>,
         _ plan: inout ControlPlan
     ) throws(ControlRefusal) {
+        for dial in dials where manual.lock.values[dial.lockSubject] != nil {
+            unlock(dial.lockSubject, &plan)
+        }
         if dials.contains(.iso) {
             _ = try needSensitivity()
             plan.manual.iso = nil
@@ -333,7 +376,7 @@ extension CameraControls {
         }
         if dials.contains(.focus) {
             guard focusSwitch != nil else {
-                throw .notSupported("The camera does not focus by itself.")
+                throw .notSupported("This camera does not focus by itself.")
             }
             plan.manual.focus = nil
             automateFocus(&plan)
@@ -345,10 +388,25 @@ extension CameraControls {
     }
 
     private func planAutomatic(_ plan: inout ControlPlan) {
-        automateISO(&plan)
-        automateExposure(&plan)
-        automateFocus(&plan)
-        automateWhiteBalance(&plan)
+        let held = plan.manual.lock.values
+        if held[.exposure] == nil {
+            automateISO(&plan)
+            automateExposure(&plan)
+        }
+        if held[.focus] == nil { automateFocus(&plan) }
+        if held[.whiteBalance] == nil { automateWhiteBalance(&plan) }
+    }
+
+    /// Plans to return what is held of `subject` to automatic, unless it was also set by hand.
+    private func unlock(_ subject: ControlLock.Subject, _ plan: inout ControlPlan) {
+        guard plan.manual.lock.values.removeValue(forKey: subject) != nil else { return }
+        switch subject {
+        case .exposure:
+            if manual.iso == nil { automateISO(&plan) }
+            if manual.shutter == nil, !manual.holdsShutter { automateExposure(&plan) }
+        case .focus: if manual.focus == nil { automateFocus(&plan) }
+        case .whiteBalance: if manual.whiteBalance == .auto { automateWhiteBalance(&plan) }
+        }
     }
 
     private func automateISO(_ plan: inout ControlPlan) {
@@ -390,5 +448,16 @@ extension CameraControls {
             return
         }
         plan.switches.append(ControlWrite(control, value))
+    }
+}
+
+extension Dial {
+    /// The part of the automatic that the dial replaces.
+    fileprivate var lockSubject: ControlLock.Subject {
+        switch self {
+        case .iso, .shutter: .exposure
+        case .focus: .focus
+        case .whiteBalance: .whiteBalance
+        }
     }
 }

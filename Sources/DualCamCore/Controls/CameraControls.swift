@@ -15,6 +15,8 @@ package struct ManualControls: Hashable, Sendable {
     package var whiteBalance = WhiteBalance.auto
     /// The exposure compensation, in stops; done in software.
     package var compensation = 0.0
+    /// The controls that are held as the camera's automatic found them.
+    package var lock = ControlLock()
 
     /// All values automatic.
     package init() {}
@@ -29,6 +31,10 @@ package struct ControlSettings: Hashable, Sendable {
     package var isoRange = 100...3200
     /// `true` if larger focus values are farther away; V4L2 says nearer.
     package var isFocusReversed = false
+    /// `true` if the camera may not lower its rate in the dark.
+    package var holdsRate = true
+    /// The filter against the flicker of lamps.
+    package var antiFlicker = AntiFlicker.auto
     /// The frames per second that the camera delivers, or is to deliver.
     package var frameRate = 30.0
 
@@ -39,6 +45,9 @@ package struct ControlSettings: Hashable, Sendable {
 /// A camera's controls in a photographer's terms: the driver's description, the manual values, and
 /// the conversion between the two. Pure.
 package struct CameraControls: Hashable, Sendable {
+    /// The range of the exposure compensation, in stops.
+    package static let compensations = -2.0...2.0
+
     /// The controls as last reported by the driver; empty for a source without controls.
     package private(set) var device: [DeviceControl] = []
     /// The manual values; everything else is automatic.
@@ -74,6 +83,7 @@ package struct CameraControls: Hashable, Sendable {
         func isOther(_ control: DeviceControl?) -> Bool {
             control.map { settled[$0.id] != nil && settled[$0.id] != $0.value } ?? false
         }
+        for subject in takenOver({ isOther($0) }) { manual.lock.values[subject] = nil }
         if manual.iso != nil, let control = sensitivity, isOther(control) {
             manual.iso = iso(of: control)
             settled[control.id] = control.value
@@ -113,6 +123,12 @@ package struct CameraControls: Hashable, Sendable {
     /// Forgets the results of earlier writes. After a device was plugged in again, the manual
     /// values count, not those that it reports.
     package mutating func forgetSettled() { settled = [:] }
+
+    /// Forgets the results of earlier writes to what `writes` has put back: another value there is
+    /// no other program's.
+    package mutating func forgetSettled(by writes: [ControlWrite]) {
+        for write in writes { settled[write.id] = nil }
+    }
 
     /// Keeps the original values that `plan` noted, even if only part of it was carried out.
     package mutating func keepOriginals(of plan: ControlPlan) {
@@ -232,6 +248,11 @@ package struct CameraControls: Hashable, Sendable {
         let positions = (control.range.upperBound - control.range.lowerBound) / control.step
         let clicks = max(1, min(Stops.focusClicks, positions))
         return (0...clicks).map { Double($0) / Double(clicks) }
+    }
+
+    /// `true` if the camera itself can be told its white balance.
+    var hasWhiteBalance: Bool {
+        temperature != nil || preset != nil || whiteBalanceSwitch != nil
     }
 
     /// The current white balance.

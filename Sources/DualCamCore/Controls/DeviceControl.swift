@@ -43,6 +43,9 @@ package struct DeviceControl: Hashable, Sendable {
         case whiteBalancePreset
         /// V4L2_CID_ZOOM_ABSOLUTE; larger values are narrower.
         case zoom
+        /// V4L2_CID_POWER_LINE_FREQUENCY, a menu of `PowerLine`: the filter against the flicker of
+        /// lamps.
+        case powerLine
         /// V4L2_CID_FLASH_LED_MODE, a menu of `FlashMode`.
         case flashMode
     }
@@ -68,6 +71,16 @@ package struct DeviceControl: Hashable, Sendable {
         package static let lights = [
             2: 3200, 3: 4000, 4: 5000, 5: 2300, 6: 5500, 8: 6500, 9: 7500,
         ]
+    }
+
+    /// The items of the menu V4L2_CID_POWER_LINE_FREQUENCY (enum v4l2_power_line_frequency).
+    package enum PowerLine {
+        /// For 50 Hz.
+        package static let hz50 = 1
+        /// For 60 Hz.
+        package static let hz60 = 2
+        /// As the camera finds it.
+        package static let auto = 3
     }
 
     /// The items of the menu V4L2_CID_FLASH_LED_MODE (enum v4l2_flash_led_mode).
@@ -210,6 +223,22 @@ package enum ControlRefusal: Error, Hashable, Sendable {
     case outOfRange(String)
     /// The camera is not there, or did not accept the value.
     case failed(Interruption, String)
+
+    /// The refusal of `value`, which is not in `range`: "ISO must be between 100
+    /// and 3200, not 50."
+    static func outOfRange<Number: Comparable>(
+        _ name: String,
+        _ value: Number,
+        _ range: ClosedRange<Number>,
+        unit: String = ""
+    ) -> ControlRefusal {
+        func text(_ number: Number) -> String {
+            let text = "\(number)"
+            return (text.hasSuffix(".0") ? String(text.dropLast(2)) : text) + unit
+        }
+        let bounds = "\(text(range.lowerBound)) and \(text(range.upperBound))"
+        return .outOfRange("\(name) must be between \(bounds), not \(text(value)).")
+    }
 
     /// The reason, as a sentence for people.
     package var reason: String {

@@ -2,10 +2,12 @@
 package struct Pro: Hashable, Sendable {
     /// `true` while Pro mode is on.
     package var isEnabled = false
-    /// The dial in use.
+    /// The dial chosen last. In use is `State.dial`.
     package var dial = Dial.iso
     /// The setting for when the HUD is shown.
     package var hud = HudMode.pro
+    /// The consumers that draw the values themselves, by their names on the bus, the first first.
+    package var hudConsumers: [String] = []
     /// The end of the dial that the last command ran into.
     var limit: Bound?
 

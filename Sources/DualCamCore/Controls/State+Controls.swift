@@ -18,6 +18,10 @@ package enum ProEvent: Hashable, Sendable {
     case setDial(Dial)
     /// Sets when the HUD is shown.
     case setHud(HudMode)
+    /// A consumer draws the values itself while Pro mode is on.
+    case claimHud(consumer: String)
+    /// A consumer draws them no longer, or is gone.
+    case releaseHud(consumer: String)
 }
 
 /// Controls and Pro mode.
@@ -58,7 +62,18 @@ extension State {
             pro.limit = nil
             scene.touchHud(at: time, limit: nil, rising: false)
         case .setHud(let mode): pro.hud = mode
+        case .claimHud(let consumer):
+            if !pro.hudConsumers.contains(consumer) { pro.hudConsumers.append(consumer) }
+        case .releaseHud(let consumer): pro.hudConsumers.removeAll { $0 == consumer }
         }
+    }
+
+    /// The dial in use: the one chosen last, or if the main camera does not have it, the first that
+    /// it has.
+    package var dial: Dial {
+        let controls = cameras[scene.main].controls
+        if controls.has(pro.dial) { return pro.dial }
+        return Dial.allCases.first { controls.has($0) } ?? pro.dial
     }
 
     /// `true` while the values of the cameras are visible, and so have to be kept current.
@@ -99,15 +114,20 @@ extension State {
             scene.grades[role][lens.pipeline] = cameras[role].controls.grade
             scene.grades[role][lens.pipeline.other] = lens.incoming?.controls.grade ?? .none
         }
-        let isSeen = pro.hud == .always || (pro.hud == .pro && pro.isEnabled)
+        let isOurs = pro.hud == .pro && pro.isEnabled && pro.hudConsumers.isEmpty
+        let isSeen = pro.hud == .always || isOurs
         let camera = cameras[scene.main]
-        guard isSeen else { return scene.setHud(nil, at: time) }
+        scene.setMark(
+            isSeen || scene.style.recordMark ? recording.seconds(at: time) : nil,
+            at: time
+        )
+        // The values of cameras that are closed for privacy are nobody's business.
+        guard isSeen, suspensions.isEmpty else { return scene.setHud(nil, at: time) }
         var content = HudContent(
             camera.controls,
             aperture: camera.aperture,
-            dial: pro.isEnabled ? pro.dial : nil,
-            limit: pro.limit,
-            recording: recording.seconds(at: time)
+            dial: pro.isEnabled ? dial : nil,
+            limit: dial == pro.dial ? pro.limit : nil
         )
         content.show(camera.lens)
         content.inset = scene.lowInset

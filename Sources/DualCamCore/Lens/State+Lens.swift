@@ -83,7 +83,7 @@ extension State {
     /// help.
     mutating func lensFailed(_ role: Role, _ why: Interruption) -> [Effect] {
         let lens = cameras[role].lens
-        guard [.unplugged, .busy, .denied].contains(why),
+        guard [.unplugged, .notFound, .busy, .denied].contains(why),
             lens.present.contains(where: {
                 $0.device != lens.device && !lens.failed.contains($0.device)
             })
@@ -128,7 +128,7 @@ extension State {
     /// Begins the crossing to the incoming device, whose pictures are ready to be shown.
     mutating func incomingReady(_ role: Role, at time: Timestamp) -> [Effect] {
         guard let incoming = cameras[role].lens.incoming, incoming.mode != nil,
-            !incoming.isCrossing, !scene.framings[role].isMoving(at: time)
+            !incoming.isCrossing, !scene.framings[role].isMoving(at: time), !cameras[role].isFrozen
         else { return [] }
         let camera = cameras[role]
         let next = incoming.factor * incoming.controls.magnification
@@ -208,12 +208,12 @@ extension State {
         return true
     }
 
-    /// Has each camera show, or get ready, the device that can best show what is wanted, and move
-    /// to the wanted part of its picture.
+    /// Makes each camera show, or get ready, the device that can best show what is wanted, and move
+    /// to the wanted part of its picture. While a picture is frozen, no other device takes over.
     mutating func followLenses(at time: Timestamp) -> [Effect] {
         var effects: [Effect] = []
         for role in Role.allCases {
-            effects += chooseLens(role)
+            if !cameras[role].isFrozen { effects += chooseLens(role) }
             moveLens(role, at: time)
         }
         return effects
@@ -300,10 +300,12 @@ extension State {
         )
     }
 
-    /// Returns the controls for another lens: the same manual values, but with automatic focus.
+    /// Returns the controls for another lens: the same manual values, but with automatic focus, and
+    /// nothing held, since its automatic has found nothing yet.
     private func carried(_ controls: CameraControls) -> CameraControls {
         var manual = controls.manual
         manual.focus = nil
+        manual.lock = ControlLock()
         return CameraControls(manual: manual, settings: controls.settings)
     }
 }

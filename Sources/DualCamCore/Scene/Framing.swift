@@ -11,16 +11,21 @@ package struct Framing: Hashable, Sendable {
     package private(set) var zoom = 1.0
     /// The point in the middle of the visible part when the move ends.
     package private(set) var middle = NormalizedPoint.middle
+    /// The point that was asked for in the middle, even if there is no room around it.
+    private var place = NormalizedPoint.middle
     /// The magnification of the lens in each pipeline.
     private var factors = PerPipeline(a: 1.0, b: 1.0)
     /// The earlier magnifications of these lenses.
     private var before = PerPipeline(a: Magnifications(), b: Magnifications())
+    /// The magnifications that count for the frozen pictures; `nil` while pictures are live.
+    private var frozen: PerPipeline<Double>?
     /// The pipeline whose picture is shown, or will be after the crossing.
     private var pipeline = CapturePipeline.a
     /// The time at which the two pipelines' pictures begin to cross over, if they do.
     private var crossingStart: Timestamp?
     private var startZoom = 1.0
     private var startMiddle = NormalizedPoint.middle
+    private var startPlace = NormalizedPoint.middle
     private var start = Timestamp.zero
     private var duration = 0.0
 
@@ -43,12 +48,25 @@ package struct Framing: Hashable, Sendable {
         duration: Double
     ) {
         let now = pose(at: time)
-        (startZoom, startMiddle) = (now.zoom, now.middle)
         let room = max(0, 0.5 / factor - 0.5 / zoom)
         func inside(_ place: Double) -> Double { min(max(place, 0.5 - room), 0.5 + room) }
+        let goal = NormalizedPoint(x: inside(middle.x), y: inside(middle.y))
+        let left = duration - (time - start).seconds
+        // Back on the way, it runs back from there at the same pace: both halves of the curve are
+        // alike.
+        let isWayBack =
+            duration == self.duration && left > 0 && left < duration && zoom == startZoom
+            && goal == startMiddle && middle == startPlace
+        if isWayBack {
+            (startZoom, startMiddle, startPlace) = (self.zoom, self.middle, place)
+        } else {
+            startPlace = place(at: time)
+            (startZoom, startMiddle) = (now.zoom, now.middle)
+        }
         self.zoom = zoom
-        self.middle = NormalizedPoint(x: inside(middle.x), y: inside(middle.y))
-        start = time
+        self.middle = goal
+        place = middle
+        start = isWayBack ? time - Timestamp(seconds: left) : time
         self.duration = duration
     }
 
@@ -72,6 +90,10 @@ package struct Framing: Hashable, Sendable {
         before[pipeline].add(factors[pipeline], until: time)
         factors[pipeline] = factor
     }
+
+    /// Shows pictures by the lenses' present magnifications from now on, whatever these become,
+    /// since the pictures are frozen; or by those they were taken with again.
+    mutating func freeze(_ isFrozen: Bool) { frozen = isFrozen ? factors : nil }
 
     /// Returns how much a lens of `factor` may zoom in by itself, at least 1, with the visible part
     /// at `time` still within its picture. The lens keeps the middle of its picture.
@@ -125,6 +147,22 @@ package struct Framing: Hashable, Sendable {
         return (now, startMiddle.interpolated(to: middle, fraction: moved))
     }
 
+    private func place(at time: Timestamp) -> NormalizedPoint {
+        let elapsed = (time - start).seconds
+        guard duration > 0, elapsed < duration else { return place }
+        return startPlace.interpolated(
+            to: place,
+            fraction: Easing.inOut(max(0, elapsed) / duration)
+        )
+    }
+
+    /// Returns the point that is wanted in the middle at `time`, in fractions of the upright
+    /// picture of the lens in `pipeline`. A part of another shape is cropped about it.
+    package func place(at time: Timestamp, of pipeline: CapturePipeline) -> NormalizedPoint {
+        let (place, factor) = (place(at: time), factors[pipeline])
+        return NormalizedPoint(x: 0.5 + (place.x - 0.5) * factor, y: 0.5 + (place.y - 0.5) * factor)
+    }
+
     /// Returns the part of the upright picture of the lens in `pipeline` that is visible at `time`,
     /// in fractions of its size; the whole picture if the lens sees less than is wanted. A picture
     /// that was `taken` before the lens's last change of magnification is cropped by the
@@ -134,9 +172,18 @@ package struct Framing: Hashable, Sendable {
         of pipeline: CapturePipeline = .a,
         taken: Timestamp? = nil
     ) -> Rect {
+        part(at: time, factor: factor(of: pipeline, taken: taken))
+    }
+
+    /// Returns the magnification of the lens in `pipeline` when a picture was `taken`; the present
+    /// one if `nil`.
+    func factor(of pipeline: CapturePipeline, taken: Timestamp?) -> Double {
+        frozen?[pipeline] ?? taken.flatMap { before[pipeline].factor(at: $0) } ?? factors[pipeline]
+    }
+
+    /// Returns the part that is visible at `time` of a picture that magnifies `factor` times.
+    func part(at time: Timestamp, factor: Double) -> Rect {
         let (zoom, middle) = pose(at: time)
-        var factor = factors[pipeline]
-        if let taken { factor = before[pipeline].factor(at: taken) ?? factor }
         let share = min(1, factor / zoom)
         func edge(_ place: Double) -> Double {
             let own = 0.5 + (place - 0.5) * factor

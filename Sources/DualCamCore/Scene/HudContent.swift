@@ -11,8 +11,6 @@ package struct HudContent: Hashable, Sendable {
         package var room: Int
         /// The dial that sets the value; `nil` for values without a dial, such as the aperture.
         package var dial: Dial?
-        /// `true` for the field that shows the time of a recording.
-        package var isRecording = false
     }
 
     /// A mark of a dial's scale.
@@ -31,10 +29,12 @@ package struct HudContent: Hashable, Sendable {
         package var marks: [Mark]
         /// The position at the needle, on the scale of the marks' positions; `nil` if unknown.
         package var position: Double?
-        /// The text at the needle: "400"; empty if unknown.
-        package var current: String
-        /// The name of the dial with its value: "Sunny  5500 K".
+        /// The name of the dial, or of the preset that it is on: "ISO", "Sunny".
         package var name: String
+        /// The value at the needle: "400", "5500 K"; empty if unknown.
+        package var value: String
+        /// More about the value: "automatic"; empty if there is no more.
+        package var note: String
     }
 
     /// A lens of the camera.
@@ -58,47 +58,41 @@ package struct HudContent: Hashable, Sendable {
     package var inset: Rect?
 
     /// The content for `controls`. `dial` is the dial in use, if any, and `limit` the end that it
-    /// ran into; `seconds` is the length of the present recording.
-    package init(
-        _ controls: CameraControls,
-        aperture: Double,
-        dial: Dial?,
-        limit: Bound?,
-        recording seconds: Int? = nil
-    ) {
-        let digits = max(4, controls.isoStops.last.map { "\($0)".count } ?? 0)
-        let longest = controls.shutterStops.first.map { Stops.shutterText(microseconds: $0).count }
-        fields = [
-            Field(
-                text: "ISO \(controls.iso.map(String.init) ?? "–")",
-                room: 4 + digits,
-                dial: .iso
-            ),
-            Field(
-                text: controls.shutter.map(Stops.shutterText) ?? "1/–",
-                room: max(5, longest ?? 0),
-                dial: .shutter
-            ),
-            Field(text: "f/\(aperture > 0 ? Self.number(aperture) : "–")", room: 5, dial: nil),
-            Field(text: controls.kelvin.map { "\($0)K" } ?? "AWB", room: 5, dial: .whiteBalance),
-            Field(text: Self.focusMode(controls), room: 2, dial: .focus),
-        ]
-        if aperture <= 0 { fields[2].room = 3 }
-        if (controls.kelvin ?? 0) >= 10000 { fields[3].room = 6 }
+    /// ran into. What the camera does not tell is left out.
+    package init(_ controls: CameraControls, aperture: Double, dial: Dial?, limit: Bound?) {
+        fields = []
+        if let iso = controls.iso {
+            let digits = max(4, controls.isoStops.last.map { "\($0)".count } ?? 0)
+            fields.append(Field(text: "ISO \(iso)", room: 4 + digits, dial: .iso))
+        }
+        if let shutter = controls.shutter {
+            let longest = controls.shutterStops.first.map {
+                Stops.shutterText(microseconds: $0).count
+            }
+            let text = Stops.shutterText(microseconds: shutter)
+            let room = max(5, longest ?? 0, text.count)
+            fields.append(Field(text: text, room: room, dial: .shutter))
+        }
+        if aperture > 0 {
+            fields.append(Field(text: "f/\(Self.number(aperture))", room: 5, dial: nil))
+        }
         let compensation = controls.manual.compensation
         if compensation != 0 {
             let text = "\(compensation > 0 ? "+" : "−")\(Self.number(abs(compensation)))EV"
-            fields.insert(Field(text: text, room: 6, dial: nil), at: 3)
+            fields.append(Field(text: text, room: 6, dial: nil))
         }
-        if let seconds {
-            let rest = seconds % 60
-            let text = "● \(seconds / 60):\(rest < 10 ? "0" : "")\(rest)"
-            fields.insert(
-                Field(text: text, room: max(7, text.count), dial: nil, isRecording: true),
-                at: 0
-            )
+        if let kelvin = controls.kelvin {
+            let room = kelvin < 10000 ? 5 : 6
+            fields.append(Field(text: "\(kelvin)K", room: room, dial: .whiteBalance))
+        } else if controls.hasWhiteBalance || dial == .whiteBalance {
+            fields.append(Field(text: "AWB", room: 3, dial: .whiteBalance))
+        }
+        if controls.focus != nil {
+            let text = controls.isFocusAutomatic ? "AF" : "MF"
+            fields.append(Field(text: text, room: 2, dial: .focus))
         }
         scale = dial.map { Scale($0, controls, limit) }
+        if scale?.marks.isEmpty ?? false { scale = nil }
     }
 
     /// Adds the lenses, if there is more than one to show.
@@ -123,11 +117,6 @@ package struct HudContent: Hashable, Sendable {
         return (whole == 0 && part > 0 ? "" : "\(whole)") + (part > 0 ? ".\(part)" : "")
     }
 
-    private static func focusMode(_ controls: CameraControls) -> String {
-        // Fixed focus is neither automatic nor manual.
-        controls.focus == nil ? "FF" : controls.isFocusAutomatic ? "AF" : "MF"
-    }
-
     /// Returns a number as text: "1.8", "11".
     private static func number(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())
@@ -137,15 +126,44 @@ package struct HudContent: Hashable, Sendable {
 }
 
 extension HudContent.Scale {
-    /// The scale of `dial` for `controls`; `limit` is the end that the dial ran into.
+    /// The scale of `dial` for `controls`; `limit` is the end that the dial ran into. Without marks
+    /// for a dial that the camera does not have.
     init(_ dial: Dial, _ controls: CameraControls, _ limit: Bound?) {
         self.dial = dial
-        marks = []
+        marks = Self.marks(of: dial, controls)
         position = Self.position(of: dial, controls)
-        current = ""
+        let isAutomatic: Bool
         switch dial {
         case .iso:
             name = "ISO"
+            value = controls.iso.map(String.init) ?? ""
+            isAutomatic = controls.isISOAutomatic
+        case .shutter:
+            name = "Shutter"
+            value = controls.shutter.map(Stops.shutterText) ?? ""
+            isAutomatic = controls.isExposureAutomatic
+        case .focus:
+            name = "Focus"
+            value = controls.focus.map(Stops.focusText) ?? ""
+            isAutomatic = controls.isFocusAutomatic
+        case .whiteBalance:
+            name = "White balance"
+            if case .preset(let preset) = controls.whiteBalance { name = preset.title }
+            value = controls.kelvin.map { "\($0) K" } ?? ""
+            isAutomatic = controls.whiteBalance == .auto
+        }
+        note = isAutomatic ? "automatic" : ""
+        if !isAutomatic, dial == .iso, controls.isISOApproximate { note = "approximate" }
+        if limit != nil { note = "at its end" }
+    }
+
+    /// Returns the marks of `dial`, by position. The ends have a label, too, where there is room.
+    private static func marks(of dial: Dial, _ controls: CameraControls) -> [HudContent.Mark] {
+        var marks: [HudContent.Mark] = []
+        var ends: [String] = []
+        switch dial {
+        case .iso:
+            ends = controls.isoStops.map(String.init)
             marks = controls.isoStops.map { stop in
                 let position = Int(Self.position(iso: stop).rounded())
                 return HudContent.Mark(
@@ -153,17 +171,9 @@ extension HudContent.Scale {
                     label: position % 3 == 0 ? "\(stop)" : nil
                 )
             }
-            current = controls.iso.map(String.init) ?? ""
-            if controls.iso == nil {
-                name = "No ISO on this camera"
-            } else if controls.isISOAutomatic {
-                name = "ISO  automatic"
-            } else if controls.isISOApproximate {
-                name = "ISO  approximate"
-            }
         case .shutter:
-            name = "Shutter"
             let times = Stops.shutter.reversed()
+            ends = controls.shutterStops.reversed().map(Self.short)
             marks = controls.shutterStops.reversed().compactMap { time in
                 times.enumerated().first { $0.element == time }.map { index, _ in
                     HudContent.Mark(
@@ -172,28 +182,11 @@ extension HudContent.Scale {
                     )
                 }
             }
-            current = controls.shutter.map(Self.short) ?? ""
-            if controls.shutterStops.isEmpty {
-                name = "No manual shutter on this camera"
-            } else if controls.isExposureAutomatic {
-                name = "Shutter  automatic"
-            } else if let shutter = controls.shutter {
-                name = "Shutter  \(Stops.shutterText(microseconds: shutter))"
-            }
         case .focus:
-            name = "Focus"
-            let stops = controls.focusStops
             let labels = [0: "0.1", 10: "0.2", 13: "0.3", 16: "0.5", 18: "1", 20: "∞"]
-            marks = stops.map { stop in
+            marks = controls.focusStops.map { stop in
                 let position = Int((stop * 20).rounded())
                 return HudContent.Mark(position: position, label: labels[position])
-            }
-            if let focus = controls.focus {
-                let text = Stops.focusText(focus)
-                current = text.replacing(" m", with: "")
-                name = controls.isFocusAutomatic ? "Focus  automatic" : "Focus  \(text)"
-            } else {
-                name = "Fixed focus"
             }
         case .whiteBalance:
             marks = Self.kelvins.enumerated().flatMap { index, kelvin in
@@ -202,20 +195,16 @@ extension HudContent.Scale {
                 return [long]
                     + [1, 2].map { HudContent.Mark(position: 3 * index + $0, label: nil) }
             }
-            current = controls.kelvin.map(String.init) ?? ""
-            let kelvin = controls.kelvin.map { "  \($0) K" } ?? ""
-            switch controls.whiteBalance {
-            case .auto: name = "Automatic" + kelvin
-            case .preset(let preset): name = preset.title + kelvin
-            case .kelvin: name = "White balance" + kelvin
+        }
+        for (index, text) in [(marks.startIndex, ends.first), (marks.endIndex - 1, ends.last)] {
+            guard let text, marks.indices.contains(index), ends.count == marks.count else {
+                continue
             }
+            let position = marks[index].position
+            let isFree = marks.allSatisfy { $0.label == nil || abs($0.position - position) > 2 }
+            if isFree { marks[index].label = text }
         }
-        if limit != nil {
-            let title: [Dial: String] = [
-                .iso: "ISO", .shutter: "Shutter", .focus: "Focus", .whiteBalance: "White balance",
-            ]
-            name = "\(title[dial] ?? "")  at its end"
-        }
+        return marks
     }
 
     /// The Kelvin of the long marks on the white balance dial.

@@ -11,8 +11,10 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
     package var other: Role { self == .back ? .front : .back }
 }
 
-/// The background around a picture whose shape differs from its frame's.
+/// The treatment of a picture whose shape differs from its frame's.
 package enum Background: String, CaseIterable, Hashable, Sendable {
+    /// As `crop` in halves of the canvas, and as `blur` in all other frames.
+    case auto
     /// A copy of the picture, scaled to cover, blurred and darkened.
     case blur
     /// Black.
@@ -21,40 +23,19 @@ package enum Background: String, CaseIterable, Hashable, Sendable {
     case crop
 }
 
-/// The notice over a picture that is not live.
-package enum Notice: String, CaseIterable, Hashable, Sendable {
-    /// The camera is being opened.
-    case waiting
-    // The rest are the interruptions.
-    case unplugged, busy, denied, bandwidth, stalled, unsupported, asleep, locked, privacy
-
-    /// The notice of an interruption; `nil` for `.none`.
-    package init?(_ interruption: Interruption) { self.init(rawValue: interruption.rawValue) }
-
-    /// Returns the notice as people would say it.
-    package func text(for role: Role) -> String {
-        let camera = role == .back ? "Back camera" : "Front camera"
-        return switch self {
-        case .waiting: "Waiting for the camera"
-        case .unplugged: "\(camera) unplugged"
-        case .busy: "In use by another program"
-        case .denied: "No permission for the camera"
-        case .bandwidth: "Too little USB bandwidth"
-        case .stalled: "\(camera) does not respond"
-        case .unsupported: "\(camera) has no usable format"
-        case .asleep: "Camera asleep"
-        case .locked: "Camera paused while locked"
-        case .privacy: "Camera turned off"
-        }
-    }
-}
-
 /// The picture of a lens that is shown or is crossing in.
 package struct LayerSource: Hashable, Sendable {
     /// The pipeline of the lens, within its role.
     package var pipeline = CapturePipeline.a
-    /// The visible part of its upright picture, in fractions of its size.
+    /// The visible part of its upright picture, in fractions of its size; with a perspective, of
+    /// what that makes the picture.
     package var part = Rect.unit
+    /// The corners that become the picture, in the picture as the camera delivers it; `nil` if all
+    /// of it is.
+    package var perspective: Perspective?
+    /// The point about which that part is cropped to another shape, as far as there is room, in
+    /// fractions of the picture's size.
+    package var place = NormalizedPoint.middle
     /// The correction of its colours.
     package var grade = Grade.none
 
@@ -70,8 +51,8 @@ package struct Layer: Hashable, Sendable {
     package var rect: Rect
     /// The opacity, 0 … 1, of picture, border, shadow and icon together.
     package var opacity: Double = 1
-    /// The radius of the rounded corners, in canvas pixels.
-    package var cornerRadius: Double = 0
+    /// The radii of the rounded corners, in canvas pixels.
+    package var corners = CornerRadii.none
     /// The width of the border inside the edge, in canvas pixels.
     package var borderWidth: Double = 0
     /// The opacity of the white border, 0 … 1.
@@ -80,8 +61,15 @@ package struct Layer: Hashable, Sendable {
     package var shadowOpacity: Double = 0
     /// The opacity of the swap icon in the top right corner, 0 … 1.
     package var iconOpacity: Double = 0
-    /// The background in `rect` around a picture of another shape.
-    package var background: Background = .blur
+    /// The share of the grade for paper, 0 … 1: see `CameraEvent.setInk`.
+    package var ink: Double = 0
+    /// The opacity of the mark of a frozen picture in the bottom left corner, 0 … 1.
+    package var frozenOpacity: Double = 0
+    /// The opacity of a blurred copy in `rect` around a picture of another shape, over black.
+    package var blur = 1.0
+    /// The share, 0 … 1, by which a picture of another shape is cropped rather than fitted into
+    /// `rect`: at 1 it fills it.
+    package var fill = 0.0
     /// The transform of the camera's picture before it is fitted into `rect`.
     package var transform: Transform = .identity
     /// The lens whose picture is shown, and the visible part.
@@ -106,11 +94,18 @@ package struct Layer: Hashable, Sendable {
     /// visible part to the whole picture.
     package func extent(of source: LayerSource) -> ShownExtent {
         let size = PixelRect(covering: rect).size
+        let bounds = transform.apply(to: source.perspective?.bounds ?? .unit)
+        func whole(_ shown: Int, _ part: Double, _ bounds: Double) -> Int {
+            Int((Double(shown) / part / max(bounds, 0.01)).rounded(.up))
+        }
         let whole = Size(
-            width: Int((Double(size.width) / source.part.width).rounded(.up)),
-            height: Int((Double(size.height) / source.part.height).rounded(.up))
+            width: whole(size.width, source.part.width, bounds.width),
+            height: whole(size.height, source.part.height, bounds.height)
         )
-        return ShownExtent(transform.inverse.apply(to: whole), isCropped: background == .crop)
+        return ShownExtent(
+            transform.inverse.apply(to: whole),
+            isCropped: fill > 0 || source.perspective != nil
+        )
     }
 }
 
@@ -124,6 +119,8 @@ package struct Scene: Hashable, Sendable {
     package var backdrop: Role?
     /// The share of the other role's copy in the backdrop, 0 … 1, during a swap.
     package var backdropMix = 0.0
+    /// The opacity of the backdrop over black, 0 … 1.
+    package var backdropOpacity = 1.0
     /// The number of layers.
     package private(set) var count = 0
     private var first: Layer?

@@ -36,12 +36,20 @@ package struct SceneStyle: Hashable, Sendable {
     package var insetBorder = 2.0
     /// The radius of the corners, in pixels of a canvas 720 high.
     package var insetRadius = 12.0
-    /// The background in a frame around a picture of another shape.
-    package var background = Background.blur
+    /// The gap between the halves of layouts `sideBySide` and `stacked`, in pixels of a canvas 720
+    /// high.
+    package var gap = 8.0
+    /// The treatment of a picture of another shape than its frame.
+    package var background = Background.auto
     /// `true` if the inset carries the swap icon.
     package var swapIcon = true
+    /// `true` if the stream shows that a recording is made, even without the HUD.
+    package var recordMark = true
     /// The duration of a swap or another change, in seconds.
     package var swapDuration = 0.3
+
+    /// `true` if pictures are cropped to the halves of layouts `sideBySide` and `stacked`.
+    var fillsHalves: Bool { background == .auto || background == .crop }
 
     /// The range of `insetSize`.
     package static let insetSizes = 0.1...0.5
@@ -65,17 +73,35 @@ package enum Easing {
 struct Placement: Hashable, Sendable {
     var rect: Rect
     var opacity = 1.0
-    var cornerRadius = 0.0
+    var corners = CornerRadii.none
+    /// The share by which a picture of another shape is cropped: see `Layer.fill`.
+    var fill = 0.0
     var borderOpacity = 0.0
     var shadowOpacity = 0.0
     var iconOpacity = 0.0
 
-    func interpolated(to other: Placement, fraction: Double) -> Placement {
+    /// Returns the placement `fraction` of the way to `other` on a canvas of this size.
+    func moved(to other: Placement, fraction: Double, on canvas: Size) -> Placement {
         func mix(_ a: Double, _ b: Double) -> Double { a + (b - a) * fraction }
+        let rect = rect.interpolated(to: other.rect, fraction: fraction)
+        // A corner that loses its rounding at the canvas's corner, or gains it from there, stays
+        // round until it is nearly there.
+        let beside = (left: rect.x, right: Double(canvas.width) - rect.maxX)
+        let over = (top: rect.y, bottom: Double(canvas.height) - rect.maxY)
+        func corner(_ radius: KeyPath<CornerRadii, Double>, _ x: Double, _ y: Double) -> Double {
+            let (from, to) = (self.corners[keyPath: radius], other.corners[keyPath: radius])
+            return min(max(from, to), max(mix(from, to), max(x, y) / 2))
+        }
+        var corners = CornerRadii.none
+        corners.topLeft = corner(\.topLeft, beside.left, over.top)
+        corners.topRight = corner(\.topRight, beside.right, over.top)
+        corners.bottomLeft = corner(\.bottomLeft, beside.left, over.bottom)
+        corners.bottomRight = corner(\.bottomRight, beside.right, over.bottom)
         return Placement(
-            rect: rect.interpolated(to: other.rect, fraction: fraction),
+            rect: rect,
             opacity: mix(opacity, other.opacity),
-            cornerRadius: mix(cornerRadius, other.cornerRadius),
+            corners: corners,
+            fill: mix(fill, other.fill),
             borderOpacity: mix(borderOpacity, other.borderOpacity),
             shadowOpacity: mix(shadowOpacity, other.shadowOpacity),
             iconOpacity: mix(iconOpacity, other.iconOpacity)
@@ -94,21 +120,41 @@ struct Arrangement: Hashable, Sendable {
     var beneath: Placement?
     /// The share of the other role's picture in the backdrop, 0 … 1.
     var backdropMix = 0.0
+    /// The opacity of the backdrop over black, 0 … 1.
+    var backdropOpacity = 1.0
 
     /// The arrangement at rest on `canvas`. Without `showsOther` the main picture is alone.
     init(resting main: Role, style: SceneStyle, showsOther: Bool, canvas: Size) {
         let unit = Double(canvas.height) / 720
         let whole = Rect(canvas)
+        let isCropped = style.background == .crop
         // At rest, edges lie on whole pixels, and horizontally on pairs, which share their chroma.
         // So edges are crisp, and the picture within is not scaled by a tiny amount.
         func even(_ value: Double) -> Double { (value / 2).rounded() * 2 }
         self.main = main
-        mainPlace = Placement(rect: whole)
+        mainPlace = Placement(rect: whole, fill: isCropped ? 1 : 0)
 
-        var framed = Placement(rect: whole)
-        framed.cornerRadius = style.insetRadius * unit
+        var framed = mainPlace
+        framed.corners = CornerRadii(style.insetRadius * unit)
         framed.borderOpacity = style.insetBorder > 0 ? 0.85 : 0
         switch style.layout {
+        case .sideBySide where showsOther && style.fillsHalves,
+            .stacked where showsOther && style.fillsHalves:
+            let halves = Self.halves(of: canvas, style)
+            let radius = style.gap > 0 ? style.insetRadius * unit : 0
+            mainPlace = Placement(rect: halves.first, fill: 1)
+            otherPlace = Placement(rect: halves.second, fill: 1)
+            // Round at the gap, and square at the edges of the canvas.
+            mainPlace.corners.bottomRight = radius
+            otherPlace.corners.topLeft = radius
+            if style.layout == .sideBySide {
+                mainPlace.corners.topRight = radius
+                otherPlace.corners.bottomLeft = radius
+            } else {
+                mainPlace.corners.bottomLeft = radius
+                otherPlace.corners.topRight = radius
+            }
+            backdropOpacity = 0
         case .sideBySide where showsOther, .stacked where showsOther:
             let gap = 12 * unit
             let along = style.layout == .sideBySide
@@ -155,6 +201,29 @@ struct Arrangement: Hashable, Sendable {
         }
     }
 
+    /// Returns two halves of the canvas, side by side or one above the other, with a gap. All edges
+    /// lie on whole pixels, and horizontally on pairs.
+    private static func halves(of canvas: Size, _ style: SceneStyle) -> (first: Rect, second: Rect)
+    {
+        let isAcross = style.layout == .sideBySide
+        let length = isAcross ? canvas.width : canvas.height
+        let step = isAcross ? 4 : 2
+        let wanted = style.gap * Double(canvas.height) / 720 / Double(step)
+        let gap = wanted > 0 ? max(1, Int(wanted.rounded())) * step : 0
+        let first = max(step / 2, (length - gap) / step * (step / 2))
+        let (start, second) = (Double(first + gap), Double(length - gap - first))
+        let whole = Rect(canvas)
+        return isAcross
+            ? (
+                Rect(x: 0, y: 0, width: Double(first), height: whole.height),
+                Rect(x: start, y: 0, width: second, height: whole.height)
+            )
+            : (
+                Rect(x: 0, y: 0, width: whole.width, height: Double(first)),
+                Rect(x: 0, y: start, width: whole.width, height: second)
+            )
+    }
+
     /// Returns the look of a picture that is about to appear at `place`, or has disappeared from
     /// it: smaller and transparent.
     static func gone(_ place: Placement) -> Placement {
@@ -176,6 +245,16 @@ struct Transition: Hashable, Sendable {
         case exchange
         /// The new main picture fades in over the old one.
         case dissolve
+        /// Both move by one place, as on a ring: the old main picture leaves the canvas on one side
+        /// and comes back on the other, so that nothing is uncovered.
+        case ring
+        /// Each picture moves straight to its new place, the old main picture beneath the new one.
+        case trade
+    }
+    /// A main picture and a look: what an arrangement at rest follows from.
+    struct Choice: Hashable {
+        var main: Role
+        var style: SceneStyle
     }
     /// The arrangement at the beginning.
     var start: Arrangement
@@ -187,6 +266,26 @@ struct Transition: Hashable, Sendable {
     var isForward = true
     /// The duration of the whole change, in seconds.
     var duration: Double
+    /// The choices that it began with and leads to, if that is known and it began at rest.
+    var ends: (from: Choice, to: Choice)? {
+        get { from.flatMap { from in to.map { (from, $0) } } }
+        set { (from, to) = (newValue?.from, newValue?.to) }
+    }
+    private var from: Choice?
+    private var to: Choice?
+    /// The arrangement that the way out led to, while it runs back to another look.
+    var goal: Arrangement?
+
+    init(
+        start: Arrangement,
+        path: Path,
+        phaseAtAnchor: Double,
+        anchor: Timestamp,
+        duration: Double
+    ) {
+        (self.start, self.path, self.phaseAtAnchor) = (start, path, phaseAtAnchor)
+        (self.anchor, self.duration) = (anchor, duration)
+    }
 
     /// Returns the progress at `time`, not clamped at the end that it runs towards.
     func phase(at time: Timestamp) -> Double {
@@ -245,6 +344,8 @@ package struct SceneState: Hashable, Sendable {
     private var turnings = PerRole<Turning?>(back: nil, front: nil)
     /// The visible part of each role's picture.
     package var framings = PerRole(back: Framing(), front: Framing())
+    /// The perspective of each role's picture.
+    package var perspectives = PerRole(back: PerspectiveMove(), front: PerspectiveMove())
     /// The colour correction done in software, by role and pipeline.
     package var grades = PerRole(
         back: PerPipeline(a: Grade.none, b: Grade.none),
@@ -252,12 +353,20 @@ package struct SceneState: Hashable, Sendable {
     )
     /// The HUD: the values and their dial.
     package private(set) var hud = HudState()
+    /// The mark of a recording.
+    package private(set) var mark = MarkState()
+    /// The title.
+    package private(set) var title = TitleState()
     /// The roles whose picture is also shown alone.
     package var isAlone = PerRole(back: false, front: false)
     private var transition: Transition?
     /// The reason that a role's camera does not deliver, or the last one if it delivers again.
     package private(set) var notices = PerRole<Notice?>(back: nil, front: nil)
     private var veils = PerRole(back: Fade(), front: Fade())
+    private var inks = PerRole(back: Fade(), front: Fade())
+    private var freezes = PerRole(back: Fade(), front: Fade())
+    /// The ground around pictures of another shape, from a blurred copy (0) to black (1).
+    private var blackness = Fade()
     /// The seconds that a picture takes to blur when its camera stops delivering, and to clear.
     private static let veilDuration = 0.3
 
@@ -266,6 +375,7 @@ package struct SceneState: Hashable, Sendable {
         self.canvas = canvas
         self.style = style
         self.present = present
+        blackness.turn(up: style.background == .black, at: .zero, duration: 0)
     }
 
     /// The role of the main picture; a camera alone always has it.
@@ -281,6 +391,23 @@ package struct SceneState: Hashable, Sendable {
 
     private func resting(_ main: Role) -> Arrangement {
         Arrangement(resting: main, style: style, showsOther: hasBoth, canvas: canvas)
+    }
+
+    /// The rectangles of the main picture and of the other one, at the end of a change under way,
+    /// in fractions of the canvas; the other's is empty if it is not shown.
+    package var restingParts: (main: Rect, other: Rect) {
+        let rest = rest
+        func part(_ place: Placement) -> Rect {
+            guard place.opacity > 0 else { return Rect(x: 0, y: 0, width: 0, height: 0) }
+            let (width, height) = (Double(canvas.width), Double(canvas.height))
+            return Rect(
+                x: place.rect.x / width,
+                y: place.rect.y / height,
+                width: place.rect.width / width,
+                height: place.rect.height / height
+            )
+        }
+        return (part(rest.mainPlace), part(rest.otherPlace))
     }
 
     /// The rectangle of an inset at the bottom of the canvas, in canvas pixels, at the end of a
@@ -308,9 +435,10 @@ package struct SceneState: Hashable, Sendable {
             transition = nil
             return
         }
-        if var running = transition,
+        if var running = transition, running.goal == nil,
             running.start.main == (running.isForward ? mainBefore.other : mainBefore)
         {
+            running.ends = nil
             // Reversing a swap under way goes back from where it is, at the same speed. It takes
             // the time of a whole swap if the arrangement that it returns to was moving and has to
             // come to rest.
@@ -328,10 +456,64 @@ package struct SceneState: Hashable, Sendable {
         let path: Transition.Path =
             switch style.layout {
             case .pip where style.insetVisible && hasBoth: .exchange
-            case .pip, .single: .dissolve
-            case .sideBySide, .stacked: .straight
+            case .sideBySide where hasBoth, .stacked where hasBoth: .ring
+            case .pip, .single, .sideBySide, .stacked: .dissolve
             }
         begin(path, from: before, at: time)
+    }
+
+    /// Makes front the main picture, or back, and changes the look, in one movement that begins at
+    /// `time`; at once if `instantly`. The way back, asked for on the way, runs back from there.
+    package mutating func change(
+        toSwapped swapped: Bool,
+        style: SceneStyle,
+        at time: Timestamp,
+        instantly: Bool = false
+    ) {
+        guard swapped != isSwapped || style != self.style else { return }
+        settle(at: time)
+        let (before, restBefore) = (arrangement(at: time), rest)
+        let was = Transition.Choice(main: main, style: self.style)
+        let isAtRest = transition == nil
+        let running = transition.map { running in
+            var running = running
+            running.start = start(of: running, at: time)
+            running.phaseAtAnchor = min(1, max(0, running.phase(at: time)))
+            return running
+        }
+        isSwapped = swapped
+        self.style = style
+        turnBlackness(at: time, instantly: instantly)
+        guard rest != restBefore else { return }
+        if instantly {
+            transition = nil
+            return
+        }
+        let wanted = Transition.Choice(main: main, style: style)
+        if var running, let ends = running.ends,
+            (running.isForward ? ends.from : ends.to) == wanted
+        {
+            running.goal = running.isForward ? restBefore : nil
+            running.anchor = time
+            running.isForward.toggle()
+            transition = running
+            return
+        }
+        begin(path(from: was, otherOpacity: before.otherPlace.opacity), from: before, at: time)
+        if isAtRest { transition?.ends = (was, wanted) }
+    }
+
+    /// Returns how the pictures move from `was`, where the other picture has this opacity, to what
+    /// is chosen now.
+    private func path(from was: Transition.Choice, otherOpacity: Double) -> Transition.Path {
+        guard was.main != main else { return .straight }
+        switch style.layout {
+        case .sideBySide where hasBoth, .stacked where hasBoth:
+            return was.style.layout == style.layout ? .ring : .trade
+        case .pip where style.insetVisible && hasBoth: return .exchange
+        // What was the inset grows out of it.
+        case .pip, .single, .sideBySide, .stacked: return otherOpacity > 0 ? .exchange : .dissolve
+        }
     }
 
     /// Changes the canvas, and ends any transition.
@@ -352,6 +534,7 @@ package struct SceneState: Hashable, Sendable {
         let before = arrangement(at: time)
         let restBefore = rest
         self.style = style
+        turnBlackness(at: time, instantly: instantly)
         if instantly {
             transition = nil
         } else if rest != restBefore {
@@ -388,6 +571,22 @@ package struct SceneState: Hashable, Sendable {
         )
     }
 
+    /// Marks a role's picture as frozen, or as live again.
+    mutating func setFrozen(_ isFrozen: Bool, _ role: Role, at time: Timestamp) {
+        framings[role].freeze(isFrozen)
+        freezes[role].turn(up: isFrozen, at: time, duration: Self.veilDuration)
+    }
+
+    /// Begins or ends the grade for paper of a role's picture; at once if `instantly`.
+    mutating func setInk(
+        _ isOn: Bool,
+        _ role: Role,
+        at time: Timestamp,
+        instantly: Bool = false
+    ) {
+        inks[role].turn(up: isOn, at: time, duration: instantly ? 0 : Self.veilDuration)
+    }
+
     /// Sets the transform of a role's picture from `time` on; it fades in if `eased`.
     mutating func setTransform(
         _ transform: Transform,
@@ -408,9 +607,35 @@ package struct SceneState: Hashable, Sendable {
         hud.show(content, at: time)
     }
 
+    /// Shows `title` in `corner`, or beside an inset that is there; `nil` hides it.
+    mutating func setTitle(_ title: Title?, in corner: Corner, at time: Timestamp) {
+        let isTaken = hasInset && style.insetCorner == corner
+        self.title.show(
+            title.map { ShownTitle(title: $0, corner: isTaken ? corner.beside : corner) },
+            at: time
+        )
+    }
+
+    private var hasInset: Bool { style.layout == .pip && style.insetVisible && hasBoth }
+
+    /// Shows that a recording is `seconds` long; `nil` hides that.
+    mutating func setMark(_ seconds: Int?, at time: Timestamp) {
+        let isTaken =
+            (hasInset && style.insetCorner == .topLeft) || title.wanted?.corner == .topLeft
+        mark.show(seconds.map { RecordMark(seconds: $0, isRight: isTaken) }, at: time)
+    }
+
     /// Notes a command given, and the end of the dial that it ran into, if any.
     mutating func touchHud(at time: Timestamp, limit: Bound?, rising: Bool) {
         hud.touch(at: time, limit: limit, rising: rising)
+    }
+
+    private mutating func turnBlackness(at time: Timestamp, instantly: Bool) {
+        blackness.turn(
+            up: style.background == .black,
+            at: time,
+            duration: instantly ? 0 : style.swapDuration
+        )
     }
 
     private mutating func settle(at time: Timestamp) {
@@ -439,10 +664,10 @@ package struct SceneState: Hashable, Sendable {
         if !running.isForward {
             running.start = start(of: running, at: time)
             // Running back, the goal is the start of the way out, and the path is the same.
-            goal = resting(main.other)
+            goal = running.goal ?? resting(main.other)
             phase = min(phase, 1)
         }
-        return Self.blend(running, to: goal, phase: phase)
+        return blend(running, to: goal, phase: phase)
     }
 
     /// Returns the arrangement in which `running` began. If it runs back, that comes to rest in the
@@ -453,24 +678,29 @@ package struct SceneState: Hashable, Sendable {
         let phase = min(1, max(0, running.phase(at: time)))
         let share = Easing.inOut(1 - phase / max(running.phaseAtAnchor, 1e-6))
         var start = running.start
-        start.mainPlace = start.mainPlace.interpolated(to: rest.mainPlace, fraction: share)
-        start.otherPlace = start.otherPlace.interpolated(to: rest.otherPlace, fraction: share)
+        start.mainPlace = start.mainPlace.moved(to: rest.mainPlace, fraction: share, on: canvas)
+        start.otherPlace = start.otherPlace.moved(to: rest.otherPlace, fraction: share, on: canvas)
         return start
     }
 
     /// Returns the arrangement at `phase` of the way from the transition's start to `goal`.
-    private static func blend(
+    private func blend(
         _ transition: Transition,
         to goal: Arrangement,
         phase: Double
     ) -> Arrangement {
         let eased = Easing.inOut(phase)
         let start = transition.start
+        func move(_ place: Placement, _ goal: Placement) -> Placement {
+            place.moved(to: goal, fraction: eased, on: canvas)
+        }
         var now = goal
+        now.backdropOpacity =
+            start.backdropOpacity + (goal.backdropOpacity - start.backdropOpacity) * eased
         guard goal.main != start.main else {
             // With the same main picture, everything moves straight to its place.
-            now.mainPlace = start.mainPlace.interpolated(to: goal.mainPlace, fraction: eased)
-            now.otherPlace = start.otherPlace.interpolated(to: goal.otherPlace, fraction: eased)
+            now.mainPlace = move(start.mainPlace, goal.mainPlace)
+            now.otherPlace = move(start.otherPlace, goal.otherPlace)
             if var rest = start.beneath {
                 rest.opacity *= 1 - eased
                 now.beneath = rest
@@ -481,15 +711,31 @@ package struct SceneState: Hashable, Sendable {
         now.backdropMix = 1 - eased
         switch transition.path {
         case .straight:
-            now.mainPlace = start.otherPlace.interpolated(to: goal.mainPlace, fraction: eased)
-            now.otherPlace = start.mainPlace.interpolated(to: goal.otherPlace, fraction: eased)
+            now.mainPlace = move(start.otherPlace, goal.mainPlace)
+            now.otherPlace = move(start.mainPlace, goal.otherPlace)
+        case .ring:
+            // The way from one place to the next.
+            let (x, y) = (
+                goal.otherPlace.rect.x - goal.mainPlace.rect.x,
+                goal.otherPlace.rect.y - goal.mainPlace.rect.y
+            )
+            var (left, entering) = (goal.mainPlace, goal.otherPlace)
+            (left.rect.x, left.rect.y) = (left.rect.x - x, left.rect.y - y)
+            (entering.rect.x, entering.rect.y) = (entering.rect.x + x, entering.rect.y + y)
+            now.beneath = move(start.mainPlace, left)
+            now.mainPlace = move(start.otherPlace, goal.mainPlace)
+            now.otherPlace = move(entering, goal.otherPlace)
+        case .trade:
+            now.beneath = move(start.mainPlace, goal.otherPlace)
+            now.mainPlace = move(start.otherPlace, goal.mainPlace)
+            now.otherPlace.opacity = 0
         case .dissolve:
             now.beneath = start.mainPlace
             now.mainPlace.opacity = eased
             now.otherPlace.opacity *= eased
         case .exchange:
             now.beneath = start.mainPlace
-            now.mainPlace = start.otherPlace.interpolated(to: goal.mainPlace, fraction: eased)
+            now.mainPlace = move(start.otherPlace, goal.mainPlace)
             now.mainPlace.iconOpacity = start.otherPlace.iconOpacity * max(0, 1 - phase / 0.3)
             // After 45 % of the time the outgoing picture returns as the inset.
             let back = max(0, (phase - 0.45) / 0.55)
@@ -518,7 +764,7 @@ package struct SceneState: Hashable, Sendable {
         func add(_ place: Placement, _ role: Role) {
             guard place.opacity > 0, present[role] || role == main else { return }
             var layer = Layer(role: role, rect: place.rect)
-            layer.background = style.background
+            layer.fill = place.fill
             layer.transform = transforms[role]
             func add(_ pipeline: CapturePipeline) {
                 // While a zoom moves, the extent is between the present one and the final one.
@@ -536,12 +782,12 @@ package struct SceneState: Hashable, Sendable {
             if let beneath = arrangement.beneath { add(beneath, arrangement.main.other) }
         }
         add(rest)
-        for role in Role.allCases where isAlone[role] { add(Placement(rect: Rect(canvas)), role) }
+        for role in Role.allCases where isAlone[role] { add(alone, role) }
         guard let running = transition, !running.isOver(at: time) else { return extents }
         // No picture is larger on its way than at one of the two ends.
         add(running.start)
         if !running.isForward {
-            add(resting(main.other))
+            add(running.goal ?? resting(main.other))
         }
         return extents
     }
@@ -558,11 +804,12 @@ package struct SceneState: Hashable, Sendable {
         var scene = Scene()
         let whole = Rect(canvas)
         func covers(_ place: Placement) -> Bool {
-            place.opacity >= 1 && place.cornerRadius <= 0 && place.rect == whole
+            place.opacity >= 1 && place.corners == .none && place.rect == whole
         }
         if !covers(now.mainPlace) && !(now.beneath.map(covers) ?? false) {
             scene.backdrop = now.main
             scene.backdropMix = now.backdropMix
+            scene.backdropOpacity = now.backdropOpacity
         }
         if let beneath = now.beneath {
             append(beneath, now.main.other, to: &scene, at: time, taken)
@@ -583,8 +830,13 @@ package struct SceneState: Hashable, Sendable {
     ) -> Scene {
         guard let camera else { return scene(at: time, taken: taken) }
         var scene = Scene()
-        append(Placement(rect: Rect(canvas)), camera, to: &scene, at: time, taken)
+        append(alone, camera, to: &scene, at: time, taken, isAlone: true)
         return scene
+    }
+
+    /// The place of a picture that is shown alone.
+    private var alone: Placement {
+        Placement(rect: Rect(canvas), fill: style.background == .crop ? 1 : 0)
     }
 
     private func source(
@@ -595,7 +847,17 @@ package struct SceneState: Hashable, Sendable {
     ) -> LayerSource {
         var source = LayerSource()
         source.pipeline = pipeline
-        source.part = framings[role].part(at: time, of: pipeline, taken: taken?[role][pipeline])
+        let (framing, taken) = (framings[role], taken?[role][pipeline])
+        if let perspective = perspectives[role].pose(at: time) {
+            // The zoom is into what the perspective shows, which is the same thing for each lens.
+            source.part = framing.part(at: time, factor: 1)
+            source.perspective = perspective.magnified(
+                by: framing.factor(of: pipeline, taken: taken)
+            )
+        } else {
+            source.part = framing.part(at: time, of: pipeline, taken: taken)
+        }
+        source.place = framing.place(at: time, of: pipeline)
         source.grade = grades[role][pipeline]
         return source
     }
@@ -605,12 +867,18 @@ package struct SceneState: Hashable, Sendable {
         _ role: Role,
         to scene: inout Scene,
         at time: Timestamp,
-        _ taken: PerRole<PerPipeline<Timestamp>>?
+        _ taken: PerRole<PerPipeline<Timestamp>>?,
+        isAlone: Bool = false
     ) {
-        guard place.opacity > 0, present[role] || role == main else { return }
-        var layer = Layer(role: role, rect: place.rect)
+        let rect = place.rect
+        let isSeen =
+            rect.maxX > 0 && rect.maxY > 0 && rect.x < Double(canvas.width)
+            && rect.y < Double(canvas.height)
+        guard place.opacity > 0, isSeen, present[role] || role == main || isAlone else { return }
+        var layer = Layer(role: role, rect: rect)
         layer.opacity = place.opacity
-        layer.cornerRadius = place.cornerRadius
+        layer.corners = place.corners
+        layer.fill = place.fill
         layer.borderWidth =
             place.borderOpacity > 0 ? style.insetBorder * Double(canvas.height) / 720 : 0
         layer.borderOpacity = place.borderOpacity
@@ -619,7 +887,9 @@ package struct SceneState: Hashable, Sendable {
         layer.notice = layer.veil > 0 ? notices[role] : nil
         // The icon belongs to a live picture; a veiled one shows its reason instead.
         layer.iconOpacity = place.iconOpacity * (1 - layer.veil)
-        layer.background = style.background
+        layer.ink = inks[role].value(at: time, duration: Self.veilDuration)
+        layer.frozenOpacity = freezes[role].value(at: time, duration: Self.veilDuration)
+        layer.blur = 1 - blackness.value(at: time, duration: style.swapDuration)
         layer.transform = transforms[role]
         let framing = framings[role]
         let pipeline = framing.pipeline(at: time)

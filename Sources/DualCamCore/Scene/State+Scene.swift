@@ -26,13 +26,20 @@ extension State {
         for role in Role.allCases {
             cameras[role].orientationTurns = orientation.current.quarterTurns(of: role)
             let camera = cameras[role]
-            let turns = camera.orientationTurns != before.cameras[role].orientationTurns
+            let turns = camera.shownTurns != before.cameras[role].shownTurns
             scene.setTransform(camera.transform, of: role, at: time, eased: turns)
-            if camera.phase != before.cameras[role].phase {
-                scene.setPresent(role, camera.phase != .unavailable, at: time)
+            if camera.hasCamera != before.cameras[role].hasCamera {
+                scene.setPresent(role, camera.hasCamera, at: time)
+            }
+            // A frozen picture needs no camera that delivers; one that privacy ends is not frozen.
+            if camera.isFrozen {
+                scene.setNotice(nil, of: role, at: time)
+                continue
             }
             let isStart = (time - neededSince).seconds < swift && camera.suspension == nil
             switch camera.phase {
+            case .unavailable where !camera.hasCamera:
+                scene.setNotice(.noCamera, of: role, at: time, instantly: true)
             case .closed, .unavailable: scene.setNotice(nil, of: role, at: time, instantly: true)
             case .streaming: scene.setNotice(nil, of: role, at: time, instantly: isStart)
             case .opening where before.cameras[role].phase == .streaming:

@@ -44,6 +44,11 @@ package enum Effect: Hashable, Sendable {
     case startLoginMemory
     /// Cancels `startLoginMemory`.
     case endLoginMemory
+    /// Sends these commands to the controls of a camera, for the scene of this name, and
+    /// `refusedLate` with those that it refuses.
+    case setControls(Role, [SceneCommand], of: String)
+    /// Sends `settled` after this many seconds; replaces an earlier one.
+    case startSettling(Role, seconds: Double)
     /// Emits a signal on D-Bus.
     case announce(Announcement)
 }

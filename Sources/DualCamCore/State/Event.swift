@@ -27,7 +27,15 @@ package enum Event: Hashable, Sendable {
     case session(SessionEvent)
     /// About privacy.
     case privacy(PrivacyEvent)
-    /// What the last run stored was read, with these problems, one sentence each.
+    /// About saved scenes, and the title.
+    case scenes(ScenesEvent)
+    /// The configured values of all that commands change, anew.
+    case configured(ConfiguredSettings)
+    /// The copy of the stream on a loopback device is another one, or has other readers.
+    case loopback(LoopbackState)
+    /// Goes back to the configuration.
+    case reset
+    /// The reading of what the last run stored, with its problems, one sentence each.
     case stored(problems: [String])
 }
 

@@ -19,7 +19,7 @@ package struct RecordingState: Hashable, Sendable {
     package enum Phase: Hashable, Sendable {
         /// No recording.
         case off
-        /// Cameras and microphone are being opened.
+        /// Cameras are being opened.
         case starting
         /// Recording.
         case running
@@ -30,8 +30,6 @@ package struct RecordingState: Hashable, Sendable {
     package var phase = Phase.off
     /// The pictures being recorded.
     package var pictures: Set<RecordedPicture> = []
-    /// `true` if there is sound; `nil` while that is unknown.
-    package var hasSound: Bool?
     /// The time at which recording began.
     package var since = Timestamp.zero
     /// `true` if it begins with what is there, even if a camera is missing.
@@ -46,5 +44,32 @@ package struct RecordingState: Hashable, Sendable {
     package func needs(_ role: Role) -> Bool {
         guard phase == .starting || phase == .running else { return false }
         return pictures.contains { $0.role == role || $0 == .stream }
+    }
+}
+
+/// The error of a recording of a camera that is not there.
+package struct MissingCamera: Error, Hashable {
+    /// The camera; `nil` if there is none at all.
+    package let role: Role?
+}
+
+extension State {
+    /// Returns the pictures that a recording of those `named` has. With `nil` it has those of the
+    /// cameras that are there, and the stream's.
+    ///
+    /// - Throws: `MissingCamera` if a camera named is not there, or none is.
+    package func pictures(
+        toRecord named: Set<RecordedPicture>?
+    ) throws(MissingCamera) -> Set<RecordedPicture> {
+        let present = Role.allCases.filter { cameras[$0].phase != .unavailable }
+        guard !present.isEmpty else { throw MissingCamera(role: nil) }
+        guard let named else {
+            return Set(RecordedPicture.allCases.filter { $0.role.map(present.contains) ?? true })
+        }
+        let missing = Role.allCases.first { role in
+            !present.contains(role) && named.contains { $0.role == role }
+        }
+        if let missing { throw MissingCamera(role: missing) }
+        return named
     }
 }

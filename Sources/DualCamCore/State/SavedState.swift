@@ -1,19 +1,39 @@
 import Frames
 import TOMLKit
 
-/// The state kept over a restart, if the user wants that: the chosen scene, Pro mode, and the
-/// manual values and zoom of each camera, by identity.
+/// The settings of the scene that are kept, where they are not as configured.
+package struct SavedScene: Hashable, Sendable {
+    /// The layout of the pictures.
+    package var layout: Layout?
+    /// `true` if the inset is shown.
+    package var insetVisible: Bool?
+    /// The corner of the inset.
+    package var insetCorner: Corner?
+    /// The inset's width, as a fraction of the canvas's.
+    package var insetSize: Double?
+    /// `true` if the inset carries the swap icon.
+    package var swapIcon: Bool?
+    /// The setting for when the HUD is shown.
+    package var hud: HudMode?
+    /// `true` if photographs come with a short movie.
+    package var takesLivePhotos: Bool?
+
+    /// Nothing.
+    package init() {}
+}
+
+/// The state kept over a restart, if the user wants that: what was set by commands and is not as
+/// configured, the swap, Pro mode, and the values of each camera, by identity.
 package struct SavedState: Hashable, Sendable {
     /// `true` if front is the main picture.
     package var isSwapped = false
-    /// The layout of the pictures.
-    package var layout = Layout.pip
-    /// `true` if the inset is shown.
-    package var insetVisible = true
-    /// The corner of the inset.
-    package var insetCorner = Corner.topRight
-    /// The inset's width, as a fraction of the canvas's.
-    package var insetSize = 0.25
+    /// The settings of the scene.
+    package var scene = SavedScene()
+    /// The configured values of it, where something was set. Once the configuration has others,
+    /// they count.
+    package var configured = SavedScene()
+    /// The orientation set by the user; `nil`: that of the sensor.
+    package var orientation: DeviceOrientation?
     /// `true` if Pro mode is on.
     package var isPro = false
     /// The dial in use.
@@ -22,43 +42,112 @@ package struct SavedState: Hashable, Sendable {
     package var manualControls: [String: ManualControls] = [:]
     /// The magnifications by the cameras' identity, unless 1.
     package var zooms: [String: Double] = [:]
+    /// The mountings by the cameras' identity, unless as configured.
+    package var mountings: [String: Kept<Mounting>] = [:]
+    /// `true` or `false` by the cameras' identity, where their pictures are graded for paper, or
+    /// not, otherwise than configured.
+    package var inks: [String: Kept<Bool>] = [:]
+    /// The perspectives by the cameras' identity, unless as configured: corners in the picture as
+    /// the camera delivers it.
+    package var perspectives: [String: Kept<Perspective?>] = [:]
+    /// The title; `nil`: none.
+    package var title: Title?
+    /// The corner of the title.
+    package var titleCorner = Corner.bottomLeft
 
     /// The part of `state` to keep.
     package init(_ state: State) {
-        let style = state.scene.style
         isSwapped = state.scene.isSwapped
-        layout = style.layout
-        insetVisible = style.insetVisible
-        insetCorner = style.insetCorner
-        insetSize = style.insetSize
+        let (style, before) = (state.scene.style, state.configured.style)
+        keep(\.layout, style.layout, before.layout)
+        keep(\.insetVisible, style.insetVisible, before.insetVisible)
+        keep(\.insetCorner, style.insetCorner, before.insetCorner)
+        keep(\.insetSize, style.insetSize, before.insetSize)
+        keep(\.swapIcon, style.swapIcon, before.swapIcon)
+        keep(\.hud, state.pro.hud, state.configured.hud)
+        keep(\.takesLivePhotos, state.takesLivePhotos, state.configured.takesLivePhotos)
+        orientation = state.orientation.mode
         isPro = state.pro.isEnabled
         dial = state.pro.dial
         manualControls = state.manualControls
+        zooms = state.zooms
+        title = state.title
+        titleCorner = state.titleCorner
+        mountings = state.mountings
+        inks = state.inks
+        perspectives = state.perspectives
         for role in Role.allCases where !state.cameras[role].identity.isEmpty {
-            manualControls[state.cameras[role].identity] = state.cameras[role].controls.manual
+            let camera = state.cameras[role]
+            manualControls[camera.identity] = camera.controls.manual
+            zooms[camera.identity] = camera.lens.isZoomAsked ? camera.lens.zoom : nil
+            mountings[camera.identity] = Kept(
+                value: camera.mounting,
+                configured: state.configured.mountings[role]
+            )
+            inks[camera.identity] = Kept(
+                value: camera.isInk,
+                configured: state.configured.inks[role]
+            )
+            perspectives[camera.identity] = Kept(
+                value: state.scene.perspectives[role].goal,
+                configured: state.configured.deliveredPerspective(of: role)
+            )
+        }
+        // What automatic has found holds for the light of the moment.
+        manualControls = manualControls.mapValues { manual in
+            var manual = manual
+            manual.lock = ControlLock()
+            return manual
         }
         manualControls = manualControls.filter { !$0.value.isAutomatic }
-        zooms = state.zooms
-        for role in Role.allCases where !state.cameras[role].identity.isEmpty {
-            let lens = state.cameras[role].lens
-            zooms[state.cameras[role].identity] = lens.isZoomAsked ? lens.zoom : nil
-        }
         zooms = zooms.filter { $0.value != 1 }
+        mountings = mountings.filter(\.value.isChange)
+        inks = inks.filter(\.value.isChange)
+        perspectives = perspectives.filter(\.value.isChange)
     }
 
-    /// Restores `state`, before anything has started.
-    package func restore(_ state: inout State) {
+    private mutating func keep<Value: Equatable>(
+        _ key: WritableKeyPath<SavedScene, Value?>,
+        _ value: Value,
+        _ before: Value
+    ) {
+        guard value != before else { return }
+        scene[keyPath: key] = value
+        configured[keyPath: key] = before
+    }
+
+    /// Restores `state`, before anything has started; which picture is the main one only if
+    /// `swapping`.
+    package func restore(_ state: inout State, swapping: Bool = true) {
+        let now = state.configured
+        func restored<Value: Equatable>(
+            _ key: KeyPath<SavedScene, Value?>,
+            _ configured: Value
+        ) -> Value {
+            let before = self.configured[keyPath: key]
+            return before == nil || before == configured
+                ? scene[keyPath: key] ?? configured : configured
+        }
         var style = state.scene.style
-        style.layout = layout
-        style.insetVisible = insetVisible
-        style.insetCorner = insetCorner
-        style.insetSize = insetSize
+        style.layout = restored(\.layout, now.style.layout)
+        style.insetVisible = restored(\.insetVisible, now.style.insetVisible)
+        style.insetCorner = restored(\.insetCorner, now.style.insetCorner)
+        style.insetSize = restored(\.insetSize, now.style.insetSize)
+        style.swapIcon = restored(\.swapIcon, now.style.swapIcon)
         state.scene.setStyle(style, at: .zero, instantly: true)
-        state.scene.setSwapped(isSwapped, at: .zero, instantly: true)
+        if swapping { state.scene.setSwapped(isSwapped, at: .zero, instantly: true) }
+        state.pro.hud = restored(\.hud, now.hud)
+        state.takesLivePhotos = restored(\.takesLivePhotos, now.takesLivePhotos)
+        state.orientation.mode = orientation
         state.pro.isEnabled = isPro
         state.pro.dial = dial
         state.manualControls = manualControls
         state.zooms = zooms
+        state.mountings = mountings
+        state.inks = inks
+        state.perspectives = perspectives
+        state.title = title
+        state.titleCorner = titleCorner
     }
 
     // MARK: As a file
@@ -67,29 +156,71 @@ package struct SavedState: Hashable, Sendable {
     package var text: String {
         var lines = [
             "# What DualCam remembers; it writes this file itself.", "swapped = \(isSwapped)",
-            "layout = \"\(layout.rawValue)\"", "inset-visible = \(insetVisible)",
-            "inset-corner = \"\(insetCorner.rawValue)\"", "inset-size = \(insetSize)",
             "pro = \(isPro)", "dial = \"\(dial.rawValue)\"",
         ]
-        for identity in Set(manualControls.keys).union(zooms.keys).sorted() {
+        if let orientation { lines.append("orientation = \"\(orientation.rawValue)\"") }
+        if let title { lines.append("title = \(ValueForm.title.text(title))") }
+        if titleCorner != .bottomLeft {
+            lines.append("title-corner = \"\(titleCorner.rawValue)\"")
+        }
+        lines += Self.lines(of: scene)
+        let before = Self.lines(of: configured)
+        if !before.isEmpty { lines += ["", "[configured]"] + before }
+        let identities = Set(manualControls.keys).union(zooms.keys).union(mountings.keys)
+            .union(inks.keys).union(perspectives.keys)
+        for identity in identities.sorted() {
             let name = Self.quoted(identity)
             // A longer line could not be read back.
             guard name.utf8.count < 4000 else { continue }
             lines += ["", "[cameras.\(name)]"]
-            if let zoom = zooms[identity] { lines.append("zoom = \(zoom)") }
-            let manual = manualControls[identity] ?? ManualControls()
-            if let iso = manual.iso { lines.append("iso = \(iso)") }
-            if let shutter = manual.shutter { lines.append("shutter = \(shutter)") }
-            if manual.holdsShutter { lines.append("holds-shutter = true") }
-            if let focus = manual.focus { lines.append("focus = \(focus)") }
-            switch manual.whiteBalance {
-            case .auto: break
-            case .preset(let preset): lines.append("white-balance = \"\(preset.rawValue)\"")
-            case .kelvin(let kelvin): lines.append("white-balance = \(kelvin)")
+            if let kept = mountings[identity] {
+                lines += [
+                    "mirror = \(kept.value.mirror)", "rotation = \(kept.value.rotation)",
+                    "configured-mirror = \(kept.configured.mirror)",
+                    "configured-rotation = \(kept.configured.rotation)",
+                ]
             }
-            if manual.compensation != 0 { lines.append("compensation = \(manual.compensation)") }
+            if let kept = inks[identity] {
+                lines += ["ink = \(kept.value)", "configured-ink = \(kept.configured)"]
+            }
+            if let kept = perspectives[identity] {
+                let form = ValueForm<Perspective?>.corners
+                lines += [
+                    "perspective = \(form.text(kept.value))",
+                    "configured-perspective = \(form.text(kept.configured))",
+                ]
+            }
+            if let zoom = zooms[identity] { lines.append("zoom = \(zoom)") }
+            lines += Self.lines(of: manualControls[identity] ?? ManualControls())
         }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func lines(of scene: SavedScene) -> [String] {
+        [
+            scene.layout.map { "layout = \"\($0.rawValue)\"" },
+            scene.insetVisible.map { "inset-visible = \($0)" },
+            scene.insetCorner.map { "inset-corner = \"\($0.rawValue)\"" },
+            scene.insetSize.map { "inset-size = \($0)" },
+            scene.swapIcon.map { "swap-icon = \($0)" },
+            scene.hud.map { "hud = \"\($0.rawValue)\"" },
+            scene.takesLivePhotos.map { "live-photo = \($0)" },
+        ].compactMap { $0 }
+    }
+
+    private static func lines(of manual: ManualControls) -> [String] {
+        var lines: [String] = []
+        if let iso = manual.iso { lines.append("iso = \(iso)") }
+        if let shutter = manual.shutter { lines.append("shutter = \(shutter)") }
+        if manual.holdsShutter { lines.append("holds-shutter = true") }
+        if let focus = manual.focus { lines.append("focus = \(focus)") }
+        switch manual.whiteBalance {
+        case .auto: break
+        case .preset(let preset): lines.append("white-balance = \"\(preset.rawValue)\"")
+        case .kelvin(let kelvin): lines.append("white-balance = \(kelvin)")
+        }
+        if manual.compensation != 0 { lines.append("compensation = \(manual.compensation)") }
+        return lines
     }
 
     private static func quoted(_ text: String) -> String {
@@ -118,13 +249,13 @@ package struct SavedState: Hashable, Sendable {
             root[key]?.string.flatMap(Choice.init(rawValue:))
         }
         isSwapped = root["swapped"]?.bool ?? isSwapped
-        layout = word("layout") ?? layout
-        insetVisible = root["inset-visible"]?.bool ?? insetVisible
-        insetCorner = word("inset-corner") ?? insetCorner
-        let size = root["inset-size"]?.double ?? insetSize
-        if SceneStyle.insetSizes.contains(size) { insetSize = size }
+        scene = Self.scene(in: root)
+        if let table = root["configured"]?.table { configured = Self.scene(in: table) }
+        orientation = word("orientation")
         isPro = root["pro"]?.bool ?? isPro
         dial = word("dial") ?? dial
+        title = root["title"].flatMap { try? ValueForm.title.read($0) } ?? nil
+        titleCorner = word("title-corner") ?? titleCorner
         guard let cameras = root["cameras"]?.table else { return }
         for identity in cameras.keys {
             guard let table = cameras[identity]?.table else { continue }
@@ -144,6 +275,53 @@ package struct SavedState: Hashable, Sendable {
             if let zoom = table["zoom"]?.double, (0.1...100).contains(zoom) {
                 zooms[identity] = zoom
             }
+            if let mounting = Self.mounting("", in: table),
+                let configured = Self.mounting("configured-", in: table), mounting != configured
+            {
+                mountings[identity] = Kept(value: mounting, configured: configured)
+            }
+            if let isInk = table["ink"]?.bool, let configured = table["configured-ink"]?.bool,
+                isInk != configured
+            {
+                inks[identity] = Kept(value: isInk, configured: configured)
+            }
+            if let perspective = Self.perspective("perspective", in: table),
+                let configured = Self.perspective("configured-perspective", in: table),
+                perspective != configured
+            {
+                perspectives[identity] = Kept(value: perspective, configured: configured)
+            }
         }
+    }
+
+    private static func scene(in table: TOMLTable) -> SavedScene {
+        func word<Choice: RawRepresentable<String>>(_ key: String) -> Choice? {
+            table[key]?.string.flatMap(Choice.init(rawValue:))
+        }
+        var scene = SavedScene()
+        scene.layout = word("layout")
+        scene.insetVisible = table["inset-visible"]?.bool
+        scene.insetCorner = word("inset-corner")
+        let size = table["inset-size"]?.double
+        scene.insetSize = size.flatMap { SceneStyle.insetSizes.contains($0) ? $0 : nil }
+        scene.swapIcon = table["swap-icon"]?.bool
+        scene.hud = word("hud")
+        scene.takesLivePhotos = table["live-photo"]?.bool
+        return scene
+    }
+
+    private static func perspective(_ key: String, in table: TOMLTable) -> Perspective?? {
+        guard let node = table[key] else { return nil }
+        // `try?` would make one of "none" and "unreadable".
+        do throws(UnreadableValue) {
+            return .some(try ValueForm<Perspective?>.corners.read(node))
+        } catch { return nil }
+    }
+
+    private static func mounting(_ prefix: String, in table: TOMLTable) -> Mounting? {
+        guard let mirror = table["\(prefix)mirror"]?.bool,
+            let rotation = table["\(prefix)rotation"]?.int, [0, 90, 180, 270].contains(rotation)
+        else { return nil }
+        return Mounting(mirror: mirror, rotation: rotation)
     }
 }

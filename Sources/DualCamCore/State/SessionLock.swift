@@ -1,4 +1,4 @@
-/// What is known of logind, and of locks that it does not know of.
+/// The state of logind as far as it is known, and the locks that logind does not know of.
 ///
 /// Cameras stay closed from the moment that there may be a logind until it has answered. A logind
 /// that does not answer is asked again, after growing delays. If one that was there has gone, or
@@ -89,7 +89,7 @@ extension State {
         return []
     }
 
-    /// Has the last answer count for a limited time from now on.
+    /// Lets the last answer count for a limited time from now on.
     private mutating func doubtLogin() -> [Effect] {
         guard lock.isCurrent else { return [] }
         lock.isCurrent = false

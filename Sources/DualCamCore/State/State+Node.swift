@@ -12,12 +12,25 @@ package enum NodeEvent: Hashable, Sendable {
     case consumed(Bool)
     /// The number of linked consumers.
     case consumers(Int)
+    /// The programs that are linked to the nodes.
+    case viewers([Viewer])
     /// No consumer took frames during the grace period.
     case graceOver
 }
 
 /// The nodes and their consumers.
 extension State {
+    /// All programs that take pictures, from the nodes and from the loopback device, in the order
+    /// in which they came.
+    package var allViewers: [Viewer] {
+        (viewers + loopback.readers).sorted { $0.since < $1.since }
+    }
+
+    /// The ids of the nodes that there are.
+    var nodeIDs: [UInt32] {
+        ([nodeID] + Role.allCases.map { cameras[$0].node.id }).compactMap(\.self)
+    }
+
     /// Handles an event of the stream's node.
     mutating func handle(_ event: NodeEvent) -> [Effect] {
         switch event {
@@ -35,10 +48,12 @@ extension State {
             nodeProblem = reason
             isConsumed = false
             consumers = 0
+            viewers.removeAll { $0.through.isEmpty }
             return isNew ? [.announce(.failedToStart(reason: reason))] : []
         case .withdrawn: isWithdrawing = false
         case .consumed(let isConsumed): self.isConsumed = isConsumed && isStarted
         case .consumers(let count): consumers = isStarted ? count : 0
+        case .viewers(let programs): viewers = isStarted ? programs : []
         case .graceOver: if !isConsumed { needsCameras = false }
         }
         return []
@@ -57,6 +72,7 @@ extension State {
             cameras[role].node.needsCamera = false
         case .consumed(let isConsumed): cameras[role].node.isConsumed = isConsumed && isStarted
         case .consumers(let count): cameras[role].node.consumers = isStarted ? count : 0
+        case .viewers: break  // Those of all nodes are told with the stream's.
         case .graceOver:
             if !cameras[role].node.isConsumed { cameras[role].node.needsCamera = false }
         }

@@ -57,6 +57,7 @@ extension State {
         switch event {
         case .set(let isOn):
             privacy.isUnread = false
+            scenes.hasPrivacy = false
             privacy.number += 1
             if isOn != privacy.isWanted { privacy.firstAlike = privacy.number }
             privacy.isWanted = isOn

@@ -2,13 +2,11 @@ import Frames
 
 /// An event of a recording.
 package enum RecordingEvent: Hashable, Sendable {
-    /// Starts to record these pictures, with sound or without.
+    /// Starts to record these pictures, with sound or without. Sound joins when it comes.
     case start(Set<RecordedPicture>, sound: Bool)
     /// Ends the recording.
     case stop
-    /// The microphone for the recording is open, or there is none.
-    case microphone(Bool)
-    /// The recording has waited long enough for cameras or sound.
+    /// The recording has waited long enough for cameras.
     case startTimedOut
     /// Another second was recorded.
     case tick
@@ -26,18 +24,14 @@ extension State {
             recording = RecordingState()
             recording.phase = .starting
             recording.pictures = pictures
-            recording.hasSound = sound ? nil : false
             return [.prepareRecording(sound: sound)]
         case .stop:
             guard recording.phase == .starting || recording.phase == .running else { break }
             recording.phase = .ending
             return [.endRecording]
-        case .microphone(let isThere):
-            if recording.phase == .starting { recording.hasSound = isThere }
         case .startTimedOut:
             guard recording.phase == .starting else { break }
             recording.hasStartTimedOut = true
-            recording.hasSound = recording.hasSound ?? false
         case .tick: break  // The HUD follows every event.
         case .ended: recording = RecordingState()
         }
@@ -63,12 +57,11 @@ extension State {
     /// `true` once everything is known that a recording waits for.
     var canRecord: Bool {
         recording.hasStartTimedOut
-            || recording.hasSound != nil
-                && Role.allCases.allSatisfy { role in
-                    let phase = cameras[role].phase
-                    let isReady =
-                        phase != .opening && phase != .closed && cameras[role].full == .off
-                    return !recording.needs(role) || isReady
-                }
+            || Role.allCases.allSatisfy { role in
+                let phase = cameras[role].phase
+                let isReady =
+                    phase != .opening && phase != .closed && cameras[role].full == .off
+                return !recording.needs(role) || isReady
+            }
     }
 }

@@ -9,6 +9,15 @@ package enum Suspension: Int, CaseIterable, Hashable, Sendable {
     /// The machine is going to sleep.
     case asleep
 
+    /// The reason why no camera opens, as a sentence that says what helps.
+    package var sentence: String {
+        switch self {
+        case .privacy: "Privacy is on. Turn it off with `dualcamctl privacy off`."
+        case .locked: "The screen is locked. The cameras open again once it is unlocked."
+        case .asleep: "The computer is going to sleep. The cameras open again once it wakes up."
+        }
+    }
+
     /// The interruption that the cameras' state shows for it.
     var interruption: Interruption {
         switch self {
@@ -29,7 +38,7 @@ package enum SessionEvent: Hashable, Sendable {
     case covered(Bool)
 }
 
-/// What keeps cameras closed.
+/// The session's sleep and locks, which keep cameras closed.
 extension State {
     mutating func handle(_ event: SessionEvent) -> [Effect] {
         var effects: [Effect] = []

@@ -6,12 +6,13 @@ extension State {
         switch event {
         case .start: return start()
         case .stop: return stop()
-        case .restore: return [.announce(.restoreRequested)] + stop()
+        case .restore: return [.announce(.restoreRequested)]
         case .setOutput(let canvas):
             scene.setCanvas(canvas)
             nodeID = nil
             isConsumed = false
             consumers = 0
+            viewers = []
             for role in Role.allCases { loseNode(of: role, reason: "") }
             return (isStarted ? [.publishNode] : [])
                 + Role.allCases.filter { cameras[$0].isAsked }.map { .adaptCamera($0) }
@@ -38,15 +39,17 @@ extension State {
         nodeProblem = ""
         isConsumed = false
         consumers = 0
+        viewers = []
         needsCameras = false
         for role in Role.allCases { handle(.withdrawn, of: role) }
         return [.announce(.willStop), .endGrace, .withdrawNode]
     }
 
-    /// Ends a stop once the node and the cameras are gone, and starts again if that was requested.
+    /// Ends a stop once the node and the cameras are gone, except for those that a recording or a
+    /// photograph needs, and starts again if that was requested.
     mutating func finishStop() -> [Effect] {
         let isClosed = Role.allCases.allSatisfy {
-            !cameras[$0].mayBeOpen || recording.needs($0)
+            !cameras[$0].mayBeOpen || recording.needs($0) || photographed.contains($0)
         }
         guard isStopping, !isWithdrawing, isClosed else { return [] }
         isStopping = false

@@ -26,6 +26,17 @@ package struct State: Hashable, Sendable {
     package var manualControls: [String: ManualControls] = [:]
     /// The magnifications of cameras without a role at present, by identity.
     package var zooms: [String: Double] = [:]
+    /// The mirroring and rotation of cameras without a role at present, by identity, where they are
+    /// not as configured.
+    package var mountings: [String: Kept<Mounting>] = [:]
+    /// `true` or `false` for cameras without a role at present whose picture is graded for paper,
+    /// or not, by identity, where that is not as configured.
+    package var inks: [String: Kept<Bool>] = [:]
+    /// The perspectives of cameras without a role at present, by identity, where they are not as
+    /// configured: corners in the picture of lens "wide" as its camera delivers it.
+    package var perspectives: [String: Kept<Perspective?>] = [:]
+    /// The configured values of all that commands change.
+    package internal(set) var configured: ConfiguredSettings
     /// `true` while the stream is to exist.
     package var isStarted = false
     /// `true` while a stopped stream still has its node.
@@ -45,6 +56,11 @@ package struct State: Hashable, Sendable {
     package var isConsumed = false
     /// The number of linked consumers.
     package var consumers = 0
+    /// The programs that are linked to the nodes, in the order in which they came. Known a moment
+    /// later than their number.
+    package var viewers: [Viewer] = []
+    /// The copy of the stream on a loopback device.
+    package var loopback = LoopbackState()
     /// `true` while a consumer takes frames, and for the grace period after that.
     package var needsCameras = false
     /// The time at which cameras began to be needed.
@@ -63,8 +79,14 @@ package struct State: Hashable, Sendable {
     package internal(set) var suspensions: Set<Suspension> = []
     /// The privacy that the user asked for.
     package internal(set) var privacy = PrivacyState()
-    /// What is known about the lock of the session.
+    /// The lock of the session, as far as it is known.
     package internal(set) var lock = SessionLock()
+    /// The scenes that were applied.
+    package internal(set) var scenes = ScenesState()
+    /// The title; `nil`: none.
+    package internal(set) var title: Title?
+    /// The corner of the title.
+    package internal(set) var titleCorner = Corner.bottomLeft
     /// The problems with what the last run stored, one sentence each.
     package internal(set) var storeProblems: [String] = []
 
@@ -76,7 +98,43 @@ package struct State: Hashable, Sendable {
             present: PerRole(back: false, front: false)
         )
         self.cameras = cameras
+        configured = ConfiguredSettings(
+            style: style,
+            mountings: PerRole(back: cameras.back.mounting, front: cameras.front.mounting)
+        )
         for role in Role.allCases { scene.transforms[role] = cameras[role].transform }
+    }
+
+    /// Returns the corners of a role's picture that are shown as the whole, in its picture upright
+    /// as it is mounted and not mirrored; `nil` if all of it is shown.
+    package func perspective(of role: Role) -> Perspective? {
+        scene.perspectives[role].goal?.turned(by: cameras[role].mountingTransform)
+    }
+
+    /// The conditions under which corners found in a camera's picture hold.
+    package struct PictureBasis: Hashable, Sendable {
+        let identity: String
+        let pipeline: CapturePipeline
+        let mounting: Mounting
+    }
+
+    /// The conditions under which corners found in the picture of `role` hold; `nil` while
+    /// it gives no pictures.
+    package func pictureBasis(of role: Role) -> PictureBasis? {
+        let camera = cameras[role]
+        guard camera.mode != nil else { return nil }
+        return PictureBasis(
+            identity: camera.identity,
+            pipeline: camera.lens.pipeline,
+            mounting: camera.mounting
+        )
+    }
+
+    /// Returns the corners that `CameraEvent.setPerspective` takes for `found`, which are corners
+    /// in the picture of the role's lens as its camera delivers it.
+    package func perspective(_ found: Perspective, of role: Role) -> Perspective {
+        let factor = scene.framings[role].factor(of: cameras[role].lens.pipeline)
+        return found.magnified(by: 1 / factor).turned(by: cameras[role].mountingTransform)
     }
 
     /// The phase of the stream.
@@ -104,13 +162,17 @@ package struct State: Hashable, Sendable {
 package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) -> [Effect] {
     let before = state
     var effects = state.handle(event, at: time)
+    effects += state.applyWaiting(at: time)
     effects += state.followConsumers(before, at: time)
     effects += state.keepCameras()
+    state.endFreezes(before, at: time)
     effects += state.adaptToPhotographs()
     effects += state.followLenses(at: time)
+    effects += state.followLocks(before)
     effects += state.beginRecording(at: time)
     effects += state.useRoom(before)
     state.showCameras(before, at: time)
+    state.showTitle(at: time)
     state.showControls(at: time)
     effects += state.finishStop()
     return effects
@@ -125,6 +187,7 @@ extension State {
         case .lens(let role, let event): return handle(event, of: role, at: time)
         case .node(nil, let event): return handle(event)
         case .recording(let event): return handle(event, at: time)
+        case .scenes(let event): return handle(event, at: time)
         case .session(let event): return handle(event)
         case .privacy(let event): return handle(event)
         case .node(let role?, let event): handle(event, of: role)
@@ -134,6 +197,9 @@ extension State {
         case .photographs(let event): handle(event, at: time)
         case .orientation(let event): handle(event)
         case .stored(let problems): storeProblems = problems
+        case .configured(let settings): configured = settings
+        case .loopback(let state): loopback = state
+        case .reset: return reset(at: time)
         }
         return []
     }

@@ -7,6 +7,8 @@ package enum Update: Hashable, Sendable {
     case leaveControls(Role, CapturePipeline)
     /// Draws another scene.
     case showScene
+    /// Keeps the newest picture of a role, or forgets it.
+    case freeze(Role, Freeze)
     /// Records a role's picture from the pipeline that is shown now, instead of from this one.
     case moveTap(Role, from: CapturePipeline)
     /// Passes the wanted controls to the device that is shown.
@@ -19,9 +21,21 @@ package enum Update: Hashable, Sendable {
     case turnTorchesOff
     /// Begins or ends the mirror on a loopback device.
     case mirror(Bool)
+    /// Watches who is linked to these nodes.
+    case watchViewers(nodes: [UInt32])
     /// Shows the values of a camera on its own node; `nil`: those of the main camera on the
     /// stream's.
     case showControls(Role?)
+
+    /// A change of what is frozen.
+    package enum Freeze: Hashable, Sendable {
+        /// The newest picture stays.
+        case on
+        /// Live pictures are shown again.
+        case off
+        /// The picture that was kept is the last one, since its camera closes or is replaced.
+        case last
+    }
 }
 
 extension State {
@@ -30,6 +44,9 @@ extension State {
         var updates: [Update] = []
         if case .node(_, .consumed(true)) = event { updates.append(.lookForCameras) }
         for role in Role.allCases { updates += leftControls(role, before) }
+        for role in Role.allCases where cameras[role].isFrozen != before.cameras[role].isFrozen {
+            updates.append(.freeze(role, freeze(role, before)))
+        }
         if scene != before.scene { updates.append(.showScene) }
         for role in Role.allCases {
             let pipeline = before.cameras[role].lens.pipeline
@@ -51,7 +68,14 @@ extension State {
         }
         if before.suspensions.isEmpty, !suspensions.isEmpty { updates.append(.turnTorchesOff) }
         if isActive != before.isActive { updates.append(.mirror(isActive)) }
+        if nodeIDs != before.nodeIDs { updates.append(.watchViewers(nodes: nodeIDs)) }
         return updates + shownControls(after: event, from: before)
+    }
+
+    private func freeze(_ role: Role, _ before: State) -> Update.Freeze {
+        if cameras[role].isFrozen { return .on }
+        let isSame = cameras[role].identity == before.cameras[role].identity
+        return isSame && cameras[role].isAsked ? .off : .last
     }
 
     /// Resets the controls of a device when another one replaces it without a cross-fade.
@@ -69,7 +93,7 @@ extension State {
         return updates
     }
 
-    /// What decides how the incoming device's controls are set.
+    /// The facts by which the incoming device's controls are set.
     private struct IncomingUse: Hashable {
         var device: String?
         var mode: CaptureMode?

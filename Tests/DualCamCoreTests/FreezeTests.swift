@@ -1,0 +1,148 @@
+import Frames
+import Testing
+
+@testable import DualCamCore
+
+@Suite("A frozen picture")
+struct FreezeTests {
+    var state = State.withTwoCameras()
+    let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
+
+    /// Applies `events` at `seconds`, and returns what has to be passed on and done.
+    @discardableResult
+    private mutating func send(_ events: Event..., at seconds: Double = 1) -> [Update] {
+        var updates: [Update] = []
+        for event in events {
+            let before = state
+            _ = reduce(&state, event, at: Timestamp(seconds: seconds))
+            updates += state.updates(after: event, from: before)
+        }
+        return updates
+    }
+
+    /// Has a consumer take frames of both cameras, which deliver.
+    private mutating func stream() {
+        for role in Role.allCases {
+            send(
+                .camera(role, .identified("\(role)")),
+                .camera(role, .assigned(name: "A camera"))
+            )
+        }
+        send(.stream(.start), .node(nil, .published(id: 7)), .node(nil, .consumed(true)))
+        for role in Role.allCases { send(.camera(role, .streaming(mode, insteadOf: nil))) }
+    }
+
+    private func layer(_ role: Role, at seconds: Double) -> Layer? {
+        let scene = state.scene.scene(at: Timestamp(seconds: seconds))
+        return (0..<scene.count).map { scene[$0] }.last { $0.role == role }
+    }
+
+    @Test mutating func staysWithAMarkWhileTheOtherOneGoesOn() {
+        stream()
+        let updates = send(.camera(.back, .setFrozen(true)), at: 2)
+        #expect(updates.first == .freeze(.back, .on), "before anything is drawn of it")
+        #expect(state.cameras.back.isFrozen && !state.cameras.front.isFrozen)
+        #expect(layer(.back, at: 2)?.frozenOpacity == 0 && layer(.back, at: 3)?.frozenOpacity == 1)
+        #expect(layer(.front, at: 3)?.frozenOpacity == 0)
+        #expect(state.cameras.back.phase == .streaming, "the camera stays open")
+        #expect(send(.camera(.back, .setFrozen(false)), at: 4).first == .freeze(.back, .off))
+        #expect(layer(.back, at: 5)?.frozenOpacity == 0)
+    }
+
+    @Test mutating func needsACameraThatDelivers() {
+        send(.camera(.back, .setFrozen(true)))
+        #expect(!state.cameras.back.isFrozen)
+    }
+
+    @Test(arguments: Suspension.allCases)
+    mutating func isForgottenWhenNobodyMayBeFilmed(why: Suspension) {
+        stream()
+        send(.camera(.back, .setFrozen(true)), .camera(.front, .setFrozen(true)))
+        let updates = send(.suspension(why, true), at: 3)
+        #expect(updates.contains(.freeze(.back, .last)) && updates.contains(.freeze(.front, .last)))
+        // It is still to be seen under the veil, which comes slowly.
+        #expect(layer(.back, at: 3.03).map { $0.veil < 1 } == true)
+        let last = updates.firstIndex(of: .freeze(.back, .last)) ?? .max
+        let shown = updates.firstIndex(of: .showScene) ?? .min
+        #expect(last < shown, "a live picture could be drawn")
+        #expect(!state.cameras.back.isFrozen && layer(.back, at: 4)?.veil == 1)
+        send(.suspension(why, false), at: 5)
+        #expect(!state.cameras.back.isFrozen, "it does not come back by itself")
+    }
+
+    @Test mutating func isForgottenWhenNobodyWatches() {
+        stream()
+        send(.camera(.back, .setFrozen(true)))
+        send(.node(nil, .consumed(false)))
+        #expect(state.cameras.back.isFrozen, "they may be back at once")
+        #expect(send(.node(nil, .graceOver)).contains(.freeze(.back, .last)))
+    }
+
+    @Test mutating func isForgottenWithItsCamera() {
+        stream()
+        send(.camera(.back, .setFrozen(true)))
+        #expect(send(.camera(.back, .identified("another"))).contains(.freeze(.back, .last)))
+        send(.camera(.back, .setFrozen(true)))
+        #expect(send(.reset).contains(.freeze(.back, .off)))
+    }
+
+    /// Corners that were found in a picture belong to it alone.
+    @Test mutating func aPictureIsAnotherOneWithItsMountingAndCamera() {
+        #expect(state.pictureBasis(of: .back) == nil)
+        stream()
+        let basis = state.pictureBasis(of: .back)
+        #expect(basis != nil)
+        send(.camera(.back, .setFrozen(true)), .camera(.front, .setRotation(90)))
+        #expect(state.pictureBasis(of: .back) == basis)
+        for event in [CameraEvent.setRotation(180), .setMirror(true), .identified("another")] {
+            let before = state
+            send(.camera(.back, event))
+            #expect(state.pictureBasis(of: .back) != basis, "\(event)")
+            state = before
+        }
+        send(.suspension(.privacy, true))
+        #expect(state.pictureBasis(of: .back) == nil)
+    }
+
+    @Test mutating func isNotVeiledWhenItsCameraStops() {
+        stream()
+        send(.camera(.back, .setFrozen(true)), at: 2)
+        send(.camera(.back, .interrupted(.unplugged, reason: "gone")), at: 3)
+        #expect(layer(.back, at: 4)?.veil == 0 && layer(.back, at: 4)?.frozenOpacity == 1)
+        send(.camera(.back, .setFrozen(false)), at: 5)
+        #expect(
+            layer(.back, at: 6)?.veil == 1
+                && layer(.back, at: 6)?.notice == .interrupted(.unplugged)
+        )
+    }
+
+    @Test mutating func turnsWithTheMountingButNotWithTheDevice() {
+        stream()
+        send(.camera(.back, .setFrozen(true)), at: 2)
+        let upright = layer(.back, at: 3)?.transform
+        send(.orientation(.set(.bottomUp)), at: 4)
+        #expect(layer(.back, at: 5)?.transform == upright, "it was taken upright")
+        send(.camera(.back, .setRotation(180)), at: 6)
+        #expect(layer(.back, at: 7)?.transform != upright)
+        send(.camera(.back, .setRotation(0)), .camera(.back, .setFrozen(false)), at: 8)
+        #expect(layer(.back, at: 9)?.transform == Transform(quarterTurns: 2))
+    }
+
+    @Test mutating func isCroppedByAZoomAndNoOtherLensTakesItsPlace() {
+        stream()
+        func lens(_ name: String, _ factor: Double) -> Lens {
+            Lens(name: name, factor: factor, device: name, deviceFactor: factor, isThere: true)
+        }
+        send(.lens(.back, .found([lens("back", 1), lens("telephoto", 3)])))
+        send(.camera(.back, .setFrozen(true)), at: 2)
+        send(.lens(.back, .setZoom(4, middle: nil, duration: 0.2)), at: 3)
+        #expect(state.cameras.back.lens.incoming == nil)
+        #expect(layer(.back, at: 4).map { abs($0.source.part.width - 0.25) < 1e-9 } == true)
+        // The lens's own zoom moves meanwhile, of which the kept picture knows nothing.
+        state.scene.framings.back.magnify(.a, 2, at: Timestamp(seconds: 5))
+        #expect(layer(.back, at: 6).map { abs($0.source.part.width - 0.25) < 1e-9 } == true)
+        state.scene.framings.back.magnify(.a, 1, at: Timestamp(seconds: 7))
+        send(.camera(.back, .setFrozen(false)), at: 8)
+        #expect(state.cameras.back.lens.incoming?.device == "telephoto")
+    }
+}
