@@ -32,6 +32,13 @@ final class CameraPicture {
             Scaler.halvings(Double(whole.width), as: size.width),
             Scaler.halvings(Double(whole.height), as: size.height)
         )
+        return planes(halved: halvings)
+    }
+
+    /// Returns the planes of the picture, halved `halvings` times, or `nil` for a frame that is not
+    /// YUV. Allocates when a number of halvings first occurs.
+    func planes(halved halvings: Int) -> Planes? {
+        guard let frame else { return nil }
         if halvings == 0, frame.layout.format.planarSubsampling != nil {
             return Planes(luma: frame.plane(0), u: frame.plane(1), v: frame.plane(2))
         }

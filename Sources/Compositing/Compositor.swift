@@ -24,7 +24,8 @@ package final class Compositor {
     package init(canvas: Size) {
         precondition(canvas.width > 0 && canvas.height > 0 && canvas.width % 2 == 0)
         self.canvas = canvas
-        surfaces = (0..<6).map { _ in LayerSurface(canvas: canvas) }
+        let mark = FreezeMark(canvas: canvas)
+        surfaces = (0..<6).map { _ in LayerSurface(canvas: canvas, mark) }
         backdrop = Backdrop(canvas: canvas)
         otherBackdrop = Backdrop(canvas: canvas)
     }
@@ -89,6 +90,15 @@ package final class Compositor {
         stride: Int
     ) {
         let hole = hole(above: -1, of: scene)
+        let opacity = scene.backdrop == nil ? 1 : scene.backdropOpacity
+        guard opacity > 0 else {
+            for y in 0..<canvas.height {
+                let (left, right) = hole.outside(0..<canvas.width, y: y)
+                blacken(output + y * stride, left)
+                blacken(output + y * stride, right)
+            }
+            return
+        }
         if let role = scene.backdrop, scene.backdropMix < 1 {
             backdrop.prepare(pictures[role], scene.look(of: role))
         } else {
@@ -98,25 +108,48 @@ package final class Compositor {
         if let role = scene.backdrop, share > 0 {
             otherBackdrop.prepare(pictures[role.other], scene.look(of: role.other))
         }
-        let other = row.reserve(2 * canvas.width)
+        let other = row.reserve(4 * canvas.width)
+        let black = other + 2 * canvas.width
+        LayerContent.fill(black, luma: LayerContent.black, count: canvas.width)
+        let dark = min(255, Int((1 - opacity) * 256))
         for y in 0..<canvas.height {
             let target = output + y * stride
             let (left, right) = hole.outside(0..<canvas.width, y: y)
             backdrop.write(y: y, left, into: target)
             backdrop.write(y: y, right, into: target)
-            guard share > 0 else { continue }
-            otherBackdrop.write(y: y, left, into: other)
-            otherBackdrop.write(y: y, right, into: other)
-            mix(target, other, fraction: share, count: 2 * left.count, into: target)
-            let start = 2 * right.lowerBound
+            if share > 0 {
+                otherBackdrop.write(y: y, left, into: other)
+                otherBackdrop.write(y: y, right, into: other)
+                lay(other, share, over: target, left, right)
+            }
+            if dark > 0 { lay(black, dark, over: target, left, right) }
+        }
+    }
+
+    private func blacken(_ row: UnsafeMutablePointer<UInt8>, _ part: Range<Int>) {
+        LayerContent.fill(row + 2 * part.lowerBound, luma: LayerContent.black, count: part.count)
+    }
+
+    /// Mixes `share` / 256 of `other` into two parts of a row.
+    private func lay(
+        _ other: UnsafePointer<UInt8>,
+        _ share: Int,
+        over row: UnsafeMutablePointer<UInt8>,
+        _ left: Range<Int>,
+        _ right: Range<Int>
+    ) {
+        func lay(_ part: Range<Int>) {
+            let start = 2 * part.lowerBound
             mix(
-                target + start,
+                row + start,
                 other + start,
                 fraction: share,
-                count: 2 * right.count,
-                into: target + start
+                count: 2 * part.count,
+                into: row + start
             )
         }
+        lay(left)
+        lay(right)
     }
 }
 

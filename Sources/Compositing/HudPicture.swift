@@ -8,16 +8,18 @@ package struct HudPicture: Sendable {
     // In pixels of a canvas 720 high.
     private static let (pillHeight, pillMiddle, pillPadding) = (40.0, 30.0, 24.0)
     private static let (dialWidth, dialHeight, dialRadius, dialGap) = (620.0, 78.0, 18.0, 10.0)
-    /// The distance between full stops, and the width over which the ends fade.
-    private static let (stop, endFade) = (46.0, 90.0)
-    private static let (valueType, labelType, currentType, nameType) = (20.0, 15.0, 18.0, 12.0)
+    /// The range of the distance between full stops, and the width over which the ends fade.
+    private static let (stops, endFade) = (46.0...92, 56.0)
+    /// The middles of the labels and of the caption, from the top of the dial.
+    private static let (labelMiddle, captionMiddle) = (43.0, 63.0)
+    private static let (valueType, labelType, currentType, nameType) = (20.0, 15.0, 18.0, 16.0)
     private static let bump = 7.0
     /// The size of a lens's disc, and the distance to the next; the height of the pill around them,
     /// and its gap to what is below.
     private static let (lensDisc, lensStep, lensHeight, lensGap) = (34.0, 42.0, 46.0, 7.0)
     private static let (lensType, lensRing) = (13.0, 2.0)
     /// The least unit, where 1 is that of a canvas 720 high: type gets no smaller.
-    private static let leastUnit = 0.66
+    private static let leastUnit = 0.8
     /// The opacity of the black surfaces: over pure white it leaves amber a contrast of 4.8:1, and
     /// white more.
     private static let darkness = 0.67
@@ -93,6 +95,8 @@ package struct HudPicture: Sendable {
     private var middle = 0
     private var origin = 0.0
     private var third = 0.0
+    /// The position shown while the value is unknown.
+    private var idlePosition: Double?
     private var scaleClip = PixelRect(x: 0, y: 0, width: 0, height: 0)
     private var hasDial = false
 
@@ -123,15 +127,16 @@ package struct HudPicture: Sendable {
         let y = Int(room.foot) - Int((Self.pillMiddle * unit).rounded()) - height / 2
         let baseline = (Double(height) / 2 + capitals / 2).rounded()
         let drawing = Drawing(size)
-        drawing.fill(Rect(size), radius: Double(height) / 2, .black(Self.darkness))
+        if !content.fields.isEmpty {
+            drawing.fill(Rect(size), radius: Double(height) / 2, .black(Self.darkness))
+        }
         var left = (Double(width) - inner) / 2
         var used: (text: String, left: Double)?
         for (field, width) in zip(content.fields, widths) {
             if let dial = content.scale?.dial, field.dial == dial {
                 used = (field.text, left)
             } else {
-                let color = field.isRecording ? Self.red : .white()
-                drawing.write(field.text, font, x: left, y: baseline, color)
+                drawing.write(field.text, font, x: left, y: baseline, .white())
             }
             left += width + gap
         }
@@ -206,15 +211,7 @@ package struct HudPicture: Sendable {
 
         let drawing = Drawing(size)
         drawing.fill(Rect(size), radius: Self.dialRadius * unit, .black(Self.darkness))
-        let name = Drawing.Font(Self.sans, type: Self.nameType * unit, weight: .bold)
-        let capitals = name.measure("H").capitals
-        drawing.write(
-            scale.name,
-            name,
-            middle: Double(size.width) / 2,
-            y: (67.5 * unit + capitals / 2).rounded(),
-            .white(0.75)
-        )
+        drawCaption(scale, on: drawing, middle: Double(size.width) / 2)
         panel = Element(overlay: drawing.finish(), x: x, y: y)
         let margin = Self.even(8 * unit)
         scaleClip = PixelRect(
@@ -223,53 +220,87 @@ package struct HudPicture: Sendable {
             width: size.width - 2 * margin,
             height: size.height
         )
-        drawStrip(scale, height: size.height, y: y)
-        guard !scale.marks.isEmpty else { return }
+        drawStrip(scale, size, y: y)
+        guard scale.position != nil else { return }
         needle = drawNeedle(Self.amber, height: size.height, y: y)
         hotNeedle = drawNeedle(Self.red, height: size.height, y: y)
     }
 
-    /// Draws the marks and their labels in one row, of which a part is visible at a time.
-    private mutating func drawStrip(_ scale: HudContent.Scale, height: Int, y: Int) {
+    /// Writes the dial's name, its value and what else there is to say, about `middle`.
+    private func drawCaption(
+        _ scale: HudContent.Scale,
+        on drawing: borrowing Drawing,
+        middle: Double
+    ) {
+        let font = Drawing.Font(Self.sans, type: Self.nameType * unit, weight: .medium)
+        let baseline = (Self.captionMiddle * unit + font.measure("H").capitals / 2).rounded()
+        let words = [
+            (scale.name, Drawing.Color.white(0.85)), (scale.value, Self.amber),
+            (scale.note, .white(0.85)),
+        ].filter { !$0.0.isEmpty }
+        let gap = 9 * unit
+        let widths = words.map { font.measure($0.0).width }
+        var x = middle - (widths.reduce(0, +) + gap * Double(max(0, widths.count - 1))) / 2
+        for (word, width) in zip(words, widths) {
+            drawing.write(word.0, font, x: x, y: baseline, word.1)
+            x += width + gap
+        }
+    }
+
+    /// Draws the marks and their labels in one row, of which a part is visible at a time. `size` is
+    /// that of the dial: a short scale is spread over it.
+    private mutating func drawStrip(_ scale: HudContent.Scale, _ size: Size, y: Int) {
         let marks = scale.marks.map { Double($0.position) }
-        let first = min(marks.first ?? 0, scale.position ?? 0)
-        let last = max(marks.last ?? 0, scale.position ?? 0)
-        third = Self.stop / 3 * unit
+        let (least, most) = (marks.first ?? 0, marks.last ?? 0)
+        let (first, last) = (min(least, scale.position ?? least), max(most, scale.position ?? most))
+        let room = Double(size.width) - 80 * unit
+        let stop = min(
+            max(3 * room / max(1, last - first), Self.stops.lowerBound * unit),
+            Self.stops.upperBound * unit
+        )
+        third = stop / 3
         let margin = 50 * unit
         // The mark at the needle at rest lies on a whole pixel.
-        let current = scale.position ?? first
+        let current = scale.position ?? ((first + last) / 2).rounded()
+        idlePosition = scale.position == nil ? current : nil
         let start = Double(Self.even(margin + (current - first) * third))
         origin = start - current * third
         let drawing = Drawing(
-            Size(width: Self.even(start + (last - current) * third + margin), height: height)
+            Size(width: Self.even(start + (last - current) * third + margin), height: size.height)
         )
         func place(_ position: Double) -> Double { origin + position * third }
 
-        let font = Drawing.Font(Self.mono, type: Self.labelType * unit)
-        let large = Drawing.Font(Self.mono, type: Self.currentType * unit, weight: .medium)
-        let capitals = large.measure("0").capitals
-        let baseline = (50 * unit + capitals / 2).rounded()
-        let room = scale.position == nil ? 0 : large.measure(scale.current).width / 2 + 5 * unit
         for mark in scale.marks {
             let x = place(Double(mark.position))
             let width = ((mark.label == nil ? 1.2 : 2) * unit).rounded(.up)
             drawing.fill(
                 Rect(
                     x: (x - width / 2).rounded(),
-                    y: 15 * unit,
+                    y: 11 * unit,
                     width: width,
-                    height: (mark.label == nil ? 8 : 17) * unit
+                    height: (mark.label == nil ? 8 : 16) * unit
                 ),
                 radius: 0,
                 .white(mark.label == nil ? 0.6 : 1)
             )
-            guard let label = mark.label else { continue }
-            let reach = font.measure(label).width / 2
-            guard abs(x - place(current)) >= room + reach || scale.position == nil else { continue }
-            drawing.write(label, font, middle: x, y: baseline, .white(0.92))
         }
-        if scale.position != nil {
-            drawing.write(scale.current, large, middle: place(current), y: baseline, Self.amber)
+        let font = Drawing.Font(Self.mono, type: Self.labelType * unit)
+        let large = Drawing.Font(Self.mono, type: Self.currentType * unit, weight: .medium)
+        let baseline = (Self.labelMiddle * unit + large.measure("0").capitals / 2).rounded()
+        // The label at the needle first: where two would touch, the later one is left out.
+        let labels = scale.marks.filter { $0.label != nil }
+        let isCurrent = { (mark: HudContent.Mark) in Double(mark.position) == scale.position }
+        var written: [(middle: Double, reach: Double)] = []
+        for mark in labels.filter(isCurrent) + labels.filter({ !isCurrent($0) }) {
+            let type = isCurrent(mark) ? large : font
+            let (label, x) = (mark.label ?? "", place(Double(mark.position)))
+            let reach = type.measure(label).width / 2
+            guard written.allSatisfy({ abs(x - $0.middle) >= reach + $0.reach + 4 * unit }) else {
+                continue
+            }
+            written.append((x, reach))
+            let color = isCurrent(mark) ? Self.amber : Drawing.Color.white(0.92)
+            drawing.write(label, type, middle: x, y: baseline, color)
         }
         strip = Element(overlay: drawing.finish(), x: 0, y: y)
     }
@@ -281,9 +312,9 @@ package struct HudPicture: Sendable {
         drawing.fill(
             Rect(
                 x: Double(width) - (thickness / 2).rounded(.down),
-                y: 8 * unit,
+                y: 6 * unit,
                 width: thickness,
-                height: 28 * unit
+                height: 25 * unit
             ),
             radius: thickness / 2,
             color
@@ -304,7 +335,7 @@ package struct HudPicture: Sendable {
         let opacity = pose.opacity * pose.dialOpacity
         panel.lay(over: output, stride: stride, clip: whole, opacity: opacity)
         let pushed = pose.push * Self.bump * unit
-        let x = Double(middle) - origin - pose.position * third - pushed
+        let x = Double(middle) - origin - (idlePosition ?? pose.position) * third - pushed
         strip.overlay.lay(
             over: output,
             stride: stride,

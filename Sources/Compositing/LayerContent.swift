@@ -14,6 +14,8 @@ struct LayerContent: ~Copyable {
     }
     /// The luma shown before the first picture.
     static let calm: UInt8 = 32
+    /// The luma of black.
+    static let black: UInt8 = 16
 
     /// The rectangle on the canvas; x and width are even. May reach beyond the canvas.
     var rect: PixelRect

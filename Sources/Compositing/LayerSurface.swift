@@ -28,13 +28,15 @@ final class LayerSurface {
     private var hasVeil = false
     private var decoration: Decoration
     private var icon: SwapIcon
+    private let freezeMark: FreezeMark
     private var labels: NoticeLabels?
 
     /// The rectangle that the layer hides completely; its x and width are even.
     private(set) var interior = PixelRect.none
 
-    init(canvas: Size) {
+    init(canvas: Size, _ freezeMark: FreezeMark) {
         self.canvas = canvas
+        self.freezeMark = freezeMark
         unit = Double(canvas.height) / 720
         surroundings = CachedCopy()
         veil = CachedCopy()
@@ -50,7 +52,7 @@ final class LayerSurface {
         let whole = PixelRect(canvas)
         outer = layer.rect.outwards
         isPlain =
-            layer.opacity >= 1 && layer.cornerRadius <= 0 && layer.borderWidth <= 0
+            layer.opacity >= 1 && layer.corners == .none && layer.borderWidth <= 0
             && layer.shadowOpacity <= 0 && outer == layer.rect.inwards
         if isPlain {
             interior = outer.intersection(whole)
@@ -62,16 +64,30 @@ final class LayerSurface {
             icon.update(in: layer.rect, opacity: layer.iconOpacity * layer.opacity)
         }
         compose(pipelines[layer.source.pipeline])
+        // A veiled picture is no page to be read.
+        let ink = layer.ink * (1 - layer.veil)
+        func prepareInk(_ picture: inout LensPicture, _ source: LayerSource) {
+            picture.prepareInk(
+                ink,
+                source,
+                in: layer,
+                of: pipelines[source.pipeline],
+                spare(1),
+                most: canvas.width
+            )
+        }
+        prepareInk(&picture, layer.source)
         hasNext = false
         if let source = layer.next, layer.nextShare > 0, pipelines[source.pipeline].frame != nil {
             _ = next.place(source, in: layer, outer: outer, of: pipelines[source.pipeline])
+            prepareInk(&next, source)
             hasNext = true
         }
     }
 
     private func shape(of layer: Layer) -> Shape {
         var shape = Shape(rect: layer.rect)
-        shape.cornerRadius = max(0, layer.cornerRadius)
+        shape.corners = layer.corners
         shape.borderWidth = max(0, layer.borderWidth)
         shape.borderOpacity = layer.borderOpacity
         shape.shadowOpacity = layer.shadowOpacity
@@ -87,7 +103,7 @@ final class LayerSurface {
         let source = layer.source
         let fits = picture.place(source, in: layer, outer: outer, of: camera)
         guard camera.frame != nil, !outer.isEmpty else { return }
-        if !fits, layer.background == .blur {
+        if !fits, layer.blur > 0 {
             hasSurroundings = surroundings.update(
                 camera,
                 recipe: BlurredCopy.Recipe(
@@ -104,7 +120,7 @@ final class LayerSurface {
             hasVeil = veil.update(
                 camera,
                 recipe: BlurredCopy.Recipe(
-                    part: layer.sourcePart(of: source),
+                    part: picture.part,
                     transform: layer.transform,
                     size: rect.size,
                     sigma: Self.veilBlur
@@ -130,6 +146,7 @@ final class LayerSurface {
         if layer.iconOpacity * layer.opacity > 0 {
             for y in icon.rows { icon.apply(y: y, to: output + y * stride) }
         }
+        freezeMark.draw(in: layer, into: output, stride: stride)
         labels?.draw(in: layer, into: output, stride: stride)
     }
 
@@ -143,7 +160,7 @@ final class LayerSurface {
         let beside = (hole.y..<max(hole.y, hole.maxY)).clamped(to: rows)
         func draw(_ band: Range<Int>) {
             // Only rows of the picture, from edge to edge?
-            if picture.isView, picture.rect == touched, !hasVeil, !picture.isGraded, !hasNext {
+            if picture.isView, picture.rect == touched, !hasVeil, !picture.isChanged, !hasNext {
                 let target = output + band.lowerBound * stride + 2 * touched.x
                 let first = band.lowerBound - touched.y
                 picture.write(rows: first..<first + band.count, into: target, stride: stride)
@@ -166,6 +183,7 @@ final class LayerSurface {
         hole: PixelRect
     ) {
         let touched = decoration.bounds
+        guard !touched.isEmpty else { return }
         let content = spare(0)
         for y in touched.y..<touched.maxY {
             let row = output + y * stride
@@ -230,6 +248,10 @@ final class LayerSurface {
             into: destination + 2 * (inside.upperBound - range.lowerBound)
         )
         picture.grade(destination, count: range.count)
+        if !inside.isEmpty {
+            let offset = inside.lowerBound - range.lowerBound
+            picture.ink(destination + 2 * offset, inside, y: y)
+        }
         if hasNext { crossOver(y: y, range, into: destination) }
     }
 
@@ -245,6 +267,7 @@ final class LayerSurface {
         let other = spare(2)
         next.write(y: y, from: met.lowerBound, to: met.upperBound, into: other)
         next.grade(other, count: met.count)
+        next.ink(other, met, y: y)
         let target = destination + 2 * (met.lowerBound - range.lowerBound)
         mix(
             target,
@@ -301,8 +324,18 @@ final class LayerSurface {
                 to: range.upperBound - outer.x,
                 into: destination
             )
+            guard layer.blur < 1 else { return }
+            let black = spare(1)
+            LayerContent.fill(black, luma: LayerContent.black, count: range.count)
+            mix(
+                black,
+                destination,
+                fraction: min(255, Int(layer.blur * 256)),
+                count: 2 * range.count,
+                into: destination
+            )
         } else {
-            LayerContent.fill(destination, luma: 16, count: range.count)
+            LayerContent.fill(destination, luma: LayerContent.black, count: range.count)
         }
     }
 }
@@ -313,14 +346,22 @@ struct LensPicture: ~Copyable {
     private var second = Scratch()
     private var layerContent = LayerContent()
     private var turned: (key: TurnKey, planes: Planes)?
+    private var seen = PerspectiveCopy()
     private var grading: Grading?
+    private var ink = Ink()
+    /// The share of the grade for paper, 0 … 1.
+    private var inkShare = 0.0
+    /// The picture in which the light on the paper was found.
+    private var inked: (frame: FrameIdentity, place: InkPlace)?
 
+    /// The visible part of the frame's picture, in fractions of its size, before the turn.
+    private(set) var part = Rect.unit
     /// The rectangle on the canvas; x and width are even. May reach beyond the canvas.
     var rect: PixelRect { layerContent.rect }
     /// `true` if the rows are the frame's own, scaled.
     var isView: Bool { layerContent.isView }
-    /// `true` if the colours are changed.
-    var isGraded: Bool { grading != nil }
+    /// `true` if the colours or the light are changed.
+    var isChanged: Bool { grading != nil || inkShare > 0 }
 
     /// Brings the newest picture of `camera` to the size and turn in which `layer`, whose pixels
     /// are `outer`, shows it as `source`. Returns `true` if it fills the layer, so that nothing is
@@ -335,21 +376,117 @@ struct LensPicture: ~Copyable {
         layerContent.rect = outer
         layerContent.content = .nothing
         guard let frame = camera.frame, !outer.isEmpty else { return true }
-        let part = frame.picture.part(layer.sourcePart(of: source))
-        let aspect = layer.transform.swapsAxes ? 1 / part.aspect : part.aspect
+        part = layer.sourcePart(of: source)
+        let swapsAxes = layer.transform.swapsAxes
+        let picture = frame.picture(in: source.perspective)
+        let whole = picture.part(part)
+        let aspect = swapsAxes ? 1 / whole.aspect : whole.aspect
         let fitted = layer.rect.fitting(aspect: aspect)
         // A difference in shape of less than a pixel pair does not count.
         let fits = layer.rect.width - fitted.width < 2 && layer.rect.height - fitted.height < 2
-        let isCropped = !fits && layer.background == .crop
-        if !fits, !isCropped { layerContent.rect = fitted.nearest }
-        layerContent.content = content(
-            of: camera,
-            frame: frame,
+        guard !fits else {
+            layerContent.content = content(of: camera, frame: frame, source, layer)
+            return true
+        }
+        // The visible part of a picture between fitted and filling.
+        let shown = fitted.interpolated(
+            to: layer.rect.covering(aspect: aspect),
+            fraction: layer.fill
+        ).intersection(layer.rect)
+        if layer.fill < 1 {
+            let near = shown.nearest
+            // What reaches from edge to edge covers the edges.
+            let (spans, rises) = (
+                layer.fill > 0 && shown.width == layer.rect.width,
+                layer.fill > 0 && shown.height == layer.rect.height
+            )
+            layerContent.rect = PixelRect(
+                x: spans ? outer.x : near.x,
+                y: rises ? outer.y : near.y,
+                width: spans ? outer.width : near.width,
+                height: rises ? outer.height : near.height
+            )
+        }
+        if layer.fill > 0 {
+            let place = layer.sourcePlace(of: source)
+            part = part.cropped(
+                // In fractions of the picture, whose own shape is divided out.
+                toAspect: (swapsAxes ? 1 / shown.aspect : shown.aspect) / picture.aspect,
+                about: (place.x, place.y)
+            )
+        }
+        layerContent.content = content(of: camera, frame: frame, source, layer)
+        return layer.fill >= 1
+    }
+
+    /// Finds the light on the paper in the picture as it was placed from `source` of `camera`, to
+    /// grade it by `share`, 0 … 1; 0 costs nothing. `room` is memory for a row of `most` pixels.
+    mutating func prepareInk(
+        _ share: Double,
+        _ source: LayerSource,
+        in layer: Layer,
+        of camera: CameraPicture,
+        _ room: UnsafeMutablePointer<UInt8>,
+        most: Int
+    ) {
+        inkShare = 0
+        let size = rect.size
+        guard share > 0, let frame = camera.frame, !rect.isEmpty, size.width <= most else {
+            inked = nil
+            return
+        }
+        inkShare = share
+        let place = InkPlace(
+            size: size,
             part: part,
-            cropped: isCropped,
-            layer
+            transform: layer.transform,
+            perspective: source.perspective,
+            grade: source.grade
         )
-        return fits || isCropped
+        guard inked?.frame != frame.identity || inked?.place != place else { return }
+        if inked?.place != place { ink.forget() }
+        inked = (frame.identity, place)
+        ink.begin()
+        for row in 0..<Ink.rows {
+            let y = (2 * row + 1) * size.height / (2 * Ink.rows)
+            write(y: rect.y + y, from: rect.x, to: rect.maxX, into: room)
+            grade(room, count: size.width)
+            ink.look(room, count: size.width, y: (Double(y) + 0.5) / Double(size.height))
+        }
+        ink.settle(at: frame.timestamp)
+    }
+
+    /// Grades pixels of the canvas's row `y`, all inside `rect`, for paper.
+    mutating func ink(_ pixels: UnsafeMutablePointer<UInt8>, _ range: Range<Int>, y: Int) {
+        guard inkShare > 0 else { return }
+        ink.apply(
+            to: pixels,
+            from: range.lowerBound - rect.x,
+            count: range.count,
+            width: rect.size.width,
+            y: (Double(y - rect.y) + 0.5) / Double(rect.size.height),
+            strength: inkShare
+        )
+    }
+
+    /// Returns the source of the rows of `part`: in perspective, a copy made as it is shown.
+    private mutating func content(
+        of camera: CameraPicture,
+        frame: Frame,
+        _ source: LayerSource,
+        _ layer: Layer
+    ) -> LayerContent.Content {
+        guard let perspective = source.perspective else {
+            return content(of: camera, frame: frame, part: frame.picture.part(part), layer)
+        }
+        let view = PerspectiveView(
+            perspective: perspective,
+            part: part,
+            transform: layer.transform,
+            size: layerContent.rect.size
+        )
+        guard let planes = seen.update(camera, view) else { return .nothing }
+        return .planes(planes, Packer(frame.color))
     }
 
     /// Returns the source of the rows: the frame itself if its rows stay rows, else a copy that is
@@ -358,19 +495,13 @@ struct LensPicture: ~Copyable {
         of camera: CameraPicture,
         frame: Frame,
         part: Rect,
-        cropped isCropped: Bool,
         _ layer: Layer
     ) -> LayerContent.Content {
         let (size, turn) = (layerContent.rect.size, layer.transform)
         guard turn.swapsAxes else {
-            let view = View(
-                isCropped ? part.fitting(aspect: layer.rect.aspect) : part,
-                at: size,
-                transform: turn
-            )
+            let view = View(part, at: size, transform: turn)
             return layerContent.scaler.prepare(frame, view) ? .view : .nothing
         }
-        let part = isCropped ? part.fitting(aspect: 1 / layer.rect.aspect) : part
         let key = TurnKey(frame: frame.identity, transform: turn, size: size, part: part)
         if turned?.key != key {
             // The size of the whole picture, of which the visible part may be less.
@@ -418,6 +549,15 @@ struct LensPicture: ~Copyable {
     /// Grades `count` pixels as the picture is graded.
     func grade(_ pixels: UnsafeMutablePointer<UInt8>, count: Int) {
         grading?.apply(to: pixels, count: count)
+    }
+
+    /// The placement of the picture in which the light on the paper was found.
+    private struct InkPlace: Hashable {
+        var size: Size
+        var part: Rect
+        var transform: Transform
+        var perspective: Perspective?
+        var grade: Grade
     }
 
     /// The source of a turned picture.
@@ -471,6 +611,24 @@ extension Grading {
 extension Layer {
     /// Returns the part of the picture that `source` shows, before the turn.
     func sourcePart(of source: LayerSource) -> Rect { transform.inverse.apply(to: source.part) }
+
+    /// Returns the point about which the picture of `source` is cropped, before the turn.
+    func sourcePlace(of source: LayerSource) -> Rect {
+        transform.inverse.apply(
+            to: Rect(x: source.place.x, y: source.place.y, width: 0, height: 0)
+        )
+    }
+}
+
+extension Frame {
+    /// Returns the rectangle that the picture becomes in `perspective`: of the shape of what is
+    /// seen, and as many pixels as the frame has. The frame's own without one.
+    fileprivate func picture(in perspective: Perspective?) -> Rect {
+        guard let perspective else { return picture }
+        let aspect = perspective.aspect(in: picture.aspect)
+        let height = (picture.width * picture.height / aspect).squareRoot()
+        return Rect(x: 0, y: 0, width: height * aspect, height: height)
+    }
 }
 
 extension PixelRect {
@@ -491,4 +649,13 @@ extension PixelRect {
 extension Rect {
     /// Width over height; 1 for an empty rectangle.
     var aspect: Double { height > 0 ? width / height : 1 }
+
+    /// Returns the largest rectangle of `aspect` inside this one, as near about `place` as there is
+    /// room.
+    func cropped(toAspect aspect: Double, about place: (x: Double, y: Double)) -> Rect {
+        var part = fitting(aspect: aspect)
+        part.x = Swift.min(Swift.max(x, place.x - part.width / 2), maxX - part.width)
+        part.y = Swift.min(Swift.max(y, place.y - part.height / 2), maxY - part.height)
+        return part
+    }
 }

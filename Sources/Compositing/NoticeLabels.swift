@@ -18,15 +18,25 @@ package struct NoticeLabels: Sendable {
     private let unit: Double
     /// The labels, largest first.
     private let labels: [Label]
+    /// The second line, shown below the largest label alone, if there is one.
+    private let hint: Label?
+    /// The distance between the two, on a canvas 720 high.
+    private static let gap = 10.0
 
-    /// Draws `text` for a canvas of this size. Looks for fonts, as `Label` does.
+    /// Draws `text`, of one line or two, for a canvas of this size. Looks for fonts, as `Label`
+    /// does.
     package init(_ text: String, canvas: Size) {
+        let lines = text.split(separator: "\n", maxSplits: 1).map(String.init)
+        let text = lines.first ?? ""
         self.canvas = canvas
         let unit = Double(canvas.height) / 720
         self.unit = unit
         let types = ([Self.mainType, Self.insetType] + Self.others)
             .map { max(Self.readable, $0 * unit) }
         labels = Set(types).sorted(by: >).map { Label(text, type: $0) }
+        hint = lines.dropFirst().first.map {
+            Label($0, type: max(Self.readable, Self.insetType * unit))
+        }
     }
 
     /// Draws the words in the middle of `layer`, as opaque as its veil, into `output`: a canvas in
@@ -68,14 +78,24 @@ package struct NoticeLabels: Sendable {
         stride: Int
     ) {
         guard index < labels.count else { return }
-        let label = labels[index]
-        labels[index].lay(
-            over: output,
-            stride: stride,
-            x: Int(((layer.rect.midX - Double(label.size.width) / 2) / 2).rounded()) * 2,
-            y: Int((layer.rect.midY - Double(label.size.height) / 2).rounded()),
-            clip: layer.rect.outwards.intersection(PixelRect(canvas)),
-            opacity: layer.opacity * layer.veil * share
-        )
+        let room = layer.rect.inset(by: Self.distance * unit)
+        func lay(_ label: Label, middle: Double) {
+            label.lay(
+                over: output,
+                stride: stride,
+                x: Int(((layer.rect.midX - Double(label.size.width) / 2) / 2).rounded()) * 2,
+                y: Int((middle - Double(label.size.height) / 2).rounded()),
+                clip: layer.rect.outwards.intersection(PixelRect(canvas)),
+                opacity: layer.opacity * layer.veil * share
+            )
+        }
+        let first = Double(labels[index].size.height)
+        let second = Double(hint?.size.height ?? 0)
+        guard index == 0, let hint, Double(hint.size.width) <= room.width,
+            first + Self.gap * unit + second <= room.height
+        else { return lay(labels[index], middle: layer.rect.midY) }
+        let top = layer.rect.midY - (first + Self.gap * unit + second) / 2
+        lay(labels[index], middle: top + first / 2)
+        lay(hint, middle: top + first + Self.gap * unit + second / 2)
     }
 }

@@ -58,6 +58,9 @@ package final class FrameBuffer: @unchecked Sendable {
         self.owner = owner
     }
 
+    /// `true` if the memory belongs to somebody else, such as a device.
+    package var isBorrowed: Bool { owner != nil }
+
     deinit {
         if owner == nil { munmap(bytes.baseAddress, max(1, bytes.count)) }
     }
@@ -226,6 +229,51 @@ extension Frame {
             }
         }
         return Double(sum) / Double(columns * rows)
+    }
+}
+
+extension Frame {
+    /// The sharpness of the picture, to compare it with others of the same camera: the mean square
+    /// of the differences between neighbours in every fourth row of luma.
+    package var sharpness: Double {
+        let plane = plane(0)
+        let (step, first) =
+            switch layout.format {
+            case .yuyv: (2, 0)
+            case .uyvy: (2, 1)
+            default: (1, 0)
+            }
+        let (count, rows) = (layout.size.width, layout.size.height)
+        guard count > 1, rows > 1 else { return 0 }
+        var sum = 0
+        for y in stride(from: 0, to: rows - 1, by: 4) {
+            let (row, below) = (plane.row(y) + first, plane.row(y + 1) + first)
+            for x in 0..<count - 1 {
+                let (across, down) = (
+                    Int(row[step * (x + 1)]) - Int(row[step * x]),
+                    Int(below[step * x]) - Int(row[step * x])
+                )
+                sum += across * across + down * down
+            }
+        }
+        return Double(sum) / Double((count - 1) * ((rows + 2) / 4))
+    }
+
+    /// Returns a copy in memory of its own, which neither a pool nor a device waits for.
+    package func copy() -> Frame {
+        let copy = FrameBuffer(byteCount: layout.byteCount)
+        copy.bytes.copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: buffer.bytes[..<layout.byteCount])
+        )
+        return Frame(
+            buffer: copy,
+            layout: layout,
+            color: color,
+            timestamp: timestamp,
+            sequence: sequence,
+            pictureSize: pictureSize,
+            reduction: reduction
+        )
     }
 }
 

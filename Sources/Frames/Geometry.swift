@@ -109,7 +109,41 @@ package struct Rect: Hashable, Sendable {
     }
 }
 
+/// The radii of the rounded corners of a rectangle.
+package struct CornerRadii: Hashable, Sendable {
+    /// The radius of the corner at the top left.
+    package var topLeft: Double
+    /// The radius of the corner at the top right.
+    package var topRight: Double
+    /// The radius of the corner at the bottom left.
+    package var bottomLeft: Double
+    /// The radius of the corner at the bottom right.
+    package var bottomRight: Double
+
+    /// Creates corners of one radius.
+    package init(_ radius: Double) {
+        (topLeft, topRight, bottomLeft, bottomRight) = (radius, radius, radius, radius)
+    }
+
+    /// The largest radius.
+    package var largest: Double { max(max(topLeft, topRight), max(bottomLeft, bottomRight)) }
+
+    /// No rounded corner.
+    package static let none = CornerRadii(0)
+}
+
 extension Rect {
+    /// Returns the part of this rectangle that `other` covers; empty if they do not meet.
+    package func intersection(_ other: Rect) -> Rect {
+        let (left, top) = (max(x, other.x), max(y, other.y))
+        return Rect(
+            x: left,
+            y: top,
+            width: max(0, min(maxX, other.maxX) - left),
+            height: max(0, min(maxY, other.maxY) - top)
+        )
+    }
+
     /// The whole of a picture, in fractions of its size.
     package static let unit = Rect(x: 0, y: 0, width: 1, height: 1)
 

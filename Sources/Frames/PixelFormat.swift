@@ -67,6 +67,38 @@ package struct PixelFormat: RawRepresentable, Hashable, Sendable, CustomStringCo
     }
 }
 
+extension PixelFormat {
+    /// The number of bytes of a pixel, for red, green and blue in one plane; else `nil`.
+    package var rgbBytes: Int? {
+        switch self {
+        case .bgra, .rgba, .bgrx, .rgbx, .xrgb, .argb, .xbgr, .abgr: 4
+        case .rgb, .bgr: 3
+        default: nil
+        }
+    }
+
+    /// Four bytes a pixel: blue, green, red, alpha. V4L2_PIX_FMT_ABGR32.
+    package static let bgra = PixelFormat("AR24")
+    /// Four bytes a pixel: red, green, blue, alpha. V4L2_PIX_FMT_RGBA32.
+    package static let rgba = PixelFormat("AB24")
+    /// Four bytes a pixel: blue, green, red, and one unused. V4L2_PIX_FMT_XBGR32.
+    package static let bgrx = PixelFormat("XR24")
+    /// Four bytes a pixel: red, green, blue, and one unused. V4L2_PIX_FMT_RGBX32.
+    package static let rgbx = PixelFormat("XB24")
+    /// Four bytes a pixel: one unused, red, green, blue. V4L2_PIX_FMT_XRGB32.
+    package static let xrgb = PixelFormat("BX24")
+    /// Four bytes a pixel: alpha, red, green, blue. V4L2_PIX_FMT_ARGB32.
+    package static let argb = PixelFormat("BA24")
+    /// Four bytes a pixel: one unused, blue, green, red. V4L2_PIX_FMT_BGRX32.
+    package static let xbgr = PixelFormat("RX24")
+    /// Four bytes a pixel: alpha, blue, green, red. V4L2_PIX_FMT_BGRA32.
+    package static let abgr = PixelFormat("RA24")
+    /// Three bytes a pixel: red, green, blue. V4L2_PIX_FMT_RGB24.
+    package static let rgb = PixelFormat("RGB3")
+    /// Three bytes a pixel: blue, green, red. V4L2_PIX_FMT_BGR24.
+    package static let bgr = PixelFormat("BGR3")
+}
+
 /// The meaning of the values in a YCbCr picture.
 package struct ColorSpace: Hashable, Sendable {
     /// The weights of red, green and blue in luma.

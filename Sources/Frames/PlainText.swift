@@ -18,4 +18,15 @@ extension String {
         }
         return String(scalars)
     }
+
+    /// The text as a sentence: with a capital first letter and a full stop, unless it begins with
+    /// a path, a key, the name of a program or the like, or ends with another mark.
+    package var sentence: String {
+        let word = prefix { !$0.isWhitespace }
+        let isWord = word.allSatisfy { $0.isLetter || ",:;'’".contains($0) }
+        let start =
+            isWord && !word.hasPrefix("dualcam") ? prefix(1).uppercased() + dropFirst() : self
+        let isOver = isEmpty || last.map { ".!?…".contains($0) } ?? true
+        return isOver ? start : start + "."
+    }
 }

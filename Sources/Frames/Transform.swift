@@ -1,7 +1,7 @@
 /// One of the eight ways to map a rectangle onto itself: quarter turns clockwise, and mirroring.
 ///
 /// The picture is mirrored left to right first, then turned. libcamera and EXIF also turn
-/// clockwise; PipeWire's SPA_META_TRANSFORMATION turns the other way, but we send only its None.
+/// clockwise; PipeWire's SPA_META_TRANSFORMATION says how a picture was turned, anticlockwise.
 package struct Transform: Hashable, Sendable {
     /// `true` if the picture is mirrored left to right, before turning.
     package let isMirrored: Bool

@@ -5,8 +5,8 @@ import Glibc
 package struct Shape: Hashable, Sendable {
     /// The picture's rectangle.
     package var rect: Rect
-    /// The radius of its rounded corners.
-    package var cornerRadius = 0.0
+    /// The radii of its rounded corners.
+    package var corners = CornerRadii.none
     /// The width of the white border inside its edge.
     package var borderWidth = 0.0
     /// The opacity of the border, 0 … 1.
@@ -70,7 +70,7 @@ package struct Decoration: ~Copyable {
         self.shape = shape
         expandedRow = -1
         let reach = shape.shadowOpacity > 0 ? 3 * shape.shadowBlur : 0
-        let depth = max(shape.cornerRadius, shape.borderWidth, reach) + 2
+        let depth = max(shape.corners.largest, shape.borderWidth, reach) + 2
         let rect = shape.rect
         columns = Slices(
             from: min(rect.x - reach, rect.x),
@@ -95,7 +95,7 @@ package struct Decoration: ~Copyable {
             width: columns.end - columns.start,
             height: rows.end - rows.start
         )
-        let margin = 0.3 * shape.cornerRadius + shape.borderWidth + 1
+        let margin = 0.3 * shape.corners.largest + shape.borderWidth + 1
         interior =
             shape.opacity >= 1
             ? rect.inset(by: margin).inwards.intersection(PixelRect(canvas))
@@ -157,48 +157,62 @@ package struct Decoration: ~Copyable {
         let extent = stride * rows.stored
         let base = weights.reserve(3 * extent)
         let rect = shape.rect
-        // Five numbers per column: the distance beyond the start of a corner, the share of the
-        // shadow, and the three weights before rounding.
+        // Five numbers per column: the distance beyond the edge, the share of the shadow, and the
+        // three weights before rounding.
         numbers.grow(to: 5 * count)
         let beyond = numbers.base
         let shade = beyond + count
         for i in 0..<count {
             let x = Double(columns.position(of: i)) + 0.5
-            beyond[i] = Float(abs(x - rect.midX) - rect.width / 2 + shape.cornerRadius)
+            beyond[i] = Float(abs(x - rect.midX) - rect.width / 2)
             shade[i] = shape.shadow(x, from: rect.x, to: rect.maxX)
         }
+        // The first column that belongs to the corners on the right.
+        var right = 0
+        while right < count, Double(columns.position(of: right)) + 0.5 < rect.midX { right += 1 }
         spans.removeAll(keepingCapacity: true)
         for index in 0..<rows.stored {
             let y = Double(rows.position(of: index)) + 0.5
             let row = base + stride * index
-            computeRow(
-                shape,
-                beyond: Float(abs(y - rect.midY) - rect.height / 2 + shape.cornerRadius),
-                shade: Float(shape.shadowOpacity)
-                    * shape.shadow(
-                        y,
-                        from: rect.y + shape.shadowDrop,
-                        to: rect.maxY + shape.shadowDrop
-                    )
-            )
+            let corners = shape.corners
+            let radii =
+                y < rect.midY
+                ? (corners.topLeft, corners.topRight) : (corners.bottomLeft, corners.bottomRight)
+            let shade =
+                Float(shape.shadowOpacity)
+                * shape.shadow(
+                    y,
+                    from: rect.y + shape.shadowDrop,
+                    to: rect.maxY + shape.shadowDrop
+                )
+            let beyond = Float(abs(y - rect.midY) - rect.height / 2)
+            computeRow(shape, 0..<right, radius: radii.0, beyond: beyond, shade: shade)
+            computeRow(shape, right..<count, radius: radii.1, beyond: beyond, shade: shade)
             roundRow(keep: row, take: row + extent, add: row + 2 * extent)
             spans.append(opaqueSpan(keep: row, take: row + extent))
         }
     }
 
-    /// Computes the weights of one row from its distance beyond the start of a corner and its share
-    /// of the shadow.
-    private func computeRow(_ shape: Shape, beyond rowBeyond: Float, shade rowShade: Float) {
+    /// Computes the weights of some columns of one row, whose corner has this radius, from its
+    /// distance beyond the edge and its share of the shadow.
+    private func computeRow(
+        _ shape: Shape,
+        _ range: Range<Int>,
+        radius: Double,
+        beyond rowBeyond: Float,
+        shade rowShade: Float
+    ) {
         let count = columns.stored
         let beyond = numbers.base
         let shade = beyond + count
         let (keep, take, add) = (shade + count, shade + 2 * count, shade + 3 * count)
-        let radius = Float(shape.cornerRadius)
         let border = Float(shape.borderWidth)
         let (borderOpacity, opacity) = (Float(shape.borderOpacity), Float(shape.opacity))
+        let radius = Float(radius)
+        let rowBeyond = rowBeyond + radius
         let above = max(rowBeyond, 0)
-        for i in 0..<count {
-            let side = beyond[i]
+        for i in range {
+            let side = beyond[i] + radius
             let corner = max(side, 0)
             // The distance to the edge, negative inside.
             let distance =

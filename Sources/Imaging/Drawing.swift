@@ -30,7 +30,7 @@ package struct Drawing: ~Copyable {
     /// The style of words.
     package struct Font: Hashable, Sendable {
         /// The weight of the type.
-        package enum Weight: Hashable, Sendable { case regular, medium, bold }
+        package enum Weight: Hashable, Sendable { case regular, medium, semibold, bold }
 
         /// The families in order of preference, separated by commas.
         package var family: String
@@ -139,6 +139,7 @@ package struct Drawing: ~Copyable {
                 switch style.weight {
                 case .regular: PANGO_WEIGHT_NORMAL
                 case .medium: PANGO_WEIGHT_MEDIUM
+                case .semibold: PANGO_WEIGHT_SEMIBOLD
                 case .bold: PANGO_WEIGHT_BOLD
                 }
             pango_font_description_set_weight(font, weight)

@@ -29,6 +29,11 @@ package final class FrameDecoder {
     /// The newest JPEG, and the scale it was decoded at last; `nil` if it was not decoded.
     private var newest: (jpeg: JPEGFrame, header: JPEGDecoder.Header, scale: JPEGScale?)?
 
+    /// Another size that the last pictures had, and their number.
+    private var other: (size: Size, count: Int)?
+
+    /// The number of pictures in a row that make another size the camera's own.
+    private static let otherCount = 3
     /// The number of frames that may be held at once.
     private static let poolCount = 6
 
@@ -50,9 +55,16 @@ package final class FrameDecoder {
         // The first whole picture sets the size, and one of another size is then damaged. Until
         // then one much larger than the mode is damaged: a header may not claim any amount of
         // memory.
-        if let size {
-            guard header.size == size else { return .damaged }
-        } else {
+        if let size, header.size != size {
+            // A camera that was turned sends another size from now on.
+            other =
+                other?.size == header.size
+                ? (header.size, (other?.count ?? 0) + 1) : (header.size, 1)
+            guard let other, other.count >= Self.otherCount, header.size.area <= 4 * expected.area
+            else { return .damaged }
+            self.size = nil
+        }
+        if size == nil {
             guard header.size.area <= 4 * expected.area else { return .damaged }
         }
         // So the first picture is decoded in any case.
@@ -65,6 +77,7 @@ package final class FrameDecoder {
         guard let (frame, isNoisy) = decode(jpeg, header, scale) else { return .damaged }
         if isNoisy { noisyCount += 1 }
         size = header.size
+        other = nil
         newest = (jpeg, header, scale)
         return .frame(frame)
     }

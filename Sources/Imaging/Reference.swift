@@ -168,13 +168,19 @@ package enum Reference {
     /// Returns the share of the pixel at (`x`, `y`) that the shape's picture covers, 0 … 1: the
     /// points inside, of 16 × 16.
     package static func coverage(_ shape: Shape, x: Int, y: Int) -> Double {
-        let rect = shape.rect
-        let radius = shape.cornerRadius
+        let (rect, corners) = (shape.rect, shape.corners)
         var inside = 0
         for point in 0..<256 {
             let px = Double(x) + (Double(point % 16) + 0.5) / 16
             let py = Double(y) + (Double(point / 16) + 0.5) / 16
             guard px > rect.x, px < rect.maxX, py > rect.y, py < rect.maxY else { continue }
+            let radius =
+                switch (px < rect.midX, py < rect.midY) {
+                case (true, true): corners.topLeft
+                case (false, true): corners.topRight
+                case (true, false): corners.bottomLeft
+                case (false, false): corners.bottomRight
+                }
             let dx = max(rect.x + radius - px, px - rect.maxX + radius, 0)
             let dy = max(rect.y + radius - py, py - rect.maxY + radius, 0)
             if dx * dx + dy * dy <= radius * radius || dx == 0 || dy == 0 { inside += 1 }

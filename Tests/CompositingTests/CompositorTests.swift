@@ -63,7 +63,7 @@ struct CompositorTests {
         let picture = DrawnPicture(
             scene {
                 $0.transform = transform
-                $0.background = .crop
+                $0.fill = 1
             },
             canvas: Self.canvas,
             back: back
@@ -77,9 +77,9 @@ struct CompositorTests {
         }
     }
 
-    @Test(arguments: [Background.blur, .crop], Transform.all)
+    @Test(arguments: [0.0, 1], Transform.all)
     func aSmallerCopyOfAPictureLiesWhereThePictureDoes(
-        background: Background,
+        fill: Double,
         transform: Transform
     ) throws {
         // A size that the scale does not divide, with a bright rectangle off its centre.
@@ -112,7 +112,7 @@ struct CompositorTests {
                 scene {
                     $0.rect = Rect(x: 8, y: 6, width: 44, height: 30)
                     $0.transform = transform
-                    $0.background = background
+                    $0.fill = fill
                 },
                 canvas: Self.canvas,
                 back: frame
@@ -131,7 +131,7 @@ struct CompositorTests {
             return (sum, across / sum, down / sum)
         }
         // On its side it is cropped by whole blocks of four of the copy's pixels.
-        let slack = background == .crop && transform.swapsAxes ? 3.0 : 1
+        let slack = fill == 1 && transform.swapsAxes ? 3.0 : 1
         #expect(abs(measures[0].0 / measures[1].0 - 1) < 0.1 * slack)
         #expect(abs(measures[0].1 - measures[1].1) < 0.6 * slack)
         #expect(abs(measures[0].2 - measures[1].2) < 0.6 * slack)
@@ -140,7 +140,7 @@ struct CompositorTests {
     @Test func aPictureOfAnotherShapeIsFittedAsItsLayerSays() {
         let back = flatFrame(size: Size(width: 24, height: 48), format: .i420, [255, 128, 128])
         let black = DrawnPicture(
-            scene { $0.background = .black },
+            scene { $0.blur = 0 },
             canvas: Self.canvas,
             back: back
         )
@@ -151,11 +151,64 @@ struct CompositorTests {
         #expect(abs(Int(blur.pixel(10, 20).y) - (16 + 131)) <= 1)
         #expect(blur.pixel(31, 20).y == 235)
         let crop = DrawnPicture(
-            scene { $0.background = .crop },
+            scene { $0.fill = 1 },
             canvas: Self.canvas,
             back: back
         )
         #expect(isFlat(crop, Pixel(y: 235, u: 128, v: 128)))
+    }
+
+    @Test(arguments: Transform.all, [0.0, 0.25, 0.5, 0.75, 1])
+    func aPictureGrowsFromFittedToFillingWithoutAGapOrAJump(transform: Transform, fill: Double) {
+        // A picture much wider than the canvas, upright.
+        let wide = Size(width: 128, height: 48)
+        let size = transform.inverse.apply(to: wide)
+        let back = flatFrame(size: size, format: .i420, [255, 128, 128])
+        let picture = DrawnPicture(
+            scene {
+                $0.transform = transform
+                $0.blur = 0
+                $0.fill = fill
+            },
+            canvas: Self.canvas,
+            back: back
+        )
+        // 24 rows of 48 when fitted, all when filling; and always from edge to edge.
+        let rows = 24 + 24 * fill
+        for y in 0..<48 {
+            let isInside = abs(Double(y) + 0.5 - 24) < rows / 2
+            for x in [0, 1, 31, 62, 63] {
+                #expect(picture.pixel(x, y).y == (isInside ? 235 : 16), "(\(x), \(y))")
+            }
+        }
+    }
+
+    @Test(arguments: Transform.all)
+    func aCropIsAboutItsPlaceAsFarAsThereIsRoom(transform: Transform) {
+        // Upright, the picture is twice as wide as the canvas, and brighter to the right.
+        let wide = Size(width: 128, height: 48)
+        let size = transform.inverse.apply(to: wide)
+        let back = frame(size: size, format: .i420, color: .video) { plane, x, y in
+            guard plane == 0 else { return 128 }
+            return UInt8(50 + transform.apply(toX: x, y: y, in: size).x)
+        }
+        func luma(about place: Double) -> (left: UInt8, right: UInt8) {
+            let picture = DrawnPicture(
+                scene {
+                    $0.transform = transform
+                    $0.fill = 1
+                    $0.source.place = NormalizedPoint(x: place, y: 0.5)
+                },
+                canvas: Self.canvas,
+                back: back
+            )
+            return (picture.pixel(2, 24).y, picture.pixel(61, 24).y)
+        }
+        for (place, start) in [(0.0, 0), (0.25, 0), (0.375, 16), (0.5, 32), (0.75, 64), (1, 64)] {
+            let found = luma(about: place)
+            #expect(abs(Int(found.left) - (52 + start)) <= 2, "\(place)")
+            #expect(abs(Int(found.right) - (111 + start)) <= 2, "\(place)")
+        }
     }
 
     @Test(arguments: [PixelFormat.yuyv, .i422])
@@ -184,6 +237,7 @@ struct CompositorTests {
         let canvas = Size(width: 128, height: 72)
         var style = SceneStyle()
         style.layout = layout
+        style.background = .blur
         var state = SceneState(
             canvas: canvas,
             style: style,
@@ -219,8 +273,8 @@ struct CompositorTests {
         #expect(abs(last - Int(plain.y)) <= 1)
     }
 
-    @Test(arguments: Transform.all, [Background.crop, .black])
-    func aPartIsShownAsIfItWereTheWholePicture(transform: Transform, background: Background) {
+    @Test(arguments: Transform.all, [false, true])
+    func aPartIsShownAsIfItWereTheWholePicture(transform: Transform, isCropped: Bool) {
         // Four quarters; the part is within one of them.
         let size = Size(width: 128, height: 96)
         let back = frame(size: size, format: .i420) { plane, x, y in
@@ -237,7 +291,8 @@ struct CompositorTests {
                 scene {
                     $0.transform = transform
                     $0.source.part = transform.apply(to: part)
-                    $0.background = background
+                    $0.blur = 0
+                    $0.fill = isCropped ? 1 : 0
                 },
                 canvas: Self.canvas,
                 back: back
@@ -246,7 +301,7 @@ struct CompositorTests {
             let luma = Int((16 + value * 219 / 255).rounded())
             let middle = picture.pixel(32, 24)
             #expect(abs(Int(middle.y) - luma) <= 1, "quarter \(column), \(row): \(middle)")
-            let isWhole = background == .crop || !transform.swapsAxes
+            let isWhole = isCropped || !transform.swapsAxes
             for (x, y) in [(1, 1), (62, 1), (1, 46), (62, 46)] where isWhole {
                 #expect(abs(Int(picture.pixel(x, y).y) - luma) <= 1)
             }
@@ -319,7 +374,7 @@ struct CompositorTests {
             )
             state.transforms.front = transform
             state.setSwapped(true, at: .zero)
-            state.setNotice(.stalled, of: .back, at: Timestamp(seconds: 0.1))
+            state.setNotice(.interrupted(.stalled), of: .back, at: Timestamp(seconds: 0.1))
             return [0, 0.05, 0.1, 0.17, 0.2, 0.28, 0.5]
                 .map { state.scene(at: Timestamp(seconds: $0)) }
         }

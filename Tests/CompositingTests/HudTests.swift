@@ -155,7 +155,9 @@ struct HudTests {
             }
         ),
         ("idle", { try HudCamera(.shutter(4000), .iso(400)).hud(.iso, seconds: 5) }),
+        ("wb-between", { try HudCamera(.whiteBalance(.kelvin(5600))).hud(.whiteBalance) }),
         ("unknown", { HudCamera.none.hud(.focus, aperture: 0) }),
+        ("without-iso", { HudCamera().without(.gain).hud(.iso, aperture: 0) }),
         ("lenses", { HudCamera().hud(.iso, lenses: [0.5, 1, 3], zoom: 1) }),
         (
             "compensation",
@@ -236,9 +238,10 @@ struct HudTests {
         #expect(ratio(letters(560..<740, 680..<700), ground) >= 4.5, "values")
         #expect(ratio(letters(430..<510, 680..<700), ground) >= 4.5, "the amber one")
         let dial = at(360, 650)
-        #expect(ratio(letters(480..<600, 624..<642), dial) >= 4.5, "the dial's numbers")
-        #expect(ratio(letters(622..<658, 624..<642), dial) >= 4.5, "the current one")
-        #expect(ratio(letters(600..<680, 644..<655), dial) >= 4.5, "its name")
+        #expect(ratio(letters(536..<560, 618..<632), dial) >= 4.5, "the dial's numbers")
+        #expect(ratio(letters(622..<658, 618..<632), dial) >= 4.5, "the current one")
+        #expect(ratio(letters(556..<582, 638..<652), dial) >= 4.5, "its name")
+        #expect(ratio(letters(590..<620, 638..<652), dial) >= 4.5, "its value")
     }
 
     @Test(
@@ -315,6 +318,63 @@ struct HudTests {
         }
     }
 
+    /// The rows and columns of a part of the picture that are amber, or light, as the current value
+    /// or as other labels.
+    private func runs(
+        _ picture: DrawnPicture,
+        _ xs: Range<Int>,
+        _ ys: Range<Int>,
+        apart: Int
+    ) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
+        for x in xs where ys.contains(where: { picture.pixel(x, $0).y > 100 }) {
+            if let last = runs.last, x - last.upperBound < apart {
+                runs[runs.count - 1] = last.lowerBound..<x + 1
+            } else {
+                runs.append(x..<x + 1)
+            }
+        }
+        return runs
+    }
+
+    @Test(
+        "shows every label of a scale that is in sight, and none touches another",
+        arguments: [5500, 5600, 4000, 6000, 10000]
+    )
+    func labels(kelvin: Int) throws {
+        let size = Self.sizes[0]
+        let hud = try HudCamera(.whiteBalance(.kelvin(kelvin))).hud(.whiteBalance)
+        let picture = try Self.picture(hud, size, over: 16)
+        // Digits are 9 wide and at most 4 apart.
+        let labels = runs(picture, 390..<890, 618..<632, apart: 7)
+        let places = [2000, 3200, 4000, 5500, 6500, 7500, 10000]
+        let position = try #require(hud.content?.scale?.position)
+        let seen = places.indices.filter { abs(Double(3 * $0) - position) * 90 / 3 < 220 }
+        #expect(labels.count >= seen.count, "\(labels)")
+        for label in labels where label.lowerBound > 400 && label.upperBound < 880 {
+            #expect((34...58).contains(label.count), "one number: \(label)")
+        }
+    }
+
+    @Test("writes captions that can be read at 480 rows")
+    func captions() throws {
+        let size = Size(width: 640, height: 480)
+        let hud = try HudCamera(.whiteBalance(.kelvin(5600))).hud(.whiteBalance, canvas: size)
+        let picture = try Self.picture(hud, size, over: 16)
+        // The caption is the lowest line of the dial, above the pill.
+        let rows = (380..<480).filter { y in (200..<440).contains { picture.pixel($0, y).y > 120 } }
+        var lines: [Range<Int>] = []
+        for y in rows {
+            if let last = lines.last, last.upperBound == y {
+                lines[lines.count - 1] = last.lowerBound..<y + 1
+            } else {
+                lines.append(y..<y + 1)
+            }
+        }
+        #expect(lines.count >= 3, "marks and labels, caption, values: \(lines)")
+        for line in lines.suffix(2) { #expect(line.count >= 9, "\(lines)") }
+    }
+
     @Test("touches nothing but its pill and its dial")
     func bounds() throws {
         let size = Self.sizes[0]
@@ -331,7 +391,82 @@ struct HudTests {
     }
 }
 
+@Suite("The mark of a recording")
+struct MarkTests {
+    /// Returns the scene of a recording that has run for `seconds`.
+    private func mark(_ seconds: Double, _ canvas: Size, _ style: SceneStyle) throws -> MarkState {
+        var state = State(
+            canvas: canvas,
+            style: style,
+            cameras: PerRole(
+                back: CameraState(source: .auto, mirror: false, rotation: 0),
+                front: CameraState(source: .auto, mirror: true, rotation: 0)
+            )
+        )
+        for event: Event in [
+            .camera(.back, .assigned(name: "back")), .camera(.front, .assigned(name: "front")),
+            .recording(.start([.back], sound: false)), .recording(.startTimedOut),
+        ] {
+            _ = reduce(&state, event, at: Timestamp(seconds: 1))
+        }
+        _ = reduce(&state, .recording(.tick), at: Timestamp(seconds: 1 + seconds))
+        return state.scene.mark
+    }
+
+    @Test(
+        "is a pill with a red dot and the time, beside the inset",
+        arguments: Corner.allCases,
+        [
+            Size(width: 1280, height: 720), Size(width: 640, height: 480),
+            Size(width: 720, height: 1280), Size(width: 160, height: 120),
+        ]
+    )
+    func looks(corner: Corner, canvas: Size) throws {
+        var style = SceneStyle()
+        style.insetCorner = corner
+        let state = try mark(754, canvas, style)
+        let time = Timestamp(seconds: 1000)
+        #expect(state.opacity(at: time) == 1)
+        let scene = SceneState(
+            canvas: canvas,
+            style: style,
+            present: PerRole(back: true, front: true)
+        )
+        let back = try photograph("back", size: canvas)
+        let front = try photograph("front", size: canvas)
+        let plain = DrawnPicture(scene.scene(at: time), canvas: canvas, back: back, front: front)
+        var marked = plain
+        let picture = MarkPicture(try #require(state.mark), canvas: canvas)
+        marked.bytes.withUnsafeMutableBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return }
+            picture.lay(over: base, stride: 2 * canvas.width, opacity: 1)
+        }
+        try marked.save("mark-\(corner.rawValue)-\(canvas.width)")
+        var changed: [(x: Int, y: Int)] = []
+        var reds = 0
+        for y in 0..<canvas.height {
+            for x in 0..<canvas.width where plain.pixel(x, y) != marked.pixel(x, y) {
+                changed.append((x, y))
+                if marked.pixel(x, y).v > 190 { reds += 1 }
+            }
+        }
+        let columns = changed.map(\.x)
+        let (left, right) = (try #require(columns.min()), try #require(columns.max()))
+        #expect(corner == .topLeft ? left > canvas.width / 2 : right < canvas.width / 2)
+        #expect(changed.allSatisfy { $0.y < canvas.height / 2 })
+        #expect(reds > 4, "the dot")
+    }
+}
+
 extension HudCamera {
+    /// Returns the camera without one of its controls.
+    func without(_ purpose: DeviceControl.Purpose) -> HudCamera {
+        var camera = self
+        camera.controls = CameraControls()
+        camera.controls.read(controls.device.filter { $0.purpose != purpose })
+        return camera
+    }
+
     /// A camera without any control.
     static var none: HudCamera {
         var camera = HudCamera()
@@ -400,15 +535,14 @@ extension DrawnPicture {
     }
 
     /// Expects a part of the picture to match the golden `name`.
-    func expectGolden(_ name: String, _ region: PixelRect, tile: Double = 0.12) throws {
+    func expectGolden(_ name: String, _ region: PixelRect, tile: Double = 0.16) throws {
         let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Goldens/\(name).png")
         if ProcessInfo.processInfo.environment["DUALCAM_UPDATE_GOLDENS"] == "1" {
             writePNG(region, to: url.path)
         }
         let difference = try difference(region, fromPNG: url.path)
-        // The letters of another release of the fonts are shifted by a pixel, or are a little
-        // bolder.
+        // The letters of another release of the fonts are a little wider or bolder.
         #expect(
             difference.mean < 0.6 && difference.far < 0.015 && difference.tile < tile,
             "\(name): \(difference)"
@@ -418,8 +552,8 @@ extension DrawnPicture {
     /// Returns the difference of a part of the picture from that in a file: the mean over all
     /// bytes, the share of pixels that are far off, and that share in the square of 32 × 32 where
     /// it is largest. Each pixel of one is compared with the pixel of the other that is nearest to
-    /// it in colour, at most one pixel away; the worse of both directions counts, so that nothing
-    /// may be missing or added.
+    /// it in colour, at most one pixel of a picture 720 high away; the worse of both directions
+    /// counts, so that nothing may be missing or added.
     func difference(
         _ region: PixelRect,
         fromPNG path: String
@@ -443,6 +577,7 @@ extension DrawnPicture {
             }
         }
         let count = Double(region.width * region.height)
+        let reach = max(1, self.size.height / 540)
         var worst = (mean: 0.0, far: 0.0, tile: 0.0)
         for (picture, beside) in [(own, other), (other, own)] {
             var (sum, far, tiles) = (0, 0, [Int: Int]())
@@ -450,15 +585,17 @@ extension DrawnPicture {
                 for x in 0..<region.width {
                     let pixel = picture[y * region.width + x]
                     var (least, most) = (Int32.max, Int32.max)
-                    for row in max(0, y - 1)...min(region.height - 1, y + 1) {
-                        for column in max(0, x - 1)...min(region.width - 1, x + 1) {
-                            let distance = pixel &- beside[row * region.width + column]
-                            let parts = distance.replacing(
-                                with: 0 &- distance,
-                                where: distance .< 0
-                            )
-                            guard parts.wrappedSum() < least else { continue }
-                            (least, most) = (parts.wrappedSum(), parts.max())
+                    func compare(_ row: Int, _ column: Int) {
+                        let distance = pixel &- beside[row * region.width + column]
+                        let parts = distance.replacing(with: 0 &- distance, where: distance .< 0)
+                        guard parts.wrappedSum() < least else { return }
+                        (least, most) = (parts.wrappedSum(), parts.max())
+                    }
+                    compare(y, x)
+                    for row in max(0, y - reach)...min(region.height - 1, y + reach)
+                    where least > 6 {
+                        for column in max(0, x - reach)...min(region.width - 1, x + reach) {
+                            compare(row, column)
                         }
                     }
                     sum += Int(least)

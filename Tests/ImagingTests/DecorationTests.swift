@@ -46,9 +46,11 @@ struct DecorationTests {
             Rect(x: 0, y: 0, width: 96, height: 64),
         ]
         return rects.flatMap { rect in
-            [(0.0, 0.0, 0.0), (6, 2, 0), (4, 1.5, 0.35), (2.4, 0, 0.5)].map {
+            [(0.0, 0.0, 0.0), (6, 2, 0), (4, 1.5, 0.35), (2.4, 0, 0.5), (-8, 0, 0)].map {
                 var shape = Shape(rect: rect)
-                shape.cornerRadius = min($0.0, rect.height / 2)
+                shape.corners = CornerRadii(min(abs($0.0), rect.height / 2))
+                // Each corner for itself.
+                if $0.0 < 0 { (shape.corners.topLeft, shape.corners.bottomRight) = (0, 3) }
                 shape.borderWidth = $0.1
                 shape.borderOpacity = 0.85
                 shape.shadowOpacity = $0.2
@@ -85,7 +87,8 @@ struct DecorationTests {
         }
         // By distance, not by area: exact on straight edges, close on round ones, less so at sharp
         // corners.
-        #expect(worst <= (shape.cornerRadius < 2 ? 64 : 30), "at \(place)")
+        let isSharp = shape.corners.topLeft < 2
+        #expect(worst <= (isSharp ? 64 : 30), "at \(place)")
         #expect(abs(sum) <= 6 * max(edges, 1), "\(sum / max(edges, 1)) on average")
     }
 
@@ -135,7 +138,7 @@ struct DecorationTests {
             var shape = Shape(
                 rect: Rect(x: 20 + Double(step) / 20, y: 12.3, width: 40, height: 30)
             )
-            shape.cornerRadius = 6
+            shape.corners = CornerRadii(6)
             decoration.update(shape)
             let sums = (0..<Self.canvas.height).map { y in
                 Self.weights(&decoration, y: y).enumerated()

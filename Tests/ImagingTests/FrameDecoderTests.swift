@@ -129,4 +129,23 @@ struct FrameDecoderTests {
         #expect(decoder.sharpen(for: .whole) == nil)
         #expect(decoder.sharpen(for: small) == nil)
     }
+
+    /// A phone that was turned sends another size from then on.
+    @Test func anotherSizeIsTheCamerasOnceThreePicturesHaveIt() throws {
+        let decoder = try FrameDecoder(expecting: Self.size)
+        let (upright, larger) = (Self.size.transposed, Size(width: 256, height: 128))
+        func isShown(_ size: Size) -> Bool {
+            if case .frame(let frame) = decoder.decode(jpeg(size), for: .whole) {
+                frame.layout.size == size
+            } else {
+                false
+            }
+        }
+        #expect(isShown(Self.size))
+        #expect([upright, upright, Self.size].map(isShown) == [false, false, true])
+        #expect([upright, larger, upright, upright].map(isShown) == [false, false, false, false])
+        #expect([upright, upright, Self.size].map(isShown) == [true, true, false])
+        // More memory than the camera's mode could need is nobody's own.
+        #expect((0..<5).map { _ in isShown(larger) } == [false, false, false, false, false])
+    }
 }

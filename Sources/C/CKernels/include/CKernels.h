@@ -87,4 +87,36 @@ void kernel_convert(uint8_t *packed, int count, struct kernel_matrix matrix);
 void kernel_blend(uint8_t *there, const uint8_t *content, const uint8_t *keep,
                   const uint8_t *take, const uint8_t *add, int count);
 
+// The source of the pixels of a row that is seen in perspective: pixel i lies at column
+// (x + i * x_step) / (d + i * d_step) of the plane, and at row (y + i * y_step) / the same. 0 is
+// the middle of the first sample.
+struct kernel_warp {
+    float x, x_step, y, y_step, d, d_step;
+};
+
+// Writes `count` samples, each mixed from the nearest four of a plane of `width` x `height` samples
+// (at least 2 x 2, and at most 65536 x 32767 bytes with its stride), in rows of `stride` bytes.
+// A place beyond the plane, or that is no number, becomes the nearest one in it.
+void kernel_warp(uint8_t *row, const uint8_t *plane, int stride, int width, int height,
+                 struct kernel_warp warp, int count);
+
+// The light of white paper above black, as ink leaves it, and the number of pixels from one gain to
+// the next.
+#define KERNEL_INK_WHITE 208
+#define KERNEL_INK_RUN 32
+
+// What makes paper white and ink dark: the tint of the paper, in 2^-12 of its light, and the share
+// of the change, of 256.
+struct kernel_ink {
+    int32_t tint_u, tint_v;
+    int32_t strength;
+};
+
+// Evens the light of packed pixels in place, whitens what is nearly white and darkens other greys,
+// by the share of `ink`. `count` and `from`, the number of the first pixel, are even. `gains` are
+// those of every KERNEL_INK_RUN-th pixel from number 0 on, of 256, and go on beyond the last pixel;
+// light between two is multiplied by a gain between theirs.
+void kernel_ink(uint8_t *packed, int from, int count, const uint16_t *gains,
+                struct kernel_ink ink);
+
 #endif

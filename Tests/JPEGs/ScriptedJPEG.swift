@@ -1,33 +1,38 @@
 import CTurboJPEG
-import Frames
+package import Frames
 
 /// A gray JPEG of flat blocks with a restart marker after each row of blocks, written bit by bit,
 /// so that any fault of a camera can be put into it.
-struct ScriptedJPEG {
+package struct ScriptedJPEG {
     /// The size in blocks of 8x8 pixels.
-    static let (columns, rows) = (8, 6)
+    package static let (columns, rows) = (8, 6)
     /// The size in pixels.
-    static let size = Size(width: 8 * columns, height: 8 * rows)
+    package static let size = Size(width: 8 * columns, height: 8 * rows)
 
     /// The coded data of each row of blocks.
-    var segments: [[UInt8]]
+    package var segments: [[UInt8]]
     /// The bytes after the data of each row, before the marker that follows it.
-    var strays = [[UInt8]](repeating: [], count: rows)
+    package var strays = [[UInt8]](repeating: [], count: rows)
     /// The restart marker after each row but the last, 0 … 7; `nil` if it is missing.
-    var restarts: [Int?] = (0..<rows - 1).map { $0 % 8 }
+    package var restarts: [Int?] = (0..<rows - 1).map { $0 % 8 }
     /// The bytes of the end.
-    var end: [UInt8] = [0xff, 0xd9]
+    package var end: [UInt8] = [0xff, 0xd9]
+
+    /// The bit that fills the last byte of each row.
+    let padding: UInt8
 
     /// Creates a whole picture. `padding` is the bit that fills the last byte of each row: 1 by the
     /// standard.
-    init(padding: UInt8 = 1) {
-        var random = Random(state: 3)
+    package init(padding: UInt8 = 1) {
+        self.padding = padding
+        var random: UInt64 = 3
         segments = (0..<Self.rows).map { _ in
             var bits = Bits()
             var last = 0
             for _ in 0..<Self.columns {
                 // Of 127 levels about gray, since a DC coefficient of 8 is a level at a step of 1.
-                let level = Int(random.next() % 127) - 63
+                random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                let level = Int(random >> 33 % 127) - 63
                 bits.appendDC(8 * (level - last))
                 last = level
             }
@@ -36,7 +41,7 @@ struct ScriptedJPEG {
     }
 
     /// The file.
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var file: [UInt8] = [0xff, 0xd8]
         func segment(_ marker: UInt8, _ content: [UInt8]) {
             let count = content.count + 2
@@ -60,7 +65,7 @@ struct ScriptedJPEG {
     }
 
     /// libjpeg's own picture of `bytes`, whatever it warns about.
-    static func decoded(_ bytes: [UInt8]) -> [UInt8] {
+    package static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         var pixels = [UInt8](repeating: 0, count: size.area)
         guard let decoder = tjInitDecompress() else { return [] }
         defer { tjDestroy(decoder) }

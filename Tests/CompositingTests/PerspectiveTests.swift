@@ -1,0 +1,372 @@
+import Compositing
+import DualCamCore
+import Frames
+import Glibc
+import Testing
+
+/// A board of squares, and the camera that looks at it.
+///
+/// The board is 1.6 wide and 1 high; the camera has the focal length of a usual webcam.
+struct SeenBoard {
+    static let columns = 8
+    static let rows = 5
+    static let aspect = 1.6
+    let size: Size
+    /// The turns about the horizontal axis, the vertical axis, and the line of sight, in radians.
+    let turn: (tilt: Double, pan: Double, roll: Double)
+    /// The distance of the board's middle.
+    let distance: Double
+
+    private var focal: Double {
+        let (width, height) = (Double(size.width), Double(size.height))
+        return 0.65 * (width * width + height * height).squareRoot()
+    }
+
+    /// The axes of the board and its middle, as the camera has them.
+    private var axes: (across: SIMD3<Double>, down: SIMD3<Double>, middle: SIMD3<Double>) {
+        let (ct, st) = (cos(turn.tilt), sin(turn.tilt))
+        let (cp, sp) = (cos(turn.pan), sin(turn.pan))
+        let (cr, sr) = (cos(turn.roll), sin(turn.roll))
+        func turned(_ p: SIMD3<Double>) -> SIMD3<Double> {
+            let a = SIMD3(p.x * cr - p.y * sr, p.x * sr + p.y * cr, p.z)
+            let b = SIMD3(a.x, a.y * ct - a.z * st, a.y * st + a.z * ct)
+            return SIMD3(b.x * cp + b.z * sp, b.y, -b.x * sp + b.z * cp)
+        }
+        return (turned([1, 0, 0]), turned([0, 1, 0]), [0, 0, distance])
+    }
+
+    /// Returns the place in the picture of a point of the board, from its middle.
+    func place(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+        let (across, down, middle) = axes
+        let point = middle + x * across + y * down
+        return (
+            Double(size.width) / 2 + focal * point.x / point.z,
+            Double(size.height) / 2 + focal * point.y / point.z
+        )
+    }
+
+    /// The board's corners as a perspective.
+    var perspective: Perspective {
+        func corner(_ x: Double, _ y: Double) -> NormalizedPoint {
+            let place = place(x * Self.aspect / 2, y / 2)
+            return NormalizedPoint(
+                x: place.x / Double(size.width),
+                y: place.y / Double(size.height)
+            )
+        }
+        return Perspective(
+            topLeft: corner(-1, -1),
+            topRight: corner(1, -1),
+            bottomRight: corner(1, 1),
+            bottomLeft: corner(-1, 1)
+        )
+    }
+
+    /// The luma of the board at a place, 0 … 1 across and down, and around it: the squares go on,
+    /// so that its edges are none of their own.
+    private static func squares(_ across: Double, _ down: Double) -> Double {
+        let column = Int((across * Double(columns)).rounded(.down))
+        return (column + Int((down * Double(rows)).rounded(.down))).isMultiple(of: 2) ? 40 : 210
+    }
+
+    /// The camera's picture of a thing with this luma: each pixel the mean of sixteen points.
+    func frame(
+        _ format: PixelFormat,
+        of thing: (Double, Double) -> Double = Self.squares
+    ) -> Frame {
+        let (across, down, middle) = axes
+        let normal = SIMD3(
+            across.y * down.z - across.z * down.y,
+            across.z * down.x - across.x * down.z,
+            across.x * down.y - across.y * down.x
+        )
+        func light(_ x: Double, _ y: Double) -> Double {
+            let ray = SIMD3(
+                (x - Double(size.width) / 2) / focal,
+                (y - Double(size.height) / 2) / focal,
+                1
+            )
+            let point = ray * ((middle * normal).sum() / (ray * normal).sum()) - middle
+            let (u, v) = ((point * across).sum(), (point * down).sum())
+            return thing(u / Self.aspect + 0.5, v + 0.5)
+        }
+        return CompositingTests.frame(size: size, format: format, color: .video) { plane, x, y in
+            guard plane == 0 else { return 128 }
+            var sum = 0.0
+            for part in 0..<16 {
+                sum += light(
+                    Double(x) + (Double(part % 4) + 0.5) / 4,
+                    Double(y) + (Double(part / 4) + 0.5) / 4
+                )
+            }
+            return UInt8((sum / 16).rounded())
+        }
+    }
+
+    static let poses = [
+        SeenBoard(size: Size(width: 1280, height: 720), turn: (0, 0, 0), distance: 2.1),
+        SeenBoard(size: Size(width: 1280, height: 720), turn: (0.7, 0, 0), distance: 2.6),
+        SeenBoard(size: Size(width: 1280, height: 720), turn: (-0.5, 0.4, 0.1), distance: 2.7),
+        SeenBoard(size: Size(width: 1280, height: 720), turn: (0.3, -0.6, -0.3), distance: 2.1),
+        SeenBoard(size: Size(width: 1280, height: 720), turn: (0.2, 0.1, 1.1), distance: 4),
+    ]
+}
+
+@Suite("A flat thing, straightened")
+struct PerspectiveTests {
+    private static let canvas = Size(width: 1280, height: 800)
+
+    private func picture(
+        of board: SeenBoard,
+        canvas: Size = Self.canvas,
+        showing frame: Frame? = nil,
+        _ change: (inout Layer) -> Void = { _ in }
+    ) -> DrawnPicture {
+        var layer = Layer(role: .back, rect: Rect(canvas))
+        layer.source.perspective = board.perspective
+        layer.fill = 1
+        change(&layer)
+        var scene = Scene()
+        scene.append(layer)
+        return DrawnPicture(scene, canvas: canvas, back: frame ?? board.frame(.i420))
+    }
+
+    /// Returns the place between `from` and `to` at which the light crosses its middle.
+    private func crossing(_ range: Range<Int>, _ light: (Int) -> UInt8) -> Double {
+        var places: [Double] = []
+        for at in range where (light(at) < 125) != (light(at + 1) < 125) {
+            let (a, b) = (Double(light(at)), Double(light(at + 1)))
+            places.append(Double(at) + 0.5 + (125 - a) / (b - a))
+        }
+        return places.count == 1 ? places[0] : .infinity
+    }
+
+    @Test(arguments: 0..<5)
+    func linesAreStraightAndCornersAreInTheirPlaces(pose: Int) {
+        let picture = picture(of: SeenBoard.poses[pose])
+        let (columns, rows) = (SeenBoard.columns, SeenBoard.rows)
+        let square = (width: 1280 / columns, height: 800 / rows)
+        var worst = 0.0
+        for column in 1..<columns {
+            for y in stride(from: 8, to: 800, by: 16) where abs(y % square.height - 80) < 70 {
+                let line = column * square.width
+                let found = crossing(line - 40..<line + 40) { picture.pixel($0, y).y }
+                worst = max(worst, abs(found - Double(line)))
+            }
+        }
+        for row in 1..<rows {
+            for x in stride(from: 8, to: 1280, by: 16) where abs(x % square.width - 80) < 70 {
+                let line = row * square.height
+                let found = crossing(line - 40..<line + 40) { picture.pixel(x, $0).y }
+                worst = max(worst, abs(found - Double(line)))
+            }
+        }
+        #expect(worst < 0.5)
+    }
+
+    /// A line through places: `at` grows by `slope` for each step along it.
+    private struct Fit {
+        let slope: Double
+        let start: Double
+
+        init(_ places: [(along: Double, at: Double)]) {
+            let count = Double(places.count)
+            let middle = (
+                along: places.map(\.along).reduce(0, +) / count,
+                at: places.map(\.at).reduce(0, +) / count
+            )
+            var (product, square) = (0.0, 0.0)
+            for place in places {
+                product += (place.along - middle.along) * (place.at - middle.at)
+                square += (place.along - middle.along) * (place.along - middle.along)
+            }
+            slope = product / square
+            start = middle.at - slope * middle.along
+        }
+
+        func at(_ along: Double) -> Double { start + slope * along }
+    }
+
+    @Test(arguments: 0..<5)
+    func cornersAreInTheirPlaces(pose: Int) throws {
+        let picture = picture(of: SeenBoard.poses[pose])
+        let square = 160
+        var corners: [(column: Int, row: Int, x: Double, y: Double)] = []
+        // Where two edges cross: the crossing of the lines fitted to each of them around it.
+        let around = [-60, -50, -40, -30, -20, 20, 30, 40, 50, 60]
+        for row in 1..<SeenBoard.rows {
+            for column in 1..<SeenBoard.columns {
+                let (x, y) = (column * square, row * square)
+                let upright = Fit(
+                    around.map { step in
+                        let found = crossing(x - 40..<x + 40) { picture.pixel($0, y + step).y }
+                        return (Double(y + step) + 0.5, found)
+                    }
+                )
+                let level = Fit(
+                    around.map { step in
+                        let found = crossing(y - 40..<y + 40) { picture.pixel(x + step, $0).y }
+                        return (Double(x + step) + 0.5, found)
+                    }
+                )
+                let across =
+                    (upright.start + upright.slope * level.start)
+                    / (1 - upright.slope * level.slope)
+                corners.append((column, row, across, level.at(across)))
+            }
+        }
+        // A crossing is between pixels, whose middles are at halves.
+        let worst = corners.map { corner in
+            max(
+                abs(corner.x - Double(corner.column * square)),
+                abs(corner.y - Double(corner.row * square))
+            )
+        }.max()
+        #expect(try #require(worst) < 1, "\(worst ?? 0)")
+        // The board's own corners, where the edges' lines lead.
+        func outer(_ column: Int, _ row: Int) -> (x: Double, y: Double) {
+            let across = (1..<SeenBoard.rows).map { own in
+                let found = corners.filter { $0.row == own }.map { (Double($0.column), $0.x) }
+                return (Double(own), Fit(found).at(Double(column)))
+            }
+            let down = (1..<SeenBoard.columns).map { own in
+                let found = corners.filter { $0.column == own }.map { (Double($0.row), $0.y) }
+                return (Double(own), Fit(found).at(Double(row)))
+            }
+            return (Fit(across).at(Double(row)), Fit(down).at(Double(column)))
+        }
+        for row in [0, SeenBoard.rows] {
+            for column in [0, SeenBoard.columns] {
+                let corner = outer(column, row)
+                #expect(abs(corner.x - Double(column * square)) <= 1, "\(corner)")
+                #expect(abs(corner.y - Double(row * square)) <= 1, "\(corner)")
+            }
+        }
+    }
+
+    /// A page of seven lines of large letters, each with a bar on the baseline.
+    private enum Page {
+        static let lines = 7
+        static let letters = 18
+        /// The part of a line's height at which its letters begin and end.
+        static let (top, base) = (0.25, 0.75)
+
+        /// `true` if a letter has ink at a place, 0 … 1 in its box.
+        private static func hasInk(_ letter: Int, _ x: Double, _ y: Double) -> Bool {
+            let (stem, bar) = (x < 0.3, y > 0.7)
+            switch letter % 5 {
+            case 0: return stem || bar  // L
+            case 1: return stem || bar || x > 0.7  // U
+            case 2: return stem || bar || y < 0.25 || (0.4..<0.6).contains(y)  // E
+            case 3: return bar || abs(x - 0.5) < 0.15  // ⊥
+            default: return stem || bar || y < 0.25 || x > 0.7  // D
+            }
+        }
+
+        static func luma(_ across: Double, _ down: Double) -> Double {
+            guard (0..<1).contains(across), (0..<1).contains(down) else { return 210 }
+            let (line, letter) = (down * Double(lines), across * Double(letters))
+            let (y, x) = (line - line.rounded(.down), letter - letter.rounded(.down))
+            guard (top..<base).contains(y), (0.1..<0.9).contains(x) else { return 210 }
+            let number = 7 * Int(line) + 3 * Int(letter) + Int(line) * Int(letter)
+            return hasInk(number, (x - 0.1) / 0.8, (y - top) / (base - top)) ? 40 : 210
+        }
+    }
+
+    @Test(arguments: 0..<5)
+    func linesOfTextAreStraight(pose: Int) throws {
+        let board = SeenBoard.poses[pose]
+        let picture = picture(of: board, showing: board.frame(.i420, of: Page.luma))
+        let width = 1280.0 / Double(Page.letters)
+        for line in 0..<Page.lines {
+            let base = (Double(line) + Page.base) * 800 / Double(Page.lines)
+            var places: [(along: Double, at: Double)] = []
+            for letter in 0..<Page.letters {
+                // Where the letter stands: the mean over its bar.
+                let columns = [0.3, 0.4, 0.5, 0.6, 0.7].map { Int((Double(letter) + $0) * width) }
+                let found = columns.map { x in
+                    crossing(Int(base) - 8..<Int(base) + 20) { picture.pixel(x, $0).y }
+                }
+                places.append(
+                    (
+                        columns.reduce(0) { $0 + Double($1) + 0.5 } / Double(columns.count),
+                        found.reduce(0, +) / Double(found.count)
+                    )
+                )
+            }
+            let fit = Fit(places)
+            let worst = places.map { abs($0.at - fit.at($0.along)) }.max()
+            #expect(try #require(worst) <= 0.5, "line \(line)")
+            // And level, in its place.
+            for end in [0.0, 1280] { #expect(abs(fit.at(end) - base) <= 1, "line \(line)") }
+        }
+    }
+
+    @Test(arguments: 0..<5)
+    func theShapeIsThatOfTheThing(pose: Int) {
+        let board = SeenBoard.poses[pose]
+        let shape = board.perspective.aspect(in: board.size.aspect)
+        #expect(abs(shape / SeenBoard.aspect - 1) < 0.001)
+    }
+
+    @Test func thePartsAndTurnsOfItAreThoseOfThePicture() {
+        let whole = picture(of: SeenBoard.poses[2])
+        for transform in Transform.all {
+            let size = transform.apply(to: Self.canvas)
+            let turned = picture(of: SeenBoard.poses[2], canvas: size) { $0.transform = transform }
+            var difference = 0
+            for y in stride(from: 3, to: 800, by: 7) {
+                for x in stride(from: 3, to: 1280, by: 7) {
+                    let at = transform.apply(toX: x, y: y, in: Self.canvas)
+                    let (a, b) = (whole.pixel(x, y).y, turned.pixel(at.x, at.y).y)
+                    difference = max(difference, abs(Int(a) - Int(b)))
+                }
+            }
+            #expect(difference <= 4, "\(transform)")
+        }
+        let quarter = picture(of: SeenBoard.poses[2], canvas: Size(width: 640, height: 400)) {
+            $0.source.part = Rect(x: 0.5, y: 0.25, width: 0.5, height: 0.5)
+        }
+        var difference = 0
+        for y in stride(from: 1, to: 400, by: 7) {
+            for x in stride(from: 1, to: 640, by: 7) {
+                let (a, b) = (whole.pixel(640 + x, 200 + y).y, quarter.pixel(x, y).y)
+                difference = max(difference, abs(Int(a) - Int(b)))
+            }
+        }
+        #expect(difference <= 4)
+    }
+
+    /// Squares of a tenth of a pixel, seen small, are grey: no pattern that is not there.
+    @Test func whatIsTooFineIsGray() {
+        let size = Size(width: 1280, height: 720)
+        let back = frame(size: size, format: .i420, color: .video) { plane, x, y in
+            plane > 0 ? 128 : (x + y) % 2 == 0 ? 40 : 210
+        }
+        var layer = Layer(role: .back, rect: Rect(Size(width: 320, height: 180)))
+        layer.source.perspective = SeenBoard.poses[1].perspective
+        layer.fill = 1
+        var scene = Scene()
+        scene.append(layer)
+        let picture = DrawnPicture(scene, canvas: Size(width: 320, height: 180), back: back)
+        var worst = 0
+        for y in 0..<180 {
+            for x in 0..<320 { worst = max(worst, abs(Int(picture.pixel(x, y).y) - 125)) }
+        }
+        #expect(worst <= 30)
+    }
+
+    @Test(arguments: [
+        PixelFormat.i420, .i422, .i444, .i440, .i411, .gray, .yuyv, .uyvy, .nv12,
+    ])
+    func everyFormatIsStraightened(format: PixelFormat) {
+        let back = flatFrame(size: Size(width: 64, height: 48), format: format, [255, 128, 128])
+        var layer = Layer(role: .back, rect: Rect(CompositorTests.canvas))
+        layer.source.perspective = SeenBoard.poses[3].perspective
+        layer.fill = 1
+        var scene = Scene()
+        scene.append(layer)
+        let picture = DrawnPicture(scene, canvas: CompositorTests.canvas, back: back)
+        for y in 0..<48 { for x in 0..<64 { #expect(picture.pixel(x, y).y == 235) } }
+    }
+}

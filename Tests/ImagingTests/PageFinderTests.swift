@@ -1,0 +1,82 @@
+import Frames
+import Glibc
+import Imaging
+import Testing
+
+@Suite("The search for a page")
+struct PageFinderTests {
+    /// Returns the largest distance of a corner of `page` from the one on `desk`, in pixels,
+    /// whichever is the first.
+    private func distance(_ page: FoundPage, _ desk: RenderedDesk) -> Double {
+        let (width, height) = (Double(RenderedDesk.size.width), Double(RenderedDesk.size.height))
+        return (0..<4).map { turn in
+            (0..<4).map { index in
+                let (found, there) = (page.corners[index], desk.corners[(index + turn) % 4])
+                return hypot(found.x * width - there.x, found.y * height - there.y)
+            }.max() ?? .infinity
+        }.min() ?? .infinity
+    }
+
+    @Test("finds at least 18 of 20 within 2 % of the width, though things lie around and over them")
+    func desks() {
+        let desks = (1...).lazy.map { RenderedDesk($0) }.filter(\.isWhole).prefix(20)
+        var misses: [Double] = []
+        for desk in desks {
+            let page = PageFinder.find(in: desk.frame())
+            let error = page.map { distance($0, desk) } ?? Double.infinity
+            if error > 0.02 * Double(RenderedDesk.size.width) {
+                misses.append(error)
+            } else {
+                #expect((page?.certainty ?? 0) >= FoundPage.enough)
+            }
+        }
+        #expect(misses.count <= 2, "\(misses)")
+    }
+
+    @Test("gives the corners clockwise from the top left")
+    func order() throws {
+        let whole = (1...).lazy.map { RenderedDesk($0) }.first { $0.isWhole }
+        let desk = try #require(whole)
+        let page = try #require(PageFinder.find(in: desk.frame()))
+        let corners = page.corners
+        let sums = corners.map { $0.x + $0.y }
+        #expect(sums.min() == sums[0])
+        for index in 0..<4 {
+            let (a, b, c) = (corners[index], corners[(index + 1) % 4], corners[(index + 2) % 4])
+            #expect((b.x - a.x) * (c.y - b.y) - (b.y - a.y) * (c.x - b.x) > 0, "clockwise")
+        }
+    }
+
+    @Test("is not sure where there is none")
+    func noPage() {
+        // Nothing at all, or noise.
+        for number in 4...6 {
+            let layout = FrameLayout(size: RenderedDesk.size, format: .gray)
+            let buffer = FrameBuffer(byteCount: layout.byteCount)
+            var random = Random(state: UInt64(number))
+            for index in buffer.bytes.indices {
+                buffer.bytes[index] = number == 4 ? 90 : UInt8(truncatingIfNeeded: random.next())
+            }
+            let desk = Frame(
+                buffer: buffer,
+                layout: layout,
+                color: .video,
+                timestamp: .zero,
+                sequence: 0
+            )
+            let page = PageFinder.find(in: desk)
+            #expect((page?.certainty ?? 0) < FoundPage.enough, "\(number)")
+        }
+    }
+
+    @Test(
+        "takes few desks without a page for one, though a thing on them may be as bright and flat"
+    )
+    func desksWithoutAPage() {
+        let sure = (1...20).filter { number in
+            let page = PageFinder.find(in: RenderedDesk(number, hasPage: false).frame())
+            return (page?.certainty ?? 0) >= FoundPage.enough
+        }
+        #expect(sure.count <= 2, "\(sure)")
+    }
+}
