@@ -80,6 +80,8 @@ package final class CameraDirectory {
         let answer: Answer?
         /// The path of its interface in sysfs, which leads to the USB device.
         let parent: String?
+        /// `true` if it may not be opened.
+        var isDenied = false
         /// By-id names; `places` has the by-path names.
         var ids: [String] = []
         var places: [String] = []
@@ -91,7 +93,10 @@ package final class CameraDirectory {
     /// opened, or does not answer within a second, is listed with what sysfs knows, so that opening
     /// it reports the reason. A node that udev has not processed yet is left out, since its links
     /// and permissions are not final. Takes some milliseconds, or that second.
-    package func cameras() -> [CameraDevice] {
+    package func cameras() -> [CameraDevice] { nodes().filter { $0.refusal != .noPictures } }
+
+    /// Lists the cameras as `cameras` does, and after them the nodes that give no pictures.
+    package func nodes() -> [CameraDevice] {
         let records = entries(of: sysfs).filter { $0.hasPrefix("video") }.sorted()
             .map { (entry: $0, record: record($0)) }
             .filter { $0.record?.isSettled ?? true }
@@ -111,7 +116,31 @@ package final class CameraDirectory {
             nodes[index].ids = ids.filter { $0.target == path }.map(\.name)
             nodes[index].places = places.filter { $0.target == path }.map(\.name)
         }
-        return nodes.map { camera($0, among: nodes) }.sorted { $0.identity < $1.identity }
+        let cameras = nodes.map { camera($0, among: nodes) }.sorted { $0.identity < $1.identity }
+        return cameras
+            + records.compactMap { other($0.entry, $0.record, replies["\(dev)/\($0.entry)"]) }
+    }
+
+    /// Returns the node with the sysfs name `entry` if it is known to give no pictures.
+    private func other(
+        _ entry: String,
+        _ record: DeviceRecord?,
+        _ reply: DeviceProbe.Reply?
+    ) -> CameraDevice? {
+        let path = "\(dev)/\(entry)"
+        let isOther =
+            switch reply {
+            case .success(let answer): !answer.capability.isCamera && !answer.capability.isRelay
+            case .failure: false
+            case nil: !(record?.capabilities?.contains(":capture:") ?? true)
+            }
+        guard isOther else { return nil }
+        return CameraDevice(
+            path: path,
+            name: plainName(content("\(sysfs)/\(entry)/name") ?? entry),
+            identity: "v4l2:\(path)",
+            refusal: .noPictures
+        )
     }
 
     /// Returns the node with the sysfs name `entry`; `nil` if it is not a camera.
@@ -127,7 +156,7 @@ package final class CameraDirectory {
             guard answer.capability.isCamera || answer.capability.isRelay else { return nil }
             return Candidate(
                 path: path,
-                name: Self.plainName(answer.capability.card),
+                name: plainName(answer.capability.card),
                 bus: answer.capability.bus,
                 answer: answer,
                 parent: parent
@@ -142,10 +171,11 @@ package final class CameraDirectory {
             else { return nil }
             return Candidate(
                 path: path,
-                name: Self.plainName(content("\(sysfs)/\(entry)/name") ?? entry),
+                name: plainName(content("\(sysfs)/\(entry)/name") ?? entry),
                 bus: busOfUSB(parent) ?? "",
                 answer: nil,
-                parent: parent
+                parent: parent,
+                isDenied: reply != nil
             )
         }
     }
@@ -158,14 +188,6 @@ package final class CameraDirectory {
             let port = content("\(interface)/../devpath")
         else { return nil }
         return "usb-\(parts[hub - 1])-\(port)"
-    }
-
-    /// Returns `card` without the repetition that USB video adds: "Desk Cam: Desk C", which is cut
-    /// to the field's 31 bytes, becomes "Desk Cam".
-    static func plainName(_ card: String) -> String {
-        guard let colon = card.firstRange(of: ": ") else { return card }
-        let (name, repeated) = (card[..<colon.lowerBound], card[colon.upperBound...])
-        return name.hasPrefix(repeated) ? String(name) : card
     }
 
     private func camera(_ node: Candidate, among all: [Candidate]) -> CameraDevice {
@@ -184,6 +206,8 @@ package final class CameraDirectory {
             isFixed: usbValue("removable", of: node) == "fixed",
             isRelay: facts?.isRelay ?? false,
             bestMode: facts?.bestMode,
+            modes: facts?.modes ?? [],
+            answer: node.answer != nil ? .given : node.isDenied ? .denied : .missing,
             refusal: facts?.refusal
         )
     }

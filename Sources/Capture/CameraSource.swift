@@ -3,30 +3,6 @@ package import Frames
 import Glibc
 package import Platform
 
-/// A request for pictures from a camera.
-package struct CaptureRequest: Hashable, Sendable {
-    /// The size that the picture has to fill, in pixels, upright as the camera is mounted.
-    package var size: Size
-    /// The highest useful rate, in frames per second.
-    package var rate: Int
-    /// The user's choice of mode.
-    package var mode: CaptureModePreference
-    /// The number of steps to reduce the load on the bus: a compressed format first, then fewer
-    /// frames, then a smaller picture. No effect if the user chose a mode.
-    package var reduction: Int
-    /// `true` for a photograph: the mode with the most pixels, whatever else was requested.
-    package var isFull = false
-
-    /// Creates a request for pictures that fill `size`, `rate` times a second, in the mode that
-    /// `mode` prefers.
-    package init(size: Size, rate: Int, mode: CaptureModePreference = .auto, reduction: Int = 0) {
-        self.size = size
-        self.rate = rate
-        self.mode = mode
-        self.reduction = reduction
-    }
-}
-
 /// A camera that can be opened.
 package protocol CameraSource: Sendable {
     /// The name that people read: "Desk Cam".
@@ -63,6 +39,8 @@ extension CameraSource {
 /// Returns the source that `specification` asks for, to be opened for `role`; `nil` if `auto` has
 /// no device.
 ///
+/// `credentials` is the path of the file with the user and password of a camera on the network.
+///
 /// `device` is the one that `assign` gave the role. A V4L2 device or PipeWire node that does not
 /// exist still makes a source, which throws when it is opened.
 ///
@@ -70,15 +48,36 @@ extension CameraSource {
 package func cameraSource(
     _ specification: SourceSpecification,
     role: Role,
-    device: CameraDevice?
+    device: CameraDevice?,
+    credentials: String? = nil
 ) throws(CaptureError) -> (any CameraSource)? {
     switch specification {
-    case .auto: device.map { V4L2Source($0) }
+    case .auto: device.map { sourceOfDevice($0) }
     case .v4l2(let name): device.map { V4L2Source($0) } ?? V4L2Source(named: name)
     case .test(let name): try TestSource(name, role: role)
     case .file(let path): FileSource(path: path)
     case .pipewire(let node): PipeWireSource(node: node)
+    case .url(let address): NetworkSource(address, credentials: credentials)
     }
+}
+
+/// Returns the source of a device that `auto` took: of V4L2, or of PipeWire alone.
+private func sourceOfDevice(_ device: CameraDevice) -> any CameraSource {
+    guard let node = pipeWireNode(device.identity) else { return V4L2Source(device) }
+    return PipeWireSource(node: node, name: device.name)
+}
+
+/// Returns the source of a device with this identity that is not there now, and may come back.
+package func missingSource(_ identity: String, name: String) -> any CameraSource {
+    guard let node = pipeWireNode(identity) else {
+        return V4L2Source(missing: identity, name: name)
+    }
+    return PipeWireSource(node: node, name: name)
+}
+
+/// Returns the name of the PipeWire node with this identity; `nil` for another kind of camera.
+private func pipeWireNode(_ identity: String) -> String? {
+    identity.hasPrefix("pipewire:") ? String(identity.dropFirst("pipewire:".count)) : nil
 }
 
 /// An open camera. It closes when it is released.
@@ -102,6 +101,8 @@ package protocol CameraStream: AnyObject {
     ///
     /// - Throws: a `CaptureError`, after which the stream is unusable and should be released.
     func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent
+    /// The seconds between two pictures, at most, while all is well.
+    var interval: Double { get }
     /// `true` if the camera has already delivered a newer picture than the one returned last, so
     /// that the next call does not wait.
     var hasNewer: Bool { get }
@@ -113,6 +114,8 @@ package protocol CameraStream: AnyObject {
 extension CameraStream {
     /// `nil`: most streams deliver their best mode.
     package var unreducedMode: CaptureMode? { nil }
+    /// The interval of the mode's rate, or 10 s if that is unknown.
+    package var interval: Double { 1 / max(mode.rate, 0.1) }
     /// Zero: some sources deliver finished frames.
     package var decoding: Timestamp { .zero }
     /// `false`: most streams keep only the newest picture.
@@ -150,6 +153,8 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         case busy
         /// It has been removed. It may be plugged in again.
         case gone
+        /// It does not answer on the network.
+        case unreachable
         /// The device or file does not exist.
         case notFound
         /// We may not open it.
@@ -161,6 +166,10 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         /// It has no mode that can be read, or not the configured one. Only another device or
         /// another configuration changes that.
         case noMode
+        /// Its input has no signal.
+        case noSignal
+        /// Its input has another signal, which takes reopening it.
+        case newSignal
         /// Its data cannot be read as pictures.
         case unreadable
         /// It took too long.
@@ -181,6 +190,8 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
     package let errno: CInt
     /// Further facts for people: the modes that exist, a decoder's message.
     package let detail: String
+    /// The name of the program that has the camera, if that is the reason; empty if unknown.
+    package let holder: String
 
     /// Creates an error of `operation` on `subject`.
     package init(
@@ -188,29 +199,62 @@ package struct CaptureError: Error, Hashable, CustomStringConvertible {
         _ operation: String,
         _ subject: String = "",
         errno: CInt = 0,
-        detail: String = ""
+        detail: String = "",
+        holder: String = ""
     ) {
         self.code = code
         self.operation = operation
         self.subject = subject
         self.errno = errno
         self.detail = detail
+        self.holder = holder
     }
 
-    /// "VIDIOC_STREAMON /dev/video0: No space left on device".
+    /// "cannot start /dev/video0: the USB bus has no room for it".
     package var description: String {
-        describe(operation, subject, errno: errno, detail: detail, otherwise: code.rawValue)
+        let isReason = errno != 0 || detail.isEmpty
+        let words = operation.hasPrefix("pw_") ? nil : code.words
+        return describe(
+            operation,
+            subject,
+            reason: isReason ? words ?? reason(errno, of: operation, on: subject) : "",
+            detail: detail
+        )
     }
 
     /// The interruption that the camera's state shows for this error.
     package var interruption: Interruption {
         switch code {
         case .busy: .busy
-        case .gone, .notFound: .unplugged
+        case .gone: .unplugged
+        case .notFound: .notFound
+        case .unreachable: .unreachable
         case .denied: .denied
         case .bandwidth: .bandwidth
         case .noMode: .unsupported
-        case .unsupported, .unreadable, .timedOut, .woken, .system: .stalled
+        case .noSignal: .noSignal
+        case .unsupported, .newSignal, .unreadable, .timedOut, .woken, .system: .stalled
+        }
+    }
+}
+
+extension CaptureError.Code {
+    /// The reason in words for people; `nil` if the errno says more.
+    fileprivate var words: String? {
+        switch self {
+        case .busy: "another program is using it"
+        case .gone: "it was unplugged"
+        case .notFound: "it was not found"
+        case .denied: "permission denied"
+        case .bandwidth: "the USB bus has no room for it"
+        case .timedOut: "it does not answer"
+        case .woken: "it was interrupted"
+        case .noMode: "it has no mode that DualCam can use"
+        case .unreadable: "it has no picture that DualCam can read"
+        case .unreachable: "it cannot be reached"
+        case .noSignal: "nothing sends a picture to its input"
+        case .newSignal: "its input has another signal now"
+        case .unsupported, .system: nil
         }
     }
 }

@@ -3,7 +3,8 @@ package import Frames
 package import Platform
 import Synchronization
 
-/// A list of the attached cameras, kept up to date by udev, which reports each change.
+/// A list of the attached cameras and of other video nodes, kept up to date by udev, which reports
+/// each change.
 ///
 /// Works on a thread of its own, named `cameras`, since devices are slow to answer.
 package final class CameraWatch: Sendable {
@@ -65,7 +66,7 @@ package final class CameraWatch: Sendable {
         /// Lists the cameras. A change that udev reports, such as a permission, may show in no
         /// list, so `reportsAll` reports it anyway.
         func list(reportsAll: Bool) {
-            let cameras = directory.cameras()
+            let cameras = directory.nodes()
             let before = shared.known.withLock { known in
                 defer { known = cameras }
                 return known

@@ -1,4 +1,4 @@
-import DualCamCore
+package import DualCamCore
 import Frames
 import Glibc
 import Media

@@ -1,4 +1,5 @@
 import CV4L2
+import DualCamCore
 package import Frames
 import Glibc
 package import Platform
@@ -12,12 +13,24 @@ import Synchronization
 package final class LoopbackMirror: Sendable {
     /// A change of the mirror's state.
     package enum Report: Hashable, Sendable {
+        /// There is no stream to copy, and it has no device.
+        case resting
         /// It waits for programs at this device.
         case ready(String)
-        /// A program has the device open; the stream is written to it.
-        case mirroring(String)
+        /// These programs have the device open; the stream is written to it.
+        case mirroring(String, [Reader])
         /// It has no device that it can write to, for this reason.
         case unavailable(String)
+    }
+
+    /// A program that has the device open.
+    package struct Reader: Hashable, Sendable {
+        /// The program's name as the kernel keeps it, 15 bytes at most.
+        package let name: String
+        /// The process id.
+        package let process: Int32
+        /// When it was first seen, in microseconds since 1970.
+        package let since: Int64
     }
 
     private let isPublished = Atomic(false)
@@ -76,6 +89,8 @@ package final class LoopbackMirror: Sendable {
         private var reported: Report?
         /// The device that was fed last.
         private var last: String?
+        /// The programs that have the device open.
+        private var readers: [Reader] = []
 
         /// The time that a program has to keep the device open until it counts: some programs open
         /// every device briefly to identify it.
@@ -111,6 +126,7 @@ package final class LoopbackMirror: Sendable {
         func run() {
             while !isEnding {
                 guard isPublished else {
+                    reportOnce(.resting)
                     pause(for: Timestamp(seconds: 3600))
                     continue
                 }
@@ -139,7 +155,7 @@ package final class LoopbackMirror: Sendable {
             var reason = CaptureError(
                 .notFound,
                 "v4l2loopback",
-                detail: "the module has no device"
+                detail: "the kernel module v4l2loopback has none"
             )
             for path in paths.filter({ $0 == last }) + paths.filter({ $0 != last }) {
                 do throws(CaptureError) {
@@ -155,6 +171,20 @@ package final class LoopbackMirror: Sendable {
                 }
             }
             throw reason
+        }
+
+        /// Looks who has `device` open. Takes some milliseconds. Returns `true` if anybody has.
+        private func lookForReaders(of device: LoopbackWriter) -> Bool {
+            let now = WallTime(MonotonicClock.now).microseconds
+            readers = holders(of: device.path).map { holder in
+                let known = readers.first { $0.process == holder.process }
+                return Reader(
+                    name: holder.name,
+                    process: holder.process,
+                    since: known?.since ?? now
+                )
+            }
+            return !readers.isEmpty
         }
 
         /// Waits for the bell, at most for `span`.
@@ -187,7 +217,7 @@ package final class LoopbackMirror: Sendable {
             }
             while isPublished, !isEnding {
                 watch.drain()
-                guard device.hasReaders else {
+                guard lookForReaders(of: device) else {
                     reportOnce(.ready(device.path))
                     let deadline = MonotonicClock.now + Timestamp(seconds: 3600)
                     if case .ready = Capture.wait(
@@ -225,7 +255,7 @@ package final class LoopbackMirror: Sendable {
             } catch {
                 return endured(error)
             }
-            while device.hasReaders {
+            while lookForReaders(of: device) {
                 // Finding out who has the device open takes some milliseconds, so it is done only
                 // after an event.
                 while !watch.drain() {
@@ -241,7 +271,7 @@ package final class LoopbackMirror: Sendable {
                     switch event {
                     case .frame(let frame):
                         try device.write(frame)
-                        reportOnce(.mirroring(device.path))
+                        reportOnce(.mirroring(device.path, readers))
                     case .woken: return
                     case .jpeg, .outdated, .dropped, .timedOut: break
                     }
@@ -346,9 +376,6 @@ private final class LoopbackWriter {
             .sorted { ($0.count, $0) < ($1.count, $1) }.map { "/dev/\($0)" }
             .filter { (try? VideoDevice(path: $0).capability().driver) == "v4l2 loopback" }
     }
-
-    /// `true` if another program has it open, as far as /proc shows.
-    var hasReaders: Bool { !holders(of: path).isEmpty }
 
     /// Shows `frame`, which is YUY2, to programs; ignores one of another size.
     func write(_ frame: Frame) throws(CaptureError) {

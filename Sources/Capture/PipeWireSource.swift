@@ -1,34 +1,41 @@
-import DualCamCore
+package import DualCamCore
 import Frames
 import Glibc
+import Imaging
 import PipeWire
 package import Platform
 
 /// A camera that is a PipeWire node: one of libcamera's, a phone's, another computer's. Never one
 /// of our own nodes, which would show itself.
 package struct PipeWireSource: CameraSource {
-    /// The node's name.
+    /// The node's name, or its description if that is known.
     package let name: String
+    private let node: String
     /// "pipewire:NODE".
-    package var identity: String { "pipewire:\(name)" }
+    package var identity: String { "pipewire:\(node)" }
 
-    /// Creates a source of the node called `name`, which need not exist yet.
-    package init(node name: String) { self.name = name }
+    /// Creates a source of the node called `node`, which need not exist yet. People know it as
+    /// `name`.
+    package init(node: String, name: String? = nil) {
+        self.node = node
+        self.name = name ?? node
+    }
 
-    /// Finds the node and links to it. The node decides on size and rate.
+    /// Finds the node and links to it. It is asked for the size and rate of the request, and may
+    /// give others.
     ///
     /// - Throws: `notFound` if the node does not exist or PipeWire does not run; `unsupported` if
     ///   it is our own; `timedOut` if PipeWire does not answer within three seconds; `gone` if the
     ///   connection breaks; `system` otherwise.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        try PipeWireStream(name, request)
+        try PipeWireStream(node, request)
     }
 
     /// Opens the camera; see `CameraSource`.
     package func open(
         _ request: CaptureRequest,
         bell: Bell
-    ) throws(CaptureError) -> any CameraStream { try PipeWireStream(name, request, bell: bell) }
+    ) throws(CaptureError) -> any CameraStream { try PipeWireStream(node, request, bell: bell) }
 }
 
 /// The frames of a node, copied as they come.
@@ -53,17 +60,29 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     /// `true` once the linked node has gone.
     private var isGone = false
     /// The negotiated format, and the layout that follows from it.
-    private var picture: (format: VideoFormat, layout: FrameLayout, color: ColorSpace)?
+    private var format: VideoFormat?
+    private var color = ColorSpace.video
 
     private var pool: FramePool?
     private var pooled: FrameLayout?
+    /// The memory of pictures that still have to be converted or turned.
+    private var scratch: FrameBuffer?
+    private var jpegs: FramePool?
+    /// The decoder of JPEGs that have to be turned or cropped.
+    private var decoder: FrameDecoder?
     private var count: UInt64 = 0
 
     /// The number of frames that may be held at once.
     private static let poolCount = 6
     /// The time that PipeWire may take to list its objects.
     private static let timeout = Timestamp(seconds: 3)
-    private static let formats: [PixelFormat] = [.yuyv, .uyvy, .nv12, .i420]
+    /// Formats that can be shown as they are come first, those that have to be converted last.
+    private static let formats: [PixelFormat] = [
+        .yuyv, .uyvy, .nv12, .i420, .mjpg, .bgrx, .rgbx, .bgra, .rgba, .xrgb, .argb, .xbgr, .abgr,
+        .bgr, .rgb,
+    ]
+    /// The most bytes of a JPEG.
+    private static let longestJPEG = 1 << 24
 
     /// Opens a stream; see `PipeWireSource.open`. With `isOwn`, the node has to be one of ours.
     init(
@@ -90,6 +109,8 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
                 of: found.serial,
                 as: "DualCam",
                 formats: Self.formats,
+                wish: VideoInput.Wish(size: request.size, rate: request.rate),
+                memory: .any,
                 on: connection
             )
         } catch {
@@ -115,7 +136,8 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
             .notFound,
             "PipeWire node",
             name,
-            detail: names.isEmpty ? "there is no camera" : "there are \(names)"
+            detail: "it was not found; "
+                + (names.isEmpty ? "PipeWire has no camera" : "PipeWire has \(names)")
         )
     }
 
@@ -151,7 +173,7 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     /// - Throws: `gone` if the connection or the node is lost, `unsupported` if the node's format
     ///   is none that we take.
     private func check() throws(CaptureError) {
-        if let format = input?.format, format != picture?.format { adopt(format) }
+        if let format = input?.format, format != self.format { adopt(format) }
         switch input?.failure {
         case .format(let reason)?:
             throw CaptureError(.unsupported, "PipeWire node", name, detail: "\(reason)")
@@ -167,9 +189,9 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     }
 
     private func adopt(_ format: VideoFormat) {
+        self.format = format
         // What the node does not declare is as with most cameras.
-        let color = ColorSpace(matrix: format.matrix ?? .bt601, range: format.range ?? .limited)
-        picture = (format, FrameLayout(size: format.size, format: format.pixels), color)
+        color = ColorSpace(matrix: format.matrix ?? .bt601, range: format.range ?? .limited)
         mode = CaptureMode(
             size: format.size,
             rate: format.rate?.perSecond ?? Double(request.rate),
@@ -179,9 +201,9 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
 
     func objectCame(_ id: UInt32, _ object: PipeWireObject) {
         switch object {
-        case .client(let process): processes["\(id)"] = process
+        case .client(let process, _, _): processes["\(id)"] = process
         case .camera(let camera): nodes[id] = camera
-        case .link: break
+        case .link, .node: break
         }
     }
 
@@ -220,22 +242,158 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         let start = MonotonicClock.now
         defer { decoding = MonotonicClock.now - start }
         let header = newest.header
-        guard header?.isDamaged != true, let (_, layout, color) = picture,
-            let buffer = draw(layout), copy(newest, as: layout, to: buffer)
-        else { return .dropped }
-        count += 1
+        guard header?.isDamaged != true, let format else { return .dropped }
         // The time of a node on another computer, or of one without a clock, is not on our clock.
         let stamped = header?.time ?? .zero
         let isOurs = stamped > start - Timestamp(seconds: 1) && stamped <= start
-        return .frame(
+        let time = isOurs ? stamped : start
+        count += 1
+        guard format.pixels == .mjpg else { return raw(newest, format, time) }
+        return jpeg(newest, format, time)
+    }
+
+    /// Copies a JPEG. One that is turned or cropped is decoded here.
+    private func jpeg(
+        _ picture: VideoBuffer,
+        _ format: VideoFormat,
+        _ time: Timestamp
+    ) -> CapturedEvent {
+        if jpegs == nil { jpegs = FramePool(count: Self.poolCount, byteCount: Self.longestJPEG) }
+        guard let block = picture.block(0), !block.isDamaged,
+            (1...Self.longestJPEG).contains(block.count), let buffer = jpegs?.draw(),
+            let base = buffer.bytes.baseAddress,
+            picture.copy(
+                block,
+                at: 0,
+                stride: block.count,
+                rows: 1,
+                rowBytes: block.count,
+                to: base,
+                targetStride: block.count
+            )
+        else { return .dropped }
+        let jpeg = JPEGFrame(
+            buffer: buffer,
+            byteCount: block.count,
+            timestamp: time,
+            sequence: count
+        )
+        let part = picture.part(of: format.size)
+        guard picture.upright != .identity || part.size != format.size else { return .jpeg(jpeg) }
+        if decoder == nil { decoder = try? FrameDecoder(expecting: format.size) }
+        guard case .frame(let frame)? = decoder?.decode(jpeg, for: .whole),
+            frame.layout.size == format.size,
+            let turned = turned(frame, part, picture.upright)
+        else { return .dropped }
+        return .frame(turned)
+    }
+
+    /// Copies pixels: as they are, or converted to planar YUV, and turned.
+    private func raw(
+        _ picture: VideoBuffer,
+        _ format: VideoFormat,
+        _ time: Timestamp
+    ) -> CapturedEvent {
+        let part = picture.part(of: format.size)
+        let transform = picture.upright
+        let isRGB = format.pixels.rgbBytes != nil
+        let needsPlanes = isRGB || transform != .identity && format.pixels != .i420
+        func frame(_ buffer: FrameBuffer, _ layout: FrameLayout) -> Frame {
             Frame(
                 buffer: buffer,
                 layout: layout,
-                color: color,
-                timestamp: isOurs ? stamped : start,
+                color: isRGB ? .video : color,
+                timestamp: time,
                 sequence: count
             )
+        }
+        let planar = FrameLayout(size: part.size, format: .i420)
+        var made: Frame?
+        if needsPlanes {
+            guard let planes = copyToScratch(picture, format, part), let buffer = draw(planar),
+                makePlanar(planes, format.pixels, into: buffer, planar)
+            else { return .dropped }
+            made = frame(buffer, planar)
+        } else {
+            let layout = FrameLayout(size: part.size, format: format.pixels)
+            guard let buffer = draw(layout),
+                copy(
+                    picture,
+                    FrameLayout(size: format.size, format: format.pixels),
+                    part,
+                    to: (0..<layout.planeCount).map { buffer.plane($0, of: layout) }
+                )
+            else { return .dropped }
+            made = frame(buffer, layout)
+        }
+        guard let made else { return .dropped }
+        guard transform != .identity else { return .frame(made) }
+        let whole = PixelRect(x: 0, y: 0, width: part.width, height: part.height)
+        return turned(made, whole, transform).map { .frame($0) } ?? .dropped
+    }
+
+    /// Returns `part` of a planar frame, turned by `transform`; `nil` without free memory, or for
+    /// colours that cannot be turned.
+    private func turned(_ frame: Frame, _ part: PixelRect, _ transform: Transform) -> Frame? {
+        guard let layout = turnedLayout(frame.layout, part: part, transform),
+            let buffer = drawTurned(layout)
+        else { return nil }
+        turn(frame, part: part, transform, into: buffer, layout)
+        return Frame(
+            buffer: buffer,
+            layout: layout,
+            color: frame.color,
+            timestamp: frame.timestamp,
+            sequence: frame.sequence
         )
+    }
+
+    /// Copies `part` of a picture to memory of our own, and returns its planes there.
+    private func copyToScratch(
+        _ picture: VideoBuffer,
+        _ format: VideoFormat,
+        _ part: PixelRect
+    ) -> [Plane]? {
+        guard let pixel = format.pixels.rgbBytes else {
+            let layout = FrameLayout(size: part.size, format: format.pixels)
+            let buffer = scratch(layout.byteCount)
+            let planes = (0..<layout.planeCount).map { buffer.plane($0, of: layout) }
+            let whole = FrameLayout(size: format.size, format: format.pixels)
+            return copy(picture, whole, part, to: planes) ? planes : nil
+        }
+        let (rowBytes, rows) = (pixel * part.width, part.height)
+        guard let block = picture.block(0), block.count > 0, !block.isDamaged,
+            let base = scratch(rowBytes * rows).bytes.baseAddress
+        else { return nil }
+        let tight = pixel * format.size.width
+        // GStreamer rounds rows up to 4 bytes, and older versions of it name no stride.
+        let rounded = (tight + 3) / 4 * 4
+        let unnamed = block.count >= rounded * format.size.height ? rounded : tight
+        let stride = block.stride > 0 ? block.stride : unnamed
+        guard stride >= tight else { return nil }
+        let target = Plane(
+            base: base.assumingMemoryBound(to: UInt8.self),
+            stride: rowBytes,
+            rowBytes: rowBytes,
+            rows: rows
+        )
+        let isCopied = picture.copy(
+            block,
+            at: part.y * stride + part.x * pixel,
+            stride: stride,
+            rows: rows,
+            rowBytes: rowBytes,
+            to: target.base,
+            targetStride: rowBytes
+        )
+        return isCopied ? [target] : nil
+    }
+
+    private func scratch(_ count: Int) -> FrameBuffer {
+        if let scratch, scratch.bytes.count >= count { return scratch }
+        let made = FrameBuffer(byteCount: count)
+        scratch = made
+        return made
     }
 
     private func draw(_ layout: FrameLayout) -> FrameBuffer? {
@@ -246,28 +404,46 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         return pool?.draw()
     }
 
-    /// Copies `picture` to `buffer`. Returns `true` if it is complete.
+    private var turnedPool: FramePool?
+    private var turnedLayouts: FrameLayout?
+
+    private func drawTurned(_ layout: FrameLayout) -> FrameBuffer? {
+        if turnedLayouts != layout {
+            turnedLayouts = layout
+            turnedPool = FramePool(count: Self.poolCount, byteCount: layout.byteCount)
+        }
+        return turnedPool?.draw()
+    }
+
+    /// Copies `part` of `picture`, whose size and format `whole` has, to `planes`. Returns `true`
+    /// if it is complete.
     private func copy(
         _ picture: VideoBuffer,
-        as layout: FrameLayout,
-        to buffer: FrameBuffer
+        _ whole: FrameLayout,
+        _ part: PixelRect,
+        to planes: [Plane]
     ) -> Bool {
         let blocks = picture.blockCount
-        guard blocks == 1 || blocks >= layout.planeCount, let first = picture.block(0),
-            first.count > 0, !first.isDamaged
+        guard blocks == 1 || blocks >= whole.planeCount, let first = picture.block(0),
+            first.count > 0, !first.isDamaged, first.stride <= 1 << 20
         else { return false }
-        let lying = BlockLayout(layout, stride: first.stride, byteCount: first.count)
-        for index in 0..<layout.planeCount {
-            guard let block = picture.block(blocks == 1 ? 0 : index) else { return false }
-            let (offset, stride, rowBytes, rows) = lying.plane(index)
-            let plane = buffer.plane(index, of: layout)
+        let lying = BlockLayout(whole, stride: first.stride, byteCount: first.count)
+        let isPacked = whole.format == .yuyv || whole.format == .uyvy
+        for (index, plane) in planes.enumerated() {
+            guard let block = picture.block(blocks == 1 ? 0 : index), block.stride <= 1 << 20
+            else { return false }
+            let (offset, ownStride, rowBytes, _) = lying.plane(index)
+            let stride = blocks == 1 ? ownStride : max(rowBytes, block.stride)
+            let isHalf = whole.format == .i420 && index > 0
+            let across = isPacked ? 2 * part.x : isHalf ? part.x / 2 : part.x
+            let down = index > 0 ? part.y / 2 : part.y
             let isCopied = picture.copy(
                 block,
-                at: blocks == 1 ? offset : 0,
-                stride: blocks == 1 ? stride : max(rowBytes, block.stride),
-                rows: rows,
-                rowBytes: rowBytes,
-                to: plane.row(0),
+                at: (blocks == 1 ? offset : 0) + down * stride + across,
+                stride: stride,
+                rows: plane.rows,
+                rowBytes: plane.rowBytes,
+                to: plane.base,
                 targetStride: plane.stride
             )
             guard isCopied else { return false }

@@ -15,6 +15,8 @@ package struct V4L2Source: CameraSource {
     private let bus: String
     /// `true` if it shows what another program feeds it.
     private let isRelay: Bool
+    /// `true` if it was attached at some time.
+    package let isKnown: Bool
 
     /// Creates the source of an attached camera.
     package init(_ device: CameraDevice) {
@@ -23,17 +25,19 @@ package struct V4L2Source: CameraSource {
         place = device.path
         bus = device.bus
         isRelay = device.isRelay
+        isKnown = true
     }
 
     /// Creates a source of a camera that is not attached, by its by-id name, bus path or device
     /// path.
     package init(named called: String) {
-        self.init(missing: "v4l2:\(called)", name: called)
+        self.init(missing: "v4l2:\(called)", name: called, isKnown: false)
     }
 
-    /// Creates a source of a camera that was attached, or may be. Opening it throws, and touches no
-    /// node.
-    package init(missing identity: String, name: String) {
+    /// Creates a source of a camera that was attached, if `isKnown`, or may be some day. Opening it
+    /// throws, and touches no node.
+    package init(missing identity: String, name: String, isKnown: Bool = true) {
+        self.isKnown = isKnown
         self.name = name
         self.identity = identity
         place = ""
@@ -43,9 +47,10 @@ package struct V4L2Source: CameraSource {
 
     /// Sets the mode that suits `request` and starts the device.
     ///
-    /// - Throws: `notFound` if the camera is not attached; `noMode` if it has no mode as
-    ///   configured, or none that can be read (the error lists what it has), or shows our own
-    ///   stream; `timedOut` if no program feeds it; otherwise the code of the failed call.
+    /// - Throws: `gone` if the camera is not attached, `notFound` if it never was; `noMode` if it
+    ///   has no mode as configured, or none that can be read (the error lists what it has), or
+    ///   shows our own stream; `timedOut` if no program feeds it; `noSignal` if nothing sends a
+    ///   picture to its input; otherwise the code of the failed call.
     package func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         do throws(CaptureError) {
             let device = try device()
@@ -57,6 +62,7 @@ package struct V4L2Source: CameraSource {
             if isRelay, try device.modes(for: request).isEmpty {
                 throw CaptureError(.timedOut, "capture", place, detail: "no program feeds it")
             }
+            try device.followSignal()
             return try Self.stream(device, request)
         } catch {
             throw Self.explained(error, place)
@@ -72,30 +78,48 @@ package struct V4L2Source: CameraSource {
         }
     }
 
-    /// Opens the node, and checks that it still belongs to this camera.
+    /// Opens the node, which is still this camera's.
     private func device() throws(CaptureError) -> VideoDevice {
-        let missing = CaptureError(
-            .notFound,
+        guard !place.isEmpty else { throw missing }
+        let device: VideoDevice
+        do throws(CaptureError) {
+            device = try VideoDevice(path: place)
+        } catch {
+            // Its node went with it, and udev has not said so yet.
+            throw error.code == .notFound ? missing : error
+        }
+        try check(device)
+        return device
+    }
+
+    /// Checks that `device`, at this camera's node, is this camera: another one may have taken over
+    /// the node, before udev reports it.
+    func check(_ device: VideoDevice) throws(CaptureError) {
+        let found = try device.capability()
+        guard found.isCamera || isRelay, bus.isEmpty || found.bus == bus else { throw missing }
+    }
+
+    private var missing: CaptureError {
+        CaptureError(
+            isKnown ? .gone : .notFound,
             "camera",
             String(identity.dropFirst("v4l2:".count))
         )
-        guard !place.isEmpty else { throw missing }
-        let device = try VideoDevice(path: place)
-        // Another camera may have taken over the node, before udev reports it.
-        let found = try device.capability()
-        guard found.isCamera || isRelay, bus.isEmpty || found.bus == bus else { throw missing }
-        return device
     }
 
     /// Returns `error` with more detail: who holds the device, or how to get access.
     private static func explained(_ error: CaptureError, _ path: String) -> CaptureError {
         var detail = error.detail
+        var holder = ""
         switch error.code {
         case .busy:
             let programs = holders(of: path)
             if !programs.isEmpty {
                 detail = "held by \(programs.map(\.description).joined(separator: ", "))"
             }
+            // These hand pictures on to others, of which nothing is known here.
+            holder =
+                programs.first { !["pipewire", "wireplumber"].contains($0.name) }?.name ?? ""
         case .denied:
             detail = "log in at the computer's own seat; where there is none, join the group video"
         default: return error
@@ -105,7 +129,8 @@ package struct V4L2Source: CameraSource {
             error.operation,
             error.subject,
             errno: error.errno,
-            detail: detail
+            detail: detail,
+            holder: holder
         )
     }
 

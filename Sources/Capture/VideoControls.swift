@@ -160,9 +160,10 @@ final class VideoControls: ControlPort {
         let error = device.failure(call, errno, detail: what)
         let name = what.split(separator: "=").first.map(String.init) ?? "The control"
         return switch errno {
-        case EACCES: .notSupported("\(name) is inactive: an automatic has it.")
-        case ERANGE: .outOfRange("\(what) is not taken by the camera")
-        case EINVAL, ENOTTY: .notSupported("\(what) is not taken by the camera")
+        case EACCES:
+            .notSupported("\(name) is set by the camera now. Turn off its automatic first.")
+        case ERANGE: .outOfRange("The camera does not take \(what).")
+        case EINVAL, ENOTTY: .notSupported("The camera does not take \(what).")
         default: .failed(error.interruption, "\(error)")
         }
     }
@@ -182,6 +183,7 @@ final class VideoControls: ControlPort {
         UInt32(V4L2_CID_WHITE_BALANCE_TEMPERATURE): .temperature,
         UInt32(V4L2_CID_AUTO_N_PRESET_WHITE_BALANCE): .whiteBalancePreset,
         UInt32(V4L2_CID_ZOOM_ABSOLUTE): .zoom,
+        UInt32(V4L2_CID_POWER_LINE_FREQUENCY): .powerLine,
         UInt32(V4L2_CID_FLASH_LED_MODE): .flashMode,
     ]
 }

@@ -28,7 +28,7 @@ extension VideoDevice {
         while true {
             var answer = v4l2_fmtdesc()
             answer.index = UInt32(formats.count)
-            answer.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+            answer.type = bufferType
             let error = attempt(cv4l2_enum_fmt, &answer)
             // The end of the list, or a limit in case a driver has none.
             if error == EINVAL || formats.count == 256 { return formats }
@@ -89,7 +89,7 @@ extension VideoDevice {
     /// Returns the size that the device would use for `size`, if it lists none (VIDIOC_TRY_FMT).
     private func nearestSize(of format: PixelFormat, to size: Size) -> Size? {
         var answer = v4l2_format(capturing: format, size)
-        guard attempt(cv4l2_try_fmt, &answer) == 0,
+        guard exchange(cv4l2_try_fmt, &answer) == 0,
             answer.fmt.pix.pixelformat == format.rawValue
         else { return nil }
         return answer.size
@@ -126,7 +126,8 @@ extension VideoDevice {
     ///   otherwise the code of the failed call.
     func set(_ mode: CaptureMode) throws(CaptureError) -> v4l2_format {
         var format = v4l2_format(capturing: mode.format, mode.size)
-        try call(cv4l2_s_fmt, "VIDIOC_S_FMT", &format)
+        let error = exchange(cv4l2_s_fmt, &format)
+        guard error == 0 else { throw failure("VIDIOC_S_FMT", error) }
         guard format.fmt.pix.pixelformat == mode.format.rawValue, format.size.isPossible,
             format.fmt.pix.bytesperline <= Self.longestRow
         else {
@@ -141,11 +142,39 @@ extension VideoDevice {
         return format
     }
 
+    /// Makes the call `request` with `format`, which is in single planes here whatever the device
+    /// has: the row length is that of the first plane. Returns 0 or the errno.
+    private func exchange(_ request: UInt, _ format: inout v4l2_format) -> CInt {
+        guard isMultiplanar else { return attempt(request, &format) }
+        var planes = v4l2_format()
+        planes.type = bufferType
+        planes.fmt.pix_mp.pixelformat = format.fmt.pix.pixelformat
+        planes.fmt.pix_mp.width = format.fmt.pix.width
+        planes.fmt.pix_mp.height = format.fmt.pix.height
+        planes.fmt.pix_mp.field = format.fmt.pix.field
+        let error = attempt(request, &planes)
+        guard error == 0 else { return error }
+        var answer = planes.fmt.pix_mp
+        // At least one: a driver's 0 would be a device without memory.
+        let count = min(max(1, UInt32(answer.num_planes)), UInt32(VIDEO_MAX_PLANES))
+        planeStrides = (0..<count).map { Int(cv4l2_plane_stride(&answer, $0)) }
+        format.fmt.pix.pixelformat = answer.pixelformat
+        format.fmt.pix.width = answer.width
+        format.fmt.pix.height = answer.height
+        format.fmt.pix.field = answer.field
+        format.fmt.pix.bytesperline = cv4l2_plane_stride(&answer, 0)
+        format.fmt.pix.sizeimage = cv4l2_plane_size(&answer, 0)
+        format.fmt.pix.colorspace = answer.colorspace
+        format.fmt.pix.ycbcr_enc = UInt32(answer.ycbcr_enc)
+        format.fmt.pix.quantization = UInt32(answer.quantization)
+        return 0
+    }
+
     /// Requests `rate` frames per second (VIDIOC_S_PARM). Returns the actual rate, or 0 if the
     /// device does not report it.
     func setRate(_ rate: Double) throws(CaptureError) -> Double {
         var answer = v4l2_streamparm()
-        answer.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        answer.type = bufferType
         // Whole rates as they are, others in USB video's own unit of 100 ns.
         answer.parm.capture.timeperframe =
             rate == rate.rounded()

@@ -59,6 +59,13 @@ private final class VideoNode: VideoCalls {
 final class VideoDevice {
     /// The path in /dev, for messages.
     let path: String
+    /// The kind of its buffers, known from `capability()` on: in one plane of memory, or several.
+    private(set) var bufferType = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+    /// The lengths of the rows in each plane of memory, in bytes, as `set` found them; empty for a
+    /// device with single planes.
+    var planeStrides: [Int] = []
+    /// `true` if its input tells when its signal changes.
+    var watchesSignal = false
     private let calls: any VideoCalls
 
     /// Opens the node at `path`.
@@ -140,6 +147,7 @@ final class VideoDevice {
         case ENOSPC: .bandwidth
         // USB host controllers report this when promised bandwidth is missing.
         case EIO where name == "VIDIOC_STREAMON": .bandwidth
+        case ENOLINK, ENOLCK: .noSignal
         case ENOTTY, EINVAL: .unsupported
         case ETIMEDOUT: .timedOut
         default: .system
@@ -155,7 +163,7 @@ struct VideoCapability: Hashable {
     var card: String
     /// The place on the bus: "usb-0000:00:14.0-1".
     var bus: String
-    /// What this node of the device can do.
+    /// The capabilities of this node of the device.
     var flags: NodeFacts.Capabilities
 
     /// `true` if it captures pictures into mappable memory, and does nothing else.
@@ -175,6 +183,12 @@ extension VideoDevice {
         let flags =
             answer.capabilities & V4L2_CAP_DEVICE_CAPS != 0
             ? answer.device_caps : answer.capabilities
+        let isMultiplanar =
+            flags & UInt32(V4L2_CAP_VIDEO_CAPTURE) == 0
+            && flags & UInt32(V4L2_CAP_VIDEO_CAPTURE_MPLANE) != 0
+        bufferType =
+            isMultiplanar
+            ? V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE.rawValue : V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
         return VideoCapability(
             driver: text(of: answer.driver),
             card: text(of: answer.card),
@@ -182,6 +196,9 @@ extension VideoDevice {
             flags: NodeFacts.Capabilities(rawValue: flags)
         )
     }
+
+    /// `true` if its buffers have planes of memory of their own, even if each has only one.
+    var isMultiplanar: Bool { bufferType == V4L2_BUF_TYPE_VIDEO_CAPTURE_MPLANE.rawValue }
 
     /// Returns the direction that it faces, if its driver reports it (V4L2_CID_CAMERA_ORIENTATION).
     func orientation() -> CameraDevice.Orientation? {

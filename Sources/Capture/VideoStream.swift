@@ -24,11 +24,15 @@ final class VideoStream: CameraStream {
     /// The filled buffer after the one delivered last, if the device had it by then.
     private var ahead: v4l2_buffer?
     var isEveryPictureNeeded = true
+    /// The planes of the buffer in a call, filled by the driver if it has such.
+    private let planes = UnsafeMutablePointer<v4l2_plane>.allocate(capacity: Int(VIDEO_MAX_PLANES))
 
     /// One buffer of the device.
     private struct Slot {
         /// Its memory; also held by frames that are not copied.
         var buffer: FrameBuffer
+        /// Its further planes of memory. No frame holds them.
+        var others: [FrameBuffer] = []
         /// `true` while the device has it, to be filled.
         var isQueued = false
     }
@@ -49,6 +53,7 @@ final class VideoStream: CameraStream {
     ) throws(CaptureError) {
         unreducedMode = unreduced
         self.chosen = chosen
+        planes.initialize(repeating: v4l2_plane(), count: Int(VIDEO_MAX_PLANES))
         let format = try device.set(chosen)
         mode = CaptureMode(size: format.size, rate: chosen.rate, format: chosen.format)
         self.device = device
@@ -58,52 +63,72 @@ final class VideoStream: CameraStream {
         mode.rate = rate > 0 ? rate : chosen.rate > 0 ? chosen.rate : 30
         try allocate()
         try queueFree()
-        var type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        var type = device.bufferType
         try device.call(cv4l2_streamon, "VIDIOC_STREAMON", &type)
     }
 
     deinit {
-        var type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        var type = device.bufferType
         _ = device.attempt(cv4l2_streamoff, &type)
         // Memory has to be unmapped before it can be freed. If a frame still holds some, older
         // kernels refuse, and closing the device frees it later.
         slots.removeAll()
-        var request = Self.bufferRequest(count: 0)
+        var request = bufferRequest(count: 0)
         _ = device.attempt(cv4l2_reqbufs, &request)
+        planes.deallocate()
     }
 
-    private static func bufferRequest(count: UInt32) -> v4l2_requestbuffers {
+    private func bufferRequest(count: UInt32) -> v4l2_requestbuffers {
         var request = v4l2_requestbuffers()
         request.count = count
-        request.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        request.type = device.bufferType
         request.memory = V4L2_MEMORY_MMAP.rawValue
         return request
     }
 
-    private static func buffer(_ index: Int) -> v4l2_buffer {
+    /// Returns buffer `index` for a call, with room for its planes.
+    private func buffer(_ index: Int) -> v4l2_buffer {
         var buffer = v4l2_buffer()
         buffer.index = UInt32(index)
-        buffer.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
+        buffer.type = device.bufferType
         buffer.memory = V4L2_MEMORY_MMAP.rawValue
+        if device.isMultiplanar {
+            let count = max(1, device.planeStrides.count)
+            planes.update(repeating: v4l2_plane(), count: count)
+            buffer.m.planes = planes
+            buffer.length = UInt32(count)
+        }
         return buffer
     }
 
     private func allocate() throws(CaptureError) {
-        var request = Self.bufferRequest(count: Self.bufferCount)
+        var request = bufferRequest(count: Self.bufferCount)
         try device.call(cv4l2_reqbufs, "VIDIOC_REQBUFS", &request)
         guard request.count > 0 else { throw device.failure("VIDIOC_REQBUFS", ENOMEM) }
         for index in 0..<Int(request.count) {
-            var buffer = Self.buffer(index)
+            var buffer = buffer(index)
             try device.call(cv4l2_querybuf, "VIDIOC_QUERYBUF", &buffer)
-            let memory = try device.map(offset: Int(buffer.m.offset), length: Int(buffer.length))
-            if let layout = conversion.borrowed, memory.bytes.count < layout.byteCount {
+            let places =
+                device.isMultiplanar
+                ? (0..<Int(buffer.length)).map { (planes[$0].m.mem_offset, planes[$0].length) }
+                : [(buffer.m.offset, buffer.length)]
+            var memories: [FrameBuffer] = []
+            for (offset, length) in places {
+                let memory = try device.map(offset: Int(offset), length: Int(length))
+                memories.append(FrameBuffer(borrowing: memory.bytes, owner: memory))
+            }
+            let least = conversion.leastByteCounts
+            guard memories.count >= max(1, least.count),
+                zip(memories, least).allSatisfy({ $0.bytes.count >= $1 })
+            else {
+                let counts = memories.map { "\($0.bytes.count)" }.joined(separator: " and ")
                 throw device.failure(
                     "VIDIOC_QUERYBUF",
                     0,
-                    detail: "\(memory.bytes.count) bytes are too few for \(mode)"
+                    detail: "\(counts) bytes are too few for \(mode)"
                 )
             }
-            slots.append(Slot(buffer: FrameBuffer(borrowing: memory.bytes, owner: memory)))
+            slots.append(Slot(buffer: memories[0], others: Array(memories.dropFirst())))
         }
     }
 
@@ -114,7 +139,7 @@ final class VideoStream: CameraStream {
             guard !slots[index].isQueued, index != next,
                 isKnownUniquelyReferenced(&slots[index].buffer)
             else { continue }
-            var buffer = Self.buffer(index)
+            var buffer = buffer(index)
             try device.call(cv4l2_qbuf, "VIDIOC_QBUF", &buffer)
             slots[index].isQueued = true
         }
@@ -140,6 +165,14 @@ final class VideoStream: CameraStream {
             case .rang: return .woken
             case .due: return .timedOut
             case .ready(let events):
+                if events & POLLPRI != 0, device.watchesSignal, device.takeSignalChange() {
+                    throw CaptureError(
+                        .newSignal,
+                        "VIDIOC_DQEVENT",
+                        device.path,
+                        detail: "the signal at the input has changed"
+                    )
+                }
                 guard let buffer = try dequeue(events) else { continue }
                 ahead = dequeueAhead()
                 return try deliver(buffer)
@@ -155,7 +188,7 @@ final class VideoStream: CameraStream {
 
     /// Takes a filled buffer from the device; `nil` if there was none after all.
     private func dequeue(_ events: CInt) throws(CaptureError) -> v4l2_buffer? {
-        var buffer = Self.buffer(0)
+        var buffer = buffer(0)
         let error = device.attempt(cv4l2_dqbuf, &buffer)
         guard error == 0 else {
             guard events & (POLLERR | POLLHUP | POLLNVAL) != 0 else {
@@ -176,7 +209,27 @@ final class VideoStream: CameraStream {
             throw device.failure("VIDIOC_DQBUF", EINVAL, detail: "a buffer that there is not")
         }
         slots[Int(buffer.index)].isQueued = false
+        if device.isMultiplanar { takePlanes(of: &buffer) }
         return buffer
+    }
+
+    /// Notes the length of the picture in `buffer`, whose planes were just dequeued, and marks it
+    /// as damaged if one is too short. A picture that does not begin with its plane is moved there.
+    private func takePlanes(of buffer: inout v4l2_buffer) {
+        let slot = slots[Int(buffer.index)]
+        for index in 0..<min(Int(buffer.length), 1 + slot.others.count) {
+            let memory = (index == 0 ? slot.buffer : slot.others[index - 1]).bytes
+            let end = min(Int(planes[index].bytesused), memory.count)
+            let start = min(Int(planes[index].data_offset), end)
+            if start > 0, let base = memory.baseAddress { memmove(base, base + start, end - start) }
+            if index == 0 { buffer.bytesused = UInt32(end - start) }
+            let least = conversion.leastByteCounts
+            if least.count > 1, index < least.count, end - start < least[index] {
+                buffer.flags |= UInt32(V4L2_BUF_FLAG_ERROR)
+            }
+        }
+        // They are valid within the call only.
+        buffer.m.planes = nil
     }
 
     /// Returns the event for the picture in `buffer`.
@@ -196,7 +249,9 @@ final class VideoStream: CameraStream {
                 )
             )
         }
-        if hasNewer, !isEveryPictureNeeded, conversion.borrowed == nil {
+        if hasNewer, !isEveryPictureNeeded, conversion.borrowed == nil,
+            !conversion.needsEveryPicture
+        {
             return .outdated(UInt64(buffer.sequence))
         }
         let picture: FramePicture?
@@ -209,7 +264,12 @@ final class VideoStream: CameraStream {
                 color: color
             )
         } else {
-            picture = try conversion.convert(slot, length)
+            picture = try conversion.convert(
+                slot,
+                slots[Int(buffer.index)].others,
+                length,
+                isLower: buffer.field == V4L2_FIELD_BOTTOM.rawValue
+            )
         }
         decoding = MonotonicClock.now - start
         guard let picture, let memory = picture.buffer else { return .dropped }
@@ -245,14 +305,5 @@ extension v4l2_buffer {
         return Timestamp(
             nanoseconds: Int64(timestamp.tv_sec) * 1_000_000_000 + Int64(timestamp.tv_usec) * 1000
         )
-    }
-}
-
-extension FrameLayout {
-    /// The number of bytes from the picture's start to the end of its last row, without its
-    /// padding.
-    fileprivate var usedByteCount: Int {
-        let last = plane(planeCount - 1)
-        return last.offset + last.stride * (last.rows - 1) + last.rowBytes
     }
 }

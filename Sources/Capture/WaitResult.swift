@@ -13,15 +13,15 @@ enum WaitResult {
     case due
 }
 
-/// Waits until `deadline`, until `bell` rings, or until `descriptor` (-1 for none) is readable or
-/// fails.
+/// Waits until `deadline`, until `bell` rings, or until `descriptor` (-1 for none) is readable, has
+/// an event, or fails.
 ///
 /// The bell comes first if several happen at once. As precise as ppoll(2); does not allocate.
 func wait(for descriptor: CInt, bell: Bell, until deadline: Timestamp) -> WaitResult {
     var watched = (
         pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0),
         // poll(2) ignores a negative descriptor.
-        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        pollfd(fd: descriptor, events: Int16(POLLIN | POLLPRI), revents: 0)
     )
     while true {
         let left = max(0, (deadline - MonotonicClock.now).nanoseconds)

@@ -18,8 +18,9 @@ package final class CaptureThread: Sendable {
         /// The first frame came, in this mode; `insteadOf` is the mode that the bus had no room
         /// for, if any.
         case streaming(CaptureMode, insteadOf: CaptureMode?)
-        /// The camera delivers no frames; `streaming` follows once it does again.
-        case interrupted(Interruption, reason: String)
+        /// The camera delivers no frames; `streaming` follows once it does again. `holder` is the
+        /// program that has it, if that is the reason and known.
+        case interrupted(Interruption, reason: String, holder: String = "")
         /// The camera delivers what is wanted now, for a photograph or not. Reported once it
         /// delivers, and again after each change of the request that it can meet without being
         /// reopened.
@@ -41,6 +42,8 @@ package final class CaptureThread: Sendable {
         var number = 0
         /// The number of the newest change that an open camera does not meet.
         var opening = 0
+        /// The number of the newest change for which the thread has reported `closed`.
+        var closed = 0
 
         mutating func change() {
             number += 1
@@ -65,8 +68,10 @@ package final class CaptureThread: Sendable {
     /// The seconds without a frame after which a stalled camera is reopened. Reopening sooner would
     /// lengthen the interruption for cameras that only hesitate.
     private static let reopeningTime = 2.0
-    /// The seconds that a camera may take to its first frame, or deliver only damaged ones.
-    private static let startTime = 3.0
+    /// The seconds that a camera may take to its first frame, or deliver only damaged ones; and
+    /// those that one may take to its first frame which took too long at the last try. Some devices
+    /// need a long time, and some need another try soon.
+    private static let (startTime, longStartTime) = (3.0, 10.0)
 
     /// Starts the thread, with no camera wanted. It is one of `timed`.
     ///
@@ -124,6 +129,10 @@ package final class CaptureThread: Sendable {
         worker.wake()
     }
 
+    /// `true` once the camera is closed and `closed` was reported for the newest request. A report
+    /// may be about an older one: a camera may have been opened since.
+    package var isClosed: Bool { target.withLock { $0.closed == $0.number } }
+
     /// Tries a camera that failed again now, since it may be back.
     package func retry() {
         target.withLock { $0.retries += 1 }
@@ -152,6 +161,8 @@ package final class CaptureThread: Sendable {
     private func run() {
         var seen = 0
         var delay = Self.retryDelay.lowerBound
+        // The camera that took too long to its first frame.
+        var slow = ""
         while true {
             let wanted = target.withLock { target in
                 defer { target.forgetsPicture = false }
@@ -162,26 +173,48 @@ package final class CaptureThread: Sendable {
             seen = wanted.number
             if wanted.forgetsPicture { slot.clear() }
             guard let source = wanted.source else {
-                if isNew { report(.closed, "") }
+                if isNew {
+                    target.withLock { $0.closed = seen }
+                    report(.closed, "")
+                }
                 if worker.isEnding { return }
+                // A moment at which much was released, and nothing waits for this thread.
+                if isNew { Memory.trim() }
                 worker.bell.wait(until: nil)
                 continue
             }
             report(.opening, source.identity)
             let start = MonotonicClock.now
             var isFinal = false
+            var hasDelivered = false
             do throws(CaptureError) {
+                slot.reopen()
                 let stream = try source.open(wanted.request, bell: worker.bell)
                 defer { slot.discontinue() }
-                try deliver(stream, of: source.identity, wanted.request, openedAt: start, &seen)
+                try deliver(
+                    stream,
+                    of: source.identity,
+                    wanted.request,
+                    openedAt: start,
+                    within: source.identity == slow ? Self.longStartTime : Self.startTime,
+                    &seen,
+                    &hasDelivered
+                )
                 continue
             } catch {
                 // The request may be for another camera. If not, larger pictures are wanted, which
                 // takes reopening.
                 if error.code == .woken { continue }
+                // Only opening it again tells what is at its input now.
+                if error.code == .newSignal, hasDelivered { continue }
+                if error.code == .timedOut, !hasDelivered { slow = source.identity }
                 isFinal = error.code == .noMode
                 report(
-                    .interrupted(error.interruption, reason: "\(error)"),
+                    .interrupted(
+                        error.interruption,
+                        reason: "\(error)",
+                        holder: error.holder
+                    ),
                     source.identity
                 )
             }
@@ -207,13 +240,15 @@ package final class CaptureThread: Sendable {
 
     /// Moves frames from `stream`, which was opened from `start` on for `request`, to the slot
     /// until a request comes that the stream does not meet; `seen` is the number of the last one
-    /// that it meets.
+    /// that it meets. The first frame may take `startTime` seconds.
     private func deliver(
         _ stream: any CameraStream,
         of identity: String,
         _ request: CaptureRequest,
         openedAt start: Timestamp,
-        _ seen: inout Int
+        within startTime: Double,
+        _ seen: inout Int,
+        _ hasDelivered: inout Bool
     ) throws(CaptureError) {
         let decoder: FrameDecoder
         do {
@@ -222,19 +257,21 @@ package final class CaptureThread: Sendable {
             throw CaptureError(.system, "JPEG", detail: error.description)
         }
         defer { close(decoder) }
-        let interval = 1 / max(stream.mode.rate, 0.1)
-        let stallTimeout = max(Self.stallIntervals * interval, Self.stallTime)
+        var stallTimeout: Double { max(Self.stallIntervals * stream.interval, Self.stallTime) }
         var mode = stream.mode
         /// The event to report once it delivers.
         var adapted: Report? = .adapted(isFull: request.isFull)
         var isDelivering = false
         // The seconds without a frame that are allowed now.
-        var limit = max(Self.startTime, stallTimeout)
+        var limit = max(startTime, stallTimeout)
         var sequence: UInt64?
         var lastFrame = MonotonicClock.now
         // A damaged frame is no picture, but shows that the camera is alive.
         var lastSign = lastFrame
+        var turn = ThreadRun()
         while true {
+            // A camera that is always ahead of the decoder leaves nothing to wait for.
+            turn.rest()
             let (number, opening) = target.withLock { ($0.number, $0.opening) }
             if number != seen {
                 let request = target.withLock { $0.request }
@@ -247,6 +284,10 @@ package final class CaptureThread: Sendable {
                 report(reported, identity)
             }
             if let frame = decoder.sharpen(for: slot.extent) { slot.sharpen(frame) }
+            if isDelivering, slot.isJudging {
+                if let frame = decoder.sharpen(for: .whole) { slot.sharpen(frame) }
+                slot.judge()
+            }
             stream.isEveryPictureNeeded = slot.isTapped
             switch try take(from: stream, decoder, until: lastSign + Timestamp(seconds: limit)) {
             case .outdated(let number, let frame, let jpeg):
@@ -260,14 +301,18 @@ package final class CaptureThread: Sendable {
                 let lost = Self.lost(between: sequence, and: number)
                 if sequence == nil { slot.countOpening(lastFrame - start) }
                 sequence = number
+                // A PipeWire node tells its mode only with its first frame, and may change it, as a
+                // camera on the network may.
+                let before = mode
                 if let frame { mode.size = frame.pictureSize }
+                mode.rate = stream.mode.rate
+                mode.format = stream.mode.format
+                if isDelivering, mode.size != before.size { slot.discontinue() }
                 slot.put(frame, of: jpeg, lost: lost, decoding: decoding)
-                if !isDelivering {
+                limit = stallTimeout
+                if !isDelivering || mode != before {
                     isDelivering = true
-                    limit = stallTimeout
-                    // A PipeWire node tells its mode only with its first frame.
-                    mode.rate = stream.mode.rate
-                    mode.format = stream.mode.format
+                    hasDelivered = true
                     report(.streaming(mode, insteadOf: stream.unreducedMode), identity)
                 }
             case .dropped:
@@ -276,10 +321,10 @@ package final class CaptureThread: Sendable {
                 sequence = sequence.map { $0 + 1 }
                 lastSign = MonotonicClock.now
                 if lastFrame + Timestamp(seconds: Self.startTime) < lastSign {
-                    throw CaptureError(.unreadable, "decode", detail: "damaged frames only")
+                    throw CaptureError(.unreadable, "capture", detail: "all are damaged")
                 }
             case .timedOut:
-                let error = CaptureError(.timedOut, "capture", detail: "no frame")
+                let error = CaptureError(.timedOut, "capture")
                 guard isDelivering else { throw error }
                 isDelivering = false
                 limit = max(Self.reopeningTime, 2 * stallTimeout)
@@ -343,8 +388,9 @@ package final class CaptureThread: Sendable {
         }
     }
 
-    /// Gives the last JPEG back, whose memory may be the device's. If pictures were not shown, a
-    /// small one is made of it first: a later consumer sees the camera's last picture, blurred.
+    /// Gives the memory of the last picture back, which may be the device's. If pictures were not
+    /// shown, a small one is made of the last JPEG first: a later consumer sees the camera's last
+    /// picture, blurred.
     private func close(_ decoder: FrameDecoder) {
         if slot.latest == nil,
             let frame = decoder.sharpen(for: .glance)
@@ -352,5 +398,6 @@ package final class CaptureThread: Sendable {
             slot.sharpen(frame)
         }
         slot.releaseJPEG()
+        if target.withLock({ !$0.forgetsPicture }) { slot.keepCopy() } else { slot.clear() }
     }
 }

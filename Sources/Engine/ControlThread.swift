@@ -1,6 +1,7 @@
 package import Capture
 package import DualCamCore
 package import Frames
+import Logging
 package import Platform
 
 /// Operates one camera's controls: carries out commands one after the other, and reports the
@@ -58,16 +59,22 @@ package final class ControlThread: Sendable {
     /// Starts the thread.
     ///
     /// `report` is called on it with the camera's identity and its controls whenever they differ
-    /// from the last ones reported, except for changes that a command returns.
+    /// from the last ones reported, except for changes that a command returns. `region` returns the
+    /// mains where the camera is. A directory in `records` keeps what was found before controls
+    /// were held, so that a later run can put it back after a crash; `nil`: nothing does.
     ///
     /// - Throws: `SystemError` if the system has no thread or descriptor left.
     package init(
         role: Role,
         pipeline: CapturePipeline = .a,
+        region: @escaping @Sendable () -> Mains = { .ofThisMachine() },
+        records: String? = nil,
         report: @escaping @Sendable (String, CameraControls) -> Void
     ) throws(SystemError) {
         worker = try LoopWorker(name: "controls-\(role.rawValue)\(pipeline.suffix)")
-        try worker.start { loop throws(SystemError) in try Operation(on: loop, report) }
+        try worker.start { loop throws(SystemError) in
+            try Operation(on: loop, region, records, report)
+        }
     }
 
     /// Replaces the camera and its use.
@@ -98,6 +105,8 @@ package final class ControlThread: Sendable {
     /// The state of the thread. Bound to it.
     private final class Operation {
         private let loop: EventLoop
+        private let region: @Sendable () -> Mains
+        private let records: String?
         private let report: @Sendable (String, CameraControls) -> Void
         private var source: (any CameraSource)?
         private var controls = CameraControls()
@@ -107,6 +116,7 @@ package final class ControlThread: Sendable {
         private var watch: EventLoop.Watch?
         private var timer: EventLoop.Timer?
         private var drive = ZoomDrive()
+        private var held = HeldControls()
         private var stepper: EventLoop.Timer?
         /// The controls as reported last.
         private var reported = CameraControls()
@@ -117,9 +127,13 @@ package final class ControlThread: Sendable {
 
         init(
             on loop: EventLoop,
+            _ region: @escaping @Sendable () -> Mains,
+            _ records: String?,
             _ report: @escaping @Sendable (String, CameraControls) -> Void
         ) throws(SystemError) {
             self.loop = loop
+            self.region = region
+            self.records = records
             self.report = report
             timer = try loop.timer { [unowned self] in look() }
             stepper = try loop.timer { [unowned self] in stepZoom() }
@@ -133,6 +147,9 @@ package final class ControlThread: Sendable {
                 reported = controls
                 drive = ZoomDrive()
             }
+            let isHeldOtherwise =
+                controls.settings.holdsRate != use.controls.settings.holdsRate
+                || controls.settings.antiFlicker != use.controls.settings.antiFlicker
             controls.settings = use.controls.settings
             source = use.source
             isShown = use.isShown
@@ -146,8 +163,13 @@ package final class ControlThread: Sendable {
                     tidy()
                     close()
                 }
-            } else if isOther {
-                stepZoom()
+            } else {
+                if isOther { stepZoom() }
+                if isHeldOtherwise, isStreaming {
+                    release()
+                    hold()
+                    restore()
+                }
             }
             reportChange()
             wait()
@@ -159,8 +181,81 @@ package final class ControlThread: Sendable {
             controls.forgetSettled()
             // If the camera is gone again, its capture thread reports it.
             guard (try? open()) != nil else { return }
+            recover()
+            hold()
+            restore()
+        }
+
+        /// Writes the wanted values again, if there are any.
+        private func restore() {
             guard !controls.manual.isAutomatic else { return }
             _ = try? carryOut(.restore)
+        }
+
+        /// Holds the rate and the filter against flicker, as wanted. A control that refuses stays
+        /// as it is.
+        private func hold() {
+            guard let port else { return }
+            let hasFilter = controls.device.contains { $0.purpose == .powerLine }
+            let mains = hasFilter && controls.settings.antiFlicker == .auto ? region() : .unknown
+            if mains == .both {
+                Log.control.notice("Japan has 50 and 60 Hz: set anti-flicker if lamps flicker")
+            }
+            let writes = held.plan(controls.settings, controls.device, region: mains)
+            guard !writes.isEmpty else { return }
+            for write in writes { held.note(write, over: controls.device) }
+            // First, for a crash in between.
+            record()
+            for write in writes where (try? port.write(write)) == nil { held.forget(write) }
+            record()
+            try? read { control in writes.contains { $0.id == control.id } }
+        }
+
+        /// Puts back what was found before it was held.
+        private func release() {
+            guard !held.isEmpty else { return }
+            guard (try? open()) != nil, let port else {
+                // The record of a camera that is gone tells later what it was.
+                held = HeldControls()
+                return
+            }
+            // Another program may have changed it without an event.
+            try? read { $0.purpose != nil }
+            let writes = held.release(controls.device)
+            for write in writes { try? port.write(write) }
+            controls.forgetSettled(by: writes)
+            held = HeldControls()
+            record()
+            try? read { control in writes.contains { $0.id == control.id } }
+        }
+
+        /// Takes up what an earlier run held and did not put back.
+        private func recover() {
+            guard held.isEmpty, let file = recordFile, let text = try? file.load() else { return }
+            held = HeldControls(parsing: text, over: controls.device)
+        }
+
+        /// Notes on the disk what is held.
+        private func record() {
+            guard let file = recordFile else { return }
+            // It is of use only after a crash.
+            if held.isEmpty { try? file.remove() } else { try? file.store(held.text) }
+        }
+
+        /// The file with what is held of the camera.
+        private var recordFile: StateFile? {
+            guard let records, let identity = source?.identity, !identity.isEmpty else {
+                return nil
+            }
+            let name = identity.utf8.prefix(200).map { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    return byte
+                default: return UInt8(ascii: "_")
+                }
+            }
+            return StateFile(path: "\(records)/\(String(decoding: name, as: UTF8.self))")
         }
 
         func perform(_ command: ControlCommand) -> Result<Outcome, ControlRefusal> {
@@ -206,9 +301,10 @@ package final class ControlThread: Sendable {
             Outcome(identity: source?.identity ?? "", controls: controls, limit: limit)
         }
 
-        /// Returns the zoom to where others left it, and turns the light off, on a camera no longer
-        /// in use.
+        /// Returns the zoom to where others left it, puts back what was held, and turns the light
+        /// off, on a camera no longer in use.
         private func tidy() {
+            release()
             if let home = drive.home, !drive.isOthers, controls.zoomControl?.value != home,
                 (try? open()) != nil
             {
@@ -310,6 +406,9 @@ package final class ControlThread: Sendable {
             let plan = try controls.plan(command)
             guard let port else { return plan }
             var device = controls.device
+            let (found, before) = (device, held)
+            for write in plan.held { held.note(write, over: device) }
+            if !plan.held.isEmpty { record() }
             do throws(ControlRefusal) {
                 for write in plan.switches + plan.values { try port.write(write) }
                 let written = Set((plan.switches + plan.values).map(\.id))
@@ -317,6 +416,7 @@ package final class ControlThread: Sendable {
             } catch {
                 // Half of it may be done: only the present values count.
                 controls.keepOriginals(of: plan)
+                undo(plan.held, over: found, before)
                 try refresh()
                 throw error
             }
@@ -325,9 +425,45 @@ package final class ControlThread: Sendable {
                 controls.read(device)
             } else {
                 controls.settle(plan, device)
+                let noted = held
+                held.forget(device, except: controls.manual.lock)
+                if held != noted { record() }
             }
             seeZoom()
             return plan
+        }
+
+        /// Puts back what a plan that failed has written of `writes` to a camera that reported
+        /// `found` before, and holds again what was held `before`. What is locked already stays.
+        private func undo(
+            _ writes: [ControlWrite],
+            over found: [DeviceControl],
+            _ before: HeldControls
+        ) {
+            guard !writes.isEmpty else { return }
+            for write in writes.reversed() {
+                guard isWritten(write), let control = found.first(where: { $0.id == write.id })
+                else {
+                    held.forget(write, as: before)
+                    continue
+                }
+                let subject = control.purpose?.lockSubject
+                if let subject, controls.manual.lock.subjects.contains(subject) { continue }
+                // A camera that is gone has it still.
+                guard (try? port?.write(ControlWrite(control, control.value))) != nil else {
+                    continue
+                }
+                held.forget(write, as: before)
+            }
+            record()
+        }
+
+        /// Returns `true` if the camera has taken `write`.
+        private func isWritten(_ write: ControlWrite) -> Bool {
+            guard let port else { return true }
+            var device = controls.device
+            guard (try? port.update(&device) { $0.id == write.id }) != nil else { return true }
+            return device.contains { $0.id == write.id && $0.value == write.value }
         }
 
         private func refresh(all: Bool = false) throws(ControlRefusal) {

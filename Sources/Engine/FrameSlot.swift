@@ -1,5 +1,6 @@
 package import DualCamCore
 package import Frames
+import Imaging
 package import Platform
 import Synchronization
 
@@ -37,6 +38,20 @@ package final class FrameSlot: Sendable {
         package var arrival = Timestamp.zero
     }
 
+    /// A picture that stays while the camera goes on: the sharpest of the newest few.
+    private struct Freeze {
+        var frame: Frame?
+        var sharpness = 0.0
+        /// The time of the picture that was judged last.
+        var judged: Timestamp?
+        /// The number of pictures still to be judged.
+        var count = FrameSlot.judgedCount
+    }
+
+    /// The number of pictures, from a freeze on, of which the sharpest is kept; and how much
+    /// sharper than the one kept so far it has to be, since each change is seen.
+    private static let (judgedCount, sharper) = (3, 1.1)
+
     /// The replaced frame and JPEG, to be released after the lock.
     private struct Held {
         let frame: Frame?
@@ -52,6 +67,11 @@ package final class FrameSlot: Sendable {
         /// Rung when the picture is wanted larger.
         var camera: Bell?
         var tap: (any FrameTap)?
+        var freeze: Freeze?
+        /// `true` if nothing replaces the picture until the camera is opened again.
+        var isSettled = false
+        /// The newest picture that was published, by its time, and how long that took.
+        var published: (taken: Timestamp, delay: Timestamp)?
     }
     private let state = Mutex(State())
     /// Rung at each new frame.
@@ -103,8 +123,9 @@ package final class FrameSlot: Sendable {
         let (replaced, tap) = state.withLock { state in
             state.counts.captured += 1
             state.counts.missing += lost
-            state.counts.replaced += state.isFetched ? 0 : 1
             if frame != nil { state.counts.decode.add(decoding.nanoseconds) }
+            guard !state.isSettled else { return (Held(frame: nil, jpeg: nil), state.tap) }
+            state.counts.replaced += state.isFetched ? 0 : 1
             state.isFetched = frame == nil
             let replaced = Held(frame: state.content.frame, jpeg: state.jpeg)
             state.content = Content(frame: frame, isJPEG: jpeg != nil, arrival: now)
@@ -140,6 +161,7 @@ package final class FrameSlot: Sendable {
     /// again.
     func sharpen(_ frame: Frame) {
         let replaced = state.withLock { state in
+            guard !state.isSettled else { return Frame?.none }
             let replaced = state.content.frame
             state.content.frame = frame
             return replaced
@@ -147,6 +169,87 @@ package final class FrameSlot: Sendable {
         _ = consume replaced
         bell.ring()
     }
+
+    /// Replaces the newest frame by a copy if its memory is a device's: that would stay open for as
+    /// long as the frame is kept.
+    func keepCopy() {
+        guard let frame = latest, frame.buffer.isBorrowed else { return }
+        sharpen(frame.copy())
+    }
+
+    /// Keeps showing the newest picture, or the sharpest of the next few, until `thaw()`. The
+    /// camera's thread leaves it with `judge()`.
+    package func freeze() {
+        let camera = state.withLock { state in
+            if state.freeze == nil { state.freeze = Freeze() }
+            return state.camera
+        }
+        camera?.ring()
+    }
+
+    /// Forgets the picture that was kept, and shows the newest one again.
+    package func thaw() {
+        let kept = state.withLock { state in
+            defer { state.freeze = nil }
+            return state.freeze?.frame
+        }
+        _ = consume kept
+        bell.ring()
+    }
+
+    /// Makes the picture that was kept the last one: the camera is about to close, or to be
+    /// replaced. No live picture takes its place, not even until it has closed. Without a picture
+    /// that was kept it is as `thaw()`.
+    package func settle() {
+        let released = state.withLock { state in
+            let kept = state.freeze?.frame
+            state.freeze = nil
+            guard let kept else { return Held?.none }
+            let released = Held(frame: state.content.frame, jpeg: state.jpeg)
+            state.content.frame = kept
+            state.content.isJPEG = false
+            state.jpeg = nil
+            state.isFetched = true
+            state.isSettled = true
+            return released
+        }
+        _ = consume released
+        bell.ring()
+    }
+
+    /// Takes pictures again after `settle()`: the camera is about to be opened.
+    func reopen() { state.withLock { $0.isSettled = false } }
+
+    /// `true` while a picture to be kept is chosen, for which the newest one is needed whole.
+    var isJudging: Bool { state.withLock { $0.freeze.map { $0.count > 0 } ?? false } }
+
+    /// Judges the newest frame, and keeps a copy of it if it is the first since `freeze()`, or
+    /// clearly sharper than the one kept.
+    func judge() {
+        let (frame, freeze) = state.withLock { ($0.content.frame, $0.freeze) }
+        guard let frame, let freeze, freeze.count > 0, freeze.judged != frame.timestamp else {
+            return
+        }
+        let sharpness = frame.sharpness
+        let isKept = freeze.frame == nil || sharpness > Self.sharper * freeze.sharpness
+        let copy = isKept ? frame.copy() : nil
+        let replaced = state.withLock { state in
+            // It may have ended meanwhile.
+            guard state.freeze?.judged == freeze.judged, state.freeze != nil else { return copy }
+            state.freeze?.judged = frame.timestamp
+            state.freeze?.count -= 1
+            guard let copy else { return Frame?.none }
+            let replaced = state.freeze?.frame
+            state.freeze?.frame = copy
+            state.freeze?.sharpness = sharpness
+            return replaced
+        }
+        _ = consume replaced
+        if isKept { bell.ring() }
+    }
+
+    /// The picture that stays while the camera goes on; `nil` if none does.
+    package var frozen: Frame? { state.withLock { $0.freeze?.frame } }
 
     /// Gives the JPEG back; the frame stays.
     func releaseJPEG() {
@@ -157,6 +260,21 @@ package final class FrameSlot: Sendable {
             return released
         }
         _ = consume released
+    }
+
+    /// Records that `frame` was published at `time`. A picture that is published again does not
+    /// count.
+    func published(_ frame: Frame, at time: Timestamp) {
+        state.withLock { state in
+            guard state.published?.taken != frame.timestamp else { return }
+            state.published = (frame.timestamp, time - frame.timestamp)
+        }
+    }
+
+    /// The time from the capture of the newest picture that was published to its publishing; `nil`
+    /// while none is shown.
+    package var delay: Timestamp? {
+        state.withLock { $0.content.frame == nil ? nil : $0.published?.delay }
     }
 
     /// Counts an opening of the camera, which took `duration` to its first frame.
@@ -170,17 +288,23 @@ package final class FrameSlot: Sendable {
     /// Counts a JPEG with noise that leaves its picture whole.
     func countNoisy() { state.withLock { $0.counts.noisy += 1 } }
 
-    /// Forgets the frame: nothing shown after the camera closed may be from before.
+    /// Forgets the frame, and one that was kept: nothing shown after the camera closed may be from
+    /// before.
     package func clear() {
-        let replaced = state.withLock { state in
-            let replaced = Held(frame: state.content.frame, jpeg: state.jpeg)
+        let (replaced, kept) = state.withLock { state in
+            let replaced = (
+                Held(frame: state.content.frame, jpeg: state.jpeg), state.freeze?.frame
+            )
             state.content.frame = nil
+            state.freeze = nil
+            state.published = nil
             state.content.isJPEG = false
             state.jpeg = nil
             state.isFetched = true
             return replaced
         }
         _ = consume replaced
+        _ = consume kept
     }
 
     /// The newest frame, which stays. It may be smaller than the camera's picture, or `nil`: see
@@ -197,11 +321,23 @@ package final class FrameSlot: Sendable {
         state.withLock { ($0.content, $0.jpeg) }
     }
 
-    /// Returns the newest frame to be shown; it stays.
+    /// Returns the picture that is shown, whole: the one that was kept, or the newest, decoded if
+    /// need be. Not for the composite thread.
+    package func still() -> Frame? {
+        let (content, jpeg, kept) = state.withLock { ($0.content, $0.jpeg, $0.freeze?.frame) }
+        if let kept { return kept }
+        guard let jpeg, let decoder = try? FrameDecoder(expecting: Size(width: 8192, height: 8192)),
+            case .frame(let frame) = decoder.decode(jpeg, for: .whole)
+        else { return content.frame }
+        return frame
+    }
+
+    /// Returns the newest frame to be shown, or the one that was kept; it stays.
     package func fetch() -> Content {
         state.withLock { state in
             state.isFetched = true
-            return state.content
+            guard let kept = state.freeze?.frame else { return state.content }
+            return Content(frame: kept, isJPEG: false, arrival: state.content.arrival)
         }
     }
 

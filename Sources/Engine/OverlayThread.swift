@@ -20,6 +20,10 @@ package final class OverlayThread: Sendable {
         package var labels = PerRole<NoticeLabels?>(back: nil, front: nil)
         /// The HUD and its movement.
         package var hud: (state: HudState, picture: HudPicture)?
+        /// The mark of a recording.
+        package var mark: MarkPicture?
+        /// The title.
+        package var title = TitlePictures()
     }
 
     private let canvas: Size
@@ -31,6 +35,10 @@ package final class OverlayThread: Sendable {
     /// The HUD drawn last and the ones before it, which the composite thread may just have read: so
     /// it never frees one. Changed on the thread `overlay` only.
     private let drawn = Mutex<[(content: HudContent, picture: HudPicture)]>([])
+    /// The same of the mark of a recording.
+    private let marks = Mutex<[(mark: RecordMark, picture: MarkPicture)]>([])
+    /// The same of titles: the last and the ones before it, of which one may be fading out.
+    private let titles = Mutex<[(title: ShownTitle, picture: TitlePicture)]>([])
     /// Once `true`, nothing more is drawn.
     private let hasEnded = Atomic(false)
     private let worker: LoopWorker<Void>
@@ -97,13 +105,54 @@ package final class OverlayThread: Sendable {
         }
         let new = PerRole(back: labels(.back), front: labels(.front))
         let latest = drawn.withLock { $0.last }
+        let latestMark = marks.withLock { $0.last }
+        let titles = titles.withLock { $0 }
+        var pictures = TitlePictures()
+        pictures.wanted = titles.last { $0.title == state.title.wanted }?.picture
+        pictures.former = titles.last { $0.title == state.title.former }?.picture
         let isDrawn = latest?.content == state.hud.content
         content.withLock { content in
             content.state = state
             content.labels = new
             if isDrawn { content.hud = latest.map { (state.hud, $0.picture) } }
+            content.mark = latestMark?.picture
+            content.title = pictures
         }
         if !isDrawn { worker.post { [self] _ in draw() } }
+        if pictures.wanted == nil, state.title.wanted != nil {
+            worker.post { [self] _ in drawTitle() }
+        }
+        if latestMark?.mark != state.mark.mark { worker.post { [self] _ in drawMark() } }
+    }
+
+    /// Draws the present mark of a recording, unless that was done meanwhile.
+    ///
+    /// - Context: the thread `overlay`.
+    private func drawMark() {
+        guard !hasEnded.load(ordering: .relaxed),
+            let wanted = content.withLock({ $0.state.mark.mark }),
+            marks.withLock({ $0.last?.mark }) != wanted
+        else { return }
+        let picture = MarkPicture(wanted, canvas: canvas)
+        written.withLock { written in
+            marks.withLock { $0 = $0.suffix(2) + [(wanted, picture)] }
+            put(content.withLock { $0.state }, written)
+        }
+    }
+
+    /// Draws the present title, unless that was done meanwhile.
+    ///
+    /// - Context: the thread `overlay`.
+    private func drawTitle() {
+        guard !hasEnded.load(ordering: .relaxed),
+            let wanted = content.withLock({ $0.state.title.wanted }),
+            !titles.withLock({ $0.contains { $0.title == wanted } })
+        else { return }
+        let picture = TitlePicture(wanted, canvas: canvas)
+        written.withLock { written in
+            titles.withLock { $0 = $0.suffix(4) + [(wanted, picture)] }
+            put(content.withLock { $0.state }, written)
+        }
     }
 
     /// Draws the present HUD, unless that was done meanwhile.

@@ -152,20 +152,32 @@ package final class PhotoThread: Sendable {
         }
     }
 
+    private typealias Taken = (
+        still: StillRequest, photograph: Photograph, moment: Photograph.Moment
+    )
+
     private func fulfil(_ job: Job) throws(Failure) {
-        var taken: [(still: StillRequest, photograph: Photograph, moment: Photograph.Moment)] = []
-        for still in job.stills {
-            let (photograph, moment) = try photograph(still)
-            taken.append((still, photograph, moment))
+        let start = MonotonicClock.now
+        settle(job.stills.filter(\.settles).flatMap { $0.slots(at: start) })
+        var after = MonotonicClock.now
+        var taken: [Taken]?
+        while taken == nil {
+            taken = try photographs(job.stills, after: after, since: start)
+            // A damaged frame; the next may be whole.
+            after = MonotonicClock.now
         }
         job.taken()
-        let files = taken.map {
+        let done = taken ?? []
+        // What belongs together has one name.
+        let first = done.map(\.moment.microseconds).min() ?? 0
+        let name = Photograph.Moment(microseconds: first).name
+        let files = done.map {
             PhotoWriter.File(
-                name: "DualCam_\($0.moment.name)_\($0.still.name)",
+                name: "DualCam_\(name)_\($0.still.name)",
                 bytes: $0.photograph.bytes
             )
         }
-        let photos = taken.map {
+        let photos = done.map {
             Photo(name: $0.still.name, path: nil, size: $0.photograph.size, moment: $0.moment)
         }
         writer.write(files, to: job.destination) { result in
@@ -176,51 +188,76 @@ package final class PhotoThread: Sendable {
         }
     }
 
-    private func photograph(
-        _ still: StillRequest
-    ) throws(Failure) -> (Photograph, Photograph.Moment) {
-        let start = MonotonicClock.now
-        switch still.source {
-        case .camera(let slot, let transform):
-            if still.settles { settle(slot) }
-            var after = MonotonicClock.now
-            while true {
-                let content = try next(of: slot, after: after, still.name, since: start)
-                after = content.arrival
-                do throws(PhotoError) {
-                    if let photo = try photograph(content, transform, still.tags) {
-                        if let time = content.taken { still.taken(time) }
-                        return photo
-                    }
-                } catch {
-                    // This frame is damaged; the next may be whole.
-                    guard error.code == .damaged || error.code == .notJPEG else {
-                        throw .photo(error)
-                    }
-                }
-            }
-        case .stream(let scene, let slots):
-            if still.settles {
-                for role in Role.allCases {
-                    settle(slots[role][scene.framings[role].pipeline(at: start)])
-                }
-            }
-            let now = MonotonicClock.now
-            still.taken(now)
-            let moment = Photograph.Moment(now, now: now)
-            do throws(PhotoError) {
-                return (
-                    try .taken(
-                        compose(scene, slots),
+    /// Returns the photographs of one moment: of each camera the first picture taken after `after`,
+    /// so that they are apart by less than the interval between two frames. `nil` if one is
+    /// damaged.
+    private func photographs(
+        _ stills: [StillRequest],
+        after: Timestamp,
+        since start: Timestamp
+    ) throws(Failure) -> [Taken]? {
+        let pictures = try pictures(of: stills, after: after, since: start)
+        // Before the rest is encoded: the stream goes on.
+        let now = MonotonicClock.now
+        let streams = stills.map { still -> Raster? in
+            guard case .stream(let scene, let slots) = still.source else { return nil }
+            return compose(scene, slots)
+        }
+        var taken: [Taken] = []
+        do throws(PhotoError) {
+            for (index, still) in stills.enumerated() {
+                switch still.source {
+                case .camera(_, let transform):
+                    guard let content = pictures[index],
+                        let (photo, moment) = try photograph(content, transform, still.tags)
+                    else { return nil }
+                    taken.append((still, photo, moment))
+                case .stream:
+                    guard let raster = streams[index] else { return nil }
+                    let moment = Photograph.Moment(now, now: MonotonicClock.now)
+                    let photo = try Photograph.taken(
+                        raster,
                         upright: .identity,
                         at: moment,
                         tags: still.tags
-                    ),
-                    moment
-                )
-            } catch {
-                throw .photo(error)
+                    )
+                    taken.append((still, photo, moment))
+                }
             }
+        } catch {
+            guard error.code == .damaged || error.code == .notJPEG else { throw .photo(error) }
+            return nil
+        }
+        for (index, still) in stills.enumerated() { still.taken(pictures[index]?.taken ?? now) }
+        return taken
+    }
+
+    /// Returns the first picture of each camera that was taken after `after`; `nil` for the stream.
+    private func pictures(
+        of stills: [StillRequest],
+        after: Timestamp,
+        since start: Timestamp
+    ) throws(Failure) -> [Newest?] {
+        var found = [Newest?](repeating: nil, count: stills.count)
+        while true {
+            var missing: String?
+            let now = MonotonicClock.now
+            for (index, still) in stills.enumerated() where found[index] == nil {
+                guard case .camera(let slot, _) = still.source else { continue }
+                let content = Newest(slot)
+                if content.isTaken(after: after, now: now) {
+                    found[index] = content
+                } else {
+                    missing = still.name
+                }
+            }
+            guard let missing else { return found }
+            guard (now - max(start, after)).seconds < Self.timeout,
+                (now - start).seconds < 4 * Self.timeout
+            else { throw .cameraLost(missing) }
+            // The slot's bell belongs to the composite thread; a tenth of a frame does not matter
+            // here.
+            usleep(3000)
         }
     }
 
@@ -241,42 +278,24 @@ package final class PhotoThread: Sendable {
         return (try .taken(Raster(frame), upright: transform, at: moment, tags: tags), moment)
     }
 
-    /// Returns the first picture that comes after `time`.
-    private func next(
-        of slot: FrameSlot,
-        after time: Timestamp,
-        _ name: String,
-        since start: Timestamp
-    ) throws(Failure) -> Newest {
-        while true {
-            let content = Newest(slot)
-            if content.arrival > time, content.frame != nil || content.jpeg != nil {
-                return content
-            }
-            guard (MonotonicClock.now - max(start, time)).seconds < Self.timeout,
-                (MonotonicClock.now - start).seconds < 4 * Self.timeout
-            else { throw .cameraLost(name) }
-            // The slot's bell belongs to the composite thread; a tenth of a frame does not matter
-            // here.
-            usleep(3000)
-        }
-    }
-
     /// Waits until pictures are as bright as those before, at most `settling` seconds: a camera
     /// that was only just opened is still looking for its exposure.
-    private func settle(_ slot: FrameSlot) {
+    private func settle(_ slots: [FrameSlot]) {
         let start = MonotonicClock.now
-        var last: Double?
-        var calm = 0
-        var arrival = Timestamp.zero
-        while (MonotonicClock.now - start).seconds < Self.settling {
+        var looks = slots.map { (slot: $0, last: Double?.none, calm: 0, arrival: Timestamp.zero) }
+        while !looks.isEmpty, (MonotonicClock.now - start).seconds < Self.settling {
             usleep(useconds_t(Self.look * 1e6))
-            let content = Newest(slot)
-            guard content.arrival != arrival, let brightness = content.brightness else { continue }
-            arrival = content.arrival
-            calm = last.map { abs($0 - brightness) < Self.steady ? calm + 1 : 0 } ?? 0
-            if calm == 3 { return }
-            last = brightness
+            for index in looks.indices {
+                let content = Newest(looks[index].slot)
+                guard content.arrival != looks[index].arrival,
+                    let brightness = content.brightness
+                else { continue }
+                looks[index].arrival = content.arrival
+                let isCalm = looks[index].last.map { abs($0 - brightness) < Self.steady } ?? false
+                looks[index].calm = isCalm ? looks[index].calm + 1 : 0
+                looks[index].last = brightness
+            }
+            looks.removeAll { $0.calm == 3 }
         }
     }
 
@@ -287,7 +306,10 @@ package final class PhotoThread: Sendable {
         let buffer = FrameBuffer(byteCount: layout.byteCount)
         let now = MonotonicClock.now
         func newest(_ slots: PerPipeline<FrameSlot>) -> PerPipeline<Frame?> {
-            PerPipeline(a: Newest(slots.a).whole, b: Newest(slots.b).whole)
+            PerPipeline(
+                a: slots.a.frozen ?? Newest(slots.a).whole,
+                b: slots.b.frozen ?? Newest(slots.b).whole
+            )
         }
         func taken(_ frames: PerPipeline<Frame?>) -> PerPipeline<Timestamp> {
             PerPipeline(
@@ -311,6 +333,17 @@ package final class PhotoThread: Sendable {
     }
 }
 
+extension PhotoThread.StillRequest {
+    /// Returns the slots of the cameras whose exposure is waited for.
+    fileprivate func slots(at time: Timestamp) -> [FrameSlot] {
+        switch source {
+        case .camera(let slot, _): [slot]
+        case .stream(let scene, let slots):
+            Role.allCases.map { slots[$0][scene.framings[$0].pipeline(at: time)] }
+        }
+    }
+}
+
 /// The newest picture of a slot.
 private struct Newest {
     let frame: Frame?
@@ -326,6 +359,16 @@ private struct Newest {
 
     /// The time when the camera took it; `nil` without a picture.
     var taken: Timestamp? { jpeg?.timestamp ?? frame?.timestamp }
+
+    /// The longest time that pictures are on their way. A camera whose pictures are older has a
+    /// clock of its own, and they count from when they arrive.
+    private static let longestWay = 0.25
+
+    /// Returns `true` if there is a picture, and it was taken after `time`.
+    func isTaken(after time: Timestamp, now: Timestamp) -> Bool {
+        guard arrival > time, let taken else { return false }
+        return taken > time || (now - time).seconds > Self.longestWay
+    }
 
     /// The brightness, 0 … 255; `nil` without a picture.
     var brightness: Double? {

@@ -12,8 +12,10 @@ import Synchronization
 package final class PhotoWriter: Sendable {
     /// The destination of photographs.
     package enum Destination: Sendable {
-        /// Files of their own in this directory, which is made if it is missing.
-        case folder(String)
+        /// Files of their own with these permissions in this directory, or else in DualCam in the
+        /// user's directory of pictures. It is looked for when they are written, and made if it is
+        /// missing.
+        case folder(String?, mode: UInt32 = 0o600)
         /// An open file or pipe.
         case descriptor(@Sendable () -> CInt)
     }
@@ -172,9 +174,11 @@ package final class PhotoWriter: Sendable {
                 worker.bell.wait(until: nil)
                 continue
             }
-            if case .folder(let folder) = job.destination, job.deadline > MonotonicClock.now {
+            if case .folder(let folder, let mode) = job.destination,
+                job.deadline > MonotonicClock.now
+            {
                 let result = Self.result { () throws(SystemError) in
-                    try Self.save(job.files, in: folder)
+                    try Self.save(job.files, in: folder, mode)
                 }
                 // Nobody would look for them.
                 if !job.finish(result), case .success(let paths) = result {
@@ -197,29 +201,31 @@ package final class PhotoWriter: Sendable {
     }
 
     /// Writes each into a new file, all or none, and returns their paths.
-    private static func save(_ files: [File], in folder: String) throws(SystemError) -> [String?] {
-        try makeDirectory(folder)
-        var placed: [String] = []
-        do throws(SystemError) {
-            for file in files { placed.append(try save(file, in: folder)) }
-            return placed
-        } catch {
-            for path in placed { unlink(path) }
-            throw error
+    private static func save(
+        _ files: [File],
+        in configured: String?,
+        _ mode: UInt32
+    ) throws(SystemError) -> [String?] {
+        guard let folder = UserDirectory.pictures.place(configured: configured) else {
+            throw SystemError("home directory", errno: ENOENT)
         }
-    }
-
-    private static func save(_ content: File, in folder: String) throws(SystemError) -> String {
-        // Two in the same millisecond differ by a number.
+        try makeDirectory(folder)
+        // Two calls in the same millisecond differ by a number, which all files of one share.
         var number = 1
         while true {
-            let path = "\(folder)/\(content.name)\(number == 1 ? "" : "-\(number)").jpg"
-            let file = try NewFile(for: path, mode: 0o600)
-            try file.write(content.bytes)
+            var placed: [String] = []
             do throws(SystemError) {
-                try file.place()
-                return path
-            } catch  where error.errno == EEXIST {
+                for file in files {
+                    let path = "\(folder)/\(file.name)\(number == 1 ? "" : "-\(number)").jpg"
+                    let new = try NewFile(for: path, mode: mode)
+                    try new.write(file.bytes)
+                    try new.place()
+                    placed.append(path)
+                }
+                return placed
+            } catch {
+                for path in placed { unlink(path) }
+                guard error.errno == EEXIST else { throw error }
                 number += 1
             }
         }

@@ -31,11 +31,7 @@ final class StreamOutput {
     /// The time until which an output that has just begun waits for a first picture.
     private var waitsUntil = Timestamp.zero
     private var isContinuous = false
-    /// The scene shown last, and how long it may be shown instead of a newer one whose pictures are
-    /// still being decoded: a hard cut to another scene needs larger ones at once.
-    private var before: (state: SceneState, until: Timestamp)?
-
-    private static let decodingTimeout = Timestamp(seconds: 0.2)
+    private var hold = SceneHold()
     /// The receiver of recorded frames.
     private var tap: (any FrameTap)?
     /// The memory of recorded frames.
@@ -131,7 +127,7 @@ final class StreamOutput {
         let now = MonotonicClock.now
         clock = OutputClock(rate: settings.rate, now: now)
         isContinuous = false
-        before = nil
+        hold = SceneHold()
         clocked = nil
         shown = nil
         // A camera that starts has this long to show a picture before its absence is shown.
@@ -155,6 +151,9 @@ final class StreamOutput {
         let contents: PerRole<PerPipeline<FrameSlot.Content>>
         let labels: PerRole<NoticeLabels?>
         let hud: (pose: HudState.Pose, picture: HudPicture)?
+        let title: (opacities: (wanted: Double, former: Double), pictures: TitlePictures)?
+        /// Laid over what is published, but not over what is recorded.
+        let mark: (opacity: Double, picture: MarkPicture)?
     }
 
     /// Makes one output frame.
@@ -169,7 +168,9 @@ final class StreamOutput {
             back: PerPipeline(a: slots.back.a.fetch(), b: slots.back.b.fetch()),
             front: PerPipeline(a: slots.front.a.fetch(), b: slots.front.b.fetch())
         )
-        let state = sharp(shown.state, contents, at: now)
+        let state = hold.next(shown.state, at: now) {
+            $0.scene(of: camera, at: now).isSharp(contents)
+        }
         follow(camera ?? state.main, of: state, contents, at: now)
         let main = contents[mainRole][mainPipeline]
         if main.frame == nil && !isContinuous && now < waitsUntil {
@@ -189,12 +190,18 @@ final class StreamOutput {
             labels: shown.labels,
             hud: (camera == nil ? shown.hud : nil).flatMap { hud in
                 hud.state.pose(at: now).map { (pose: $0, picture: hud.picture) }
+            },
+            title: camera == nil
+                ? (opacities: shown.state.title.opacities(at: now), pictures: shown.title) : nil,
+            mark: (camera == nil ? shown.mark : nil).map {
+                (opacity: shown.state.mark.opacity(at: now), picture: $0)
             }
         )
         let isAsked = node?.isStreaming ?? false
         let (isPublished, drawn) = pass(on: picture, stamp: stamp, at: now)
         if camera == nil {
             let end = MonotonicClock.now
+            if isPublished { countDelays(contents, at: end) }
             shared.count { counts in
                 guard isPublished else {
                     counts.unbuffered += isAsked ? 1 : 0
@@ -215,22 +222,19 @@ final class StreamOutput {
         self.shown = name
     }
 
-    /// Returns the scene to show: `state`, or for a moment the one before it if the pictures of
-    /// `state` are still being decoded as large as a hard cut to it needs them.
-    private func sharp(
-        _ state: SceneState,
+    /// Records which pictures were published at `time`.
+    private func countDelays(
         _ contents: PerRole<PerPipeline<FrameSlot.Content>>,
-        at now: Timestamp
-    ) -> SceneState {
-        guard let before, now < before.until, !state.scene(of: camera, at: now).isSharp(contents)
-        else {
-            before = (state, now + Self.decodingTimeout)
-            return state
+        at time: Timestamp
+    ) {
+        for role in [Role.back, .front] {
+            if let frame = contents[role].a.frame {
+                shared.slots[role].a.published(frame, at: time)
+            }
+            if let frame = contents[role].b.frame {
+                shared.slots[role].b.published(frame, at: time)
+            }
         }
-        var older = before.state
-        // Grades are shown at once, since the request for them was answered.
-        older.grades = state.grades
-        return older
     }
 
     /// Makes the pictures of `role` those that the clock follows.
@@ -263,6 +267,9 @@ final class StreamOutput {
                 stride in
                 drawn = draw(picture, base, stride)
                 copy?.plane(0, of: layout).copyRows(from: base, stride: stride)
+                if let mark = picture.mark {
+                    mark.picture.lay(over: base, stride: stride, opacity: mark.opacity)
+                }
             } ?? false
         guard let tap else { return (isPublished, drawn) }
         guard let copy else {
@@ -308,6 +315,9 @@ final class StreamOutput {
             into: base,
             stride: stride
         )
+        if let title = picture.title {
+            title.pictures.lay(title.opacities, over: base, stride: stride)
+        }
         return (start, MonotonicClock.now)
     }
 }

@@ -79,7 +79,7 @@ final class InputFile {
 }
 
 extension InputFile {
-    /// Has libavformat open the file, of one of the `formats` that it names, or of any if that is
+    /// Opens the file with libavformat, of one of the `formats` that it names, or of any if that is
     /// `nil`, and read enough of it to know its streams. `path` is for errors, and a hint.
     ///
     /// The context must be closed before this object is released. Returns `nil` if the file ends

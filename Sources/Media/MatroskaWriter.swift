@@ -20,8 +20,8 @@ package final class MatroskaWriter {
     private var last: [Int64]
     private var isOpen = true
 
-    /// Creates the file at `path` for the user alone, under any umask, and writes its header. The
-    /// file is locked (`FileLock`) until this object is released.
+    /// Creates the file at `path` with the access rights `mode`, under any umask, and writes its
+    /// header. The file is locked (`FileLock`) until this object is released.
     ///
     /// `start` is the moment that players show as 0; `tags` describe the whole file.
     ///
@@ -32,7 +32,8 @@ package final class MatroskaWriter {
         creating path: String,
         tracks: [Track],
         start: Timestamp,
-        tags: [String: String] = [:]
+        tags: [String: String] = [:],
+        mode: UInt32 = 0o600
     ) throws(MediaError) {
         precondition(!tracks.isEmpty, "a file without a track")
         for track in tracks { try track.check() }
@@ -41,7 +42,7 @@ package final class MatroskaWriter {
         self.tracks = tracks
         self.start = start
         last = tracks.map { _ in .min }
-        output = try OutputFile(creating: path, mode: 0o600)
+        output = try OutputFile(creating: path, mode: mode)
         var context: UnsafeMutablePointer<AVFormatContext>?
         let result = avformat_alloc_output_context2(&context, nil, "matroska", nil)
         guard result >= 0, let context else {
@@ -61,7 +62,7 @@ package final class MatroskaWriter {
             var options: OpaquePointer?
             av_dict_set(&options, "cluster_time_limit", "1000", 0)
             // No checksum, because `OutputFile` changes the header on its way.
-            av_dict_set(&options, "write_crc", "0", 0)
+            av_dict_set(&options, "write_crc32", "0", 0)
             output.isHeader = true
             let written = avformat_write_header(context, &options)
             av_dict_free(&options)
@@ -130,7 +131,11 @@ package final class MatroskaWriter {
         }
     }
 
-    /// Finishes the file: adds its duration and an index, and waits until it is on the disk.
+    /// Returns `true` if the track with index `track` has a packet.
+    package func isUsed(_ track: Int) -> Bool { last[track] != .min }
+
+    /// Finishes the file: adds its duration and an index, takes out tracks without a packet, and
+    /// waits until it is on the disk.
     ///
     /// - Throws: As `flush()`.
     package func finish() throws(MediaError) {
@@ -139,6 +144,8 @@ package final class MatroskaWriter {
         let result = av_write_trailer(context)
         try check("av_write_trailer", result)
         do throws(MediaError) {
+            try output.flush()
+            for track in tracks.indices where !isUsed(track) { output.voidTrack(track + 1) }
             try output.sync()
         } catch {
             abandon()
@@ -162,6 +169,13 @@ package final class MatroskaWriter {
     private func abandon() {
         isOpen = false
         output.cutBack()
+    }
+}
+
+extension ColorSpace {
+    /// The transfer function: that of sRGB for what comes as JPEGs, else that of video.
+    var transfer: AVColorTransferCharacteristic {
+        range == .full ? AVCOL_TRC_IEC61966_2_1 : AVCOL_TRC_BT709
     }
 }
 
@@ -201,6 +215,9 @@ extension Track {
                 color.range == .full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
             parameters.pointee.color_space =
                 color.matrix == .bt709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
+            // Cameras have the primaries of sRGB, which are those of BT.709.
+            parameters.pointee.color_primaries = AVCOL_PRI_BT709
+            parameters.pointee.color_trc = color.transfer
             if rate > 0 {
                 stream.pointee.avg_frame_rate = AVRational(
                     num: CInt((rate * 1000).rounded()),

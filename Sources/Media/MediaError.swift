@@ -67,8 +67,10 @@ package struct MediaError: Error, Hashable, CustomStringConvertible {
         av_strerror(result, &text, text.count)
         let reason = text.withUnsafeBytes { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         let known = Code(errno: -result)
+        // "Generic error in an external library" helps nobody.
+        let isVague = reason.hasPrefix("Generic error")
         return known == .system && -result != ENOMEM
-            ? MediaError(code, operation, subject, detail: reason)
+            ? MediaError(code, operation, subject, detail: isVague ? "" : reason.uncapitalized)
             : MediaError(known, operation, subject, errno: -result)
     }
 
@@ -82,13 +84,34 @@ package struct MediaError: Error, Hashable, CustomStringConvertible {
         )
     }
 
-    /// The error in one line: "write /home/…/back.mkv: No space left on device".
+    /// "cannot write /home/…/back.mkv: the disk is full".
     package var description: String {
-        describe(operation, subject, errno: errno, detail: detail, otherwise: code.rawValue)
+        let isReason = errno != 0 || detail.isEmpty
+        let words = code == .notFound && errno == ENOENT ? nil : code.words
+        return describe(
+            operation,
+            subject,
+            reason: isReason ? words ?? reason(errno, of: operation, on: subject) : "",
+            detail: detail
+        )
     }
 }
 
 extension MediaError.Code {
+    /// The reason in words for people; `nil` if the errno says more.
+    package var words: String? {
+        switch self {
+        case .noSpace: "the disk is full"
+        case .denied: "permission denied"
+        case .unsupported: "that is not supported here"
+        case .unreadable: "it cannot be read"
+        case .notFound: "there is no such file"
+        case .busy: "another program is writing it"
+        case .harmful: "its content cannot be read safely"
+        case .system: nil
+        }
+    }
+
     /// Returns the code for `errno`.
     package init(errno: CInt) {
         self =

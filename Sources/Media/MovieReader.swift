@@ -50,7 +50,7 @@ package final class MovieReader {
         var status = stat()
         guard fstat(number, &status) == 0 else { throw .last("fstat", path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw MediaError(.unreadable, "open", path, detail: "it is no regular file")
+            throw MediaError(.unreadable, "open", path, detail: "it is not a regular file")
         }
         try self.init(file, number, path, formats: nil)
     }
@@ -298,15 +298,8 @@ package final class MovieReader {
         {
             return .video
         }
-        let isFull = frame.color_range == AVCOL_RANGE_JPEG || fullRange.contains(source.rawValue)
         let isMovie = format != .mjpg && codec?.pointee.codec_id != AV_CODEC_ID_RAWVIDEO
-        let matrix: ColorSpace.Matrix =
-            switch frame.colorspace {
-            case AVCOL_SPC_BT709: .bt709
-            case AVCOL_SPC_UNSPECIFIED where isHD && isMovie: .bt709
-            default: .bt601
-            }
-        return ColorSpace(matrix: matrix, range: isFull ? .full : .limited)
+        return ColorSpace(of: frame, isHD: isHD && isMovie)
     }
 
     /// Copies the current frame into `buffer`, laid out as `layout`.
@@ -398,6 +391,23 @@ package final class MovieReader {
     }
 }
 
+extension ColorSpace {
+    /// Creates the colour space of a frame that is no RGB: what it declares, or else what players
+    /// assume of a movie in high definition (`isHD`), or of any other picture.
+    init(of frame: AVFrame, isHD: Bool) {
+        let isFull =
+            frame.color_range == AVCOL_RANGE_JPEG
+            || fullRange.contains(AVPixelFormat(frame.format).rawValue)
+        let matrix: Matrix =
+            switch frame.colorspace {
+            case AVCOL_SPC_BT709: .bt709
+            case AVCOL_SPC_UNSPECIFIED where isHD: .bt709
+            default: .bt601
+            }
+        self.init(matrix: matrix, range: isFull ? .full : .limited)
+    }
+}
+
 /// libav's formats whose names imply full range.
 private let fullRange = [
     AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_YUVJ440P,
@@ -405,7 +415,7 @@ private let fullRange = [
 ].map(\.rawValue)
 
 /// Returns the planar `Frame` format for libav's `format`; `nil` if it has to be converted.
-private func planarFormat(_ format: AVPixelFormat) -> PixelFormat? {
+func planarFormat(_ format: AVPixelFormat) -> PixelFormat? {
     switch format {
     case AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P: .i420
     case AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUVJ422P: .i422

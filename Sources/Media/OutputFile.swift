@@ -143,6 +143,52 @@ final class OutputFile {
         return bytes
     }
 
+    /// Makes the entry of track `number` in a finished Matroska file unused space, so that the file
+    /// tells of no track that it does not have. All bytes were flushed before.
+    ///
+    /// In RFC 9559 an entry (0xAE) is in Tracks (0x1654AE6B), and begins with its TrackNumber
+    /// (0xD7). A Void element (0xEC) of the same size takes its place with the change of one byte.
+    func voidTrack(_ number: Int) {
+        var head = [UInt8](repeating: 0, count: 1 << 16)
+        let count = retryingInterrupts { pread(file, &head, head.count, 0) }
+        guard count > 0 else { return }
+        let bytes = head[..<count]
+        /// Returns the size that is coded at `place`, and the place after it.
+        func size(at place: Int) -> (size: Int, end: Int)? {
+            guard bytes.indices.contains(place), bytes[place] != 0 else { return nil }
+            let length = bytes[place].leadingZeroBitCount + 1
+            guard place + length <= bytes.endIndex else { return nil }
+            let first = Int(bytes[place]) & ((1 << (8 - length)) - 1)
+            return (
+                bytes[place + 1..<place + length].reduce(first) { $0 << 8 | Int($1) },
+                place + length
+            )
+        }
+        let mark: [UInt8] = [0x16, 0x54, 0xAE, 0x6B]
+        // The list of elements before it has its mark, too, but no entry behind that.
+        let tracks = bytes.indices.dropLast(4).lazy.compactMap { place -> (size: Int, end: Int)? in
+            guard bytes[place] == mark[0], bytes[place..<place + 4].elementsEqual(mark),
+                let size = size(at: place + 4), size.end < bytes.endIndex,
+                bytes[size.end] == 0xAE
+            else { return nil }
+            return size
+        }
+        guard let (whole, start) = tracks.first else { return }
+        var place = start
+        while place < min(start + whole, bytes.endIndex - 4) {
+            guard let (length, inside) = size(at: place + 1) else { return }
+            let isIt =
+                bytes[place] == 0xAE && inside + 3 <= bytes.endIndex && bytes[inside] == 0xD7
+                && bytes[inside + 1] == 0x81 && Int(bytes[inside + 2]) == number
+            if isIt {
+                var void: UInt8 = 0xEC
+                _ = retryingInterrupts { pwrite(file, &void, 1, off_t(place)) }
+                return
+            }
+            place = inside + length
+        }
+    }
+
     /// Writes all buffered bytes to the file.
     ///
     /// - Throws: `noSpace`, `denied` or `system`.

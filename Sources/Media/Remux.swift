@@ -82,6 +82,15 @@ package enum Remux {
         return new
     }
 
+    /// Returns the size of the file at `path`, in bytes.
+    ///
+    /// - Throws: `notFound`, `denied` or `system`.
+    package static func size(of path: String) throws(MediaError) -> Int64 {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .last("stat", path) }
+        return Int64(status.st_size)
+    }
+
     /// Returns the path of the MP4 file for the Matroska file at `path`.
     private static func mp4Path(for path: String) -> String {
         (path.hasSuffix(".mkv") ? String(path.dropLast(4)) : path) + ".mp4"
@@ -105,7 +114,7 @@ package enum Remux {
         var status = stat()
         guard fstat(number, &status) == 0 else { throw .last("fstat", path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw MediaError(.unreadable, "open", path, detail: "it is no regular file")
+            throw MediaError(.unreadable, "open", path, detail: "it is not a regular file")
         }
         let busy = MediaError(.busy, "lock", path, detail: "another program is writing it")
         switch FileLock.take(number) {
@@ -156,24 +165,87 @@ package enum Remux {
         as format: Format
     ) throws(MediaError) -> Double {
         try loadLibraries()
+        let pace = format == .mp4 ? try read(source) { Pace(of: $0) } ?? nil : nil
+        let output = try OutputFile(target, "the copy")
+        let end = try read(source) { (input) throws(MediaError) in
+            try copy(input, to: output, as: format, pace)
+        }
+        try output.flush()
+        return end ?? 0
+    }
+
+    /// Opens the Matroska file behind `source` at its start for `body`; `nil` if it is empty.
+    private static func read<Result>(
+        _ source: CInt,
+        _ body: (UnsafeMutablePointer<AVFormatContext>) throws(MediaError) -> Result
+    ) throws(MediaError) -> Result? {
         let file = try InputFile(source)
         var input = try file.open("the recording", formats: "matroska,webm")
         defer {
             avformat_close_input(&input)
             withExtendedLifetime(file) {}
         }
-        guard let opened = input else { return 0 }
-        let output = try OutputFile(target, "the copy")
-        let end = try copy(opened, to: output, as: format)
-        try output.flush()
-        return end
+        guard let opened = input else { return nil }
+        return try body(opened)
+    }
+
+    /// The even pace of a camera that keeps its rate: the times at which its pictures are shown.
+    private struct Pace {
+        /// The unit of time, as a part of a second, and the number of units per picture.
+        let ticksPerSecond: CInt
+        let ticksPerPicture: Int64
+        /// The time of the first picture, in units.
+        let first: Int64
+
+        /// Reads `input` to its end. `nil` if a picture is more than half an interval away from
+        /// where an even pace has it.
+        init?(of input: UnsafeMutablePointer<AVFormatContext>) {
+            guard input.pointee.nb_streams > 0, let stream = input.pointee.streams[0],
+                stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_VIDEO
+            else { return nil }
+            let base = stream.pointee.time_base
+            let unit = Double(base.num) / Double(max(1, base.den))
+            var times: [Int64] = []
+            var packet = av_packet_alloc()
+            defer { av_packet_free(&packet) }
+            while let packet, av_read_frame(input, packet) >= 0 {
+                if packet.pointee.stream_index == 0, packet.settle(base) != nil {
+                    times.append(packet.pointee.pts)
+                }
+                av_packet_unref(packet)
+            }
+            guard times.count > 2, let start = times.first, let last = times.last, last > start
+            else { return nil }
+            let count = Double(times.count - 1)
+            var interval = Double(last - start) * unit / count
+            // The rate that the camera was asked for, unless that would drift.
+            let asked = stream.pointee.avg_frame_rate
+            if asked.num > 0, asked.den > 0 {
+                let nominal = Double(asked.den) / Double(asked.num)
+                if abs(interval - nominal) * count < nominal / 2 { interval = nominal }
+            }
+            let isEven = times.enumerated().allSatisfy { index, time in
+                abs(Double(time - start) * unit - Double(index) * interval) <= 0.5 * interval
+            }
+            // Units of which there are a thousand in a picture: 30 a second are exact, and an odd
+            // rate is right within a millionth.
+            let ticks = (1000 / interval).rounded()
+            guard isEven, (1...1e6).contains(ticks) else { return nil }
+            ticksPerSecond = CInt(ticks)
+            ticksPerPicture = 1000
+            first = Int64((Double(start) * unit * ticks).rounded())
+        }
+
+        /// The unit of time.
+        var base: AVRational { AVRational(num: 1, den: ticksPerSecond) }
     }
 
     /// Copies all packets of `input`, and returns the end of the last in seconds.
     private static func copy(
         _ input: UnsafeMutablePointer<AVFormatContext>,
         to file: OutputFile,
-        as format: Format
+        as format: Format,
+        _ pace: Pace? = nil
     ) throws(MediaError) -> Double {
         var made: UnsafeMutablePointer<AVFormatContext>?
         let result = avformat_alloc_output_context2(&made, nil, format.rawValue, nil)
@@ -189,11 +261,19 @@ package enum Remux {
             guard let from = input.pointee.streams[index] else { continue }
             try addStream(like: from, to: output, isMatroska)
         }
+        if let pace, let stream = output.pointee.streams[0] {
+            stream.pointee.time_base = pace.base
+            stream.pointee.avg_frame_rate = AVRational(
+                num: pace.ticksPerSecond,
+                den: CInt(pace.ticksPerPicture)
+            )
+        }
         var options: OpaquePointer?
+        if !isMatroska { output.addTagsOfMP4(&options) }
         if isMatroska {
             // As in `MatroskaWriter`.
             output.pointee.avoid_negative_ts = AVFMT_AVOID_NEG_TS_DISABLED
-            av_dict_set(&options, "write_crc", "0", 0)
+            av_dict_set(&options, "write_crc32", "0", 0)
         }
         file.isHeader = isMatroska
         let begun = avformat_write_header(output, &options)
@@ -205,6 +285,8 @@ package enum Remux {
         defer { av_packet_free(&packet) }
         var end = 0.0
         var isEmpty = true
+        var pictures: Int64 = 0
+        var used: Set<Int> = []
         // Anything that ends reading, such as an incomplete last packet, ends the copy.
         while let packet, av_read_frame(input, packet) >= 0 {
             isEmpty = false
@@ -222,7 +304,16 @@ package enum Remux {
                 continue
             }
             end = max(end, last)
-            av_packet_rescale_ts(packet, from.pointee.time_base, to.pointee.time_base)
+            used.insert(index)
+            if index == 0, let pace {
+                packet.pointee.pts = pace.first + pictures * pace.ticksPerPicture
+                packet.pointee.dts = packet.pointee.pts
+                packet.pointee.duration = pace.ticksPerPicture
+                pictures += 1
+                av_packet_rescale_ts(packet, pace.base, to.pointee.time_base)
+            } else {
+                av_packet_rescale_ts(packet, from.pointee.time_base, to.pointee.time_base)
+            }
             packet.pointee.pos = -1
             let written = av_interleaved_write_frame(output, packet)
             guard written >= 0, file.failure == 0 else {
@@ -241,6 +332,12 @@ package enum Remux {
         }
         let ended = av_write_trailer(output)
         guard ended >= 0, file.failure == 0 else { throw file.error("av_write_trailer", ended) }
+        if isMatroska, !isEmpty {
+            try file.flush()
+            for track in 0..<Int(output.pointee.nb_streams) where !used.contains(track) {
+                file.voidTrack(track + 1)
+            }
+        }
         return end
     }
 
@@ -256,6 +353,9 @@ package enum Remux {
         to.pointee.codecpar.pointee.codec_tag = 0
         to.pointee.time_base = from.pointee.time_base
         to.pointee.avg_frame_rate = from.pointee.avg_frame_rate
+        av_dict_copy(&to.pointee.metadata, from.pointee.metadata, 0)
+        // It is that of the part that was written.
+        av_dict_set(&to.pointee.metadata, "DURATION", nil, 0)
         // libavformat before 6.1 reads no rotation of flat pictures from Matroska; the tag has it
         // as well.
         let entry = av_dict_get(from.pointee.metadata, "rotate", nil, 0)
@@ -272,6 +372,25 @@ package enum Remux {
             let matrix = UnsafeMutableRawPointer(data).assumingMemoryBound(to: Int32.self)
             av_display_rotation_set(matrix, Double(rotation))
         }
+    }
+}
+
+extension UnsafeMutablePointer<AVFormatContext> {
+    /// Makes libavformat write the file's tags to MP4, besides under the names that Apple's
+    /// programs use and others read.
+    fileprivate func addTagsOfMP4(_ options: inout OpaquePointer?) {
+        av_dict_set(&options, "movflags", "use_metadata_tags", 0)
+        for (name, apple) in [
+            ("title", "com.apple.quicktime.title"), ("MODEL", "com.apple.quicktime.model"),
+        ] {
+            guard let entry = av_dict_get(pointee.metadata, name, nil, 0) else { continue }
+            av_dict_set(&pointee.metadata, apple, entry.pointee.value, 0)
+        }
+        // creation_time is UTC; Apple's is the local time with its distance from UTC.
+        guard let entry = av_dict_get(pointee.metadata, "creation_time", nil, 0),
+            let value = entry.pointee.value, let time = WallTime(utc: String(cString: value))
+        else { return }
+        av_dict_set(&pointee.metadata, "com.apple.quicktime.creationdate", time.localWithOffset, 0)
     }
 }
 

@@ -123,10 +123,27 @@ package final class SoundEncoder {
     }
 
     /// Encodes `samples`, `channels` interleaved floats per moment, the first taken at `time`, and
-    /// returns the finished packets.
+    /// returns the finished packets. What is missing before them becomes silence.
     ///
     /// - Throws: `system` when the encoder fails.
     package func encode(
+        _ samples: UnsafeBufferPointer<Float>,
+        at time: Timestamp
+    ) throws(MediaError) -> [Packet] {
+        // The resampler holds all of a gap at once. A long one is given to it second by second.
+        var packets: [Packet] = []
+        while true {
+            let next = start + Timestamp(seconds: Double(count + Int64(filled)) / Double(rate))
+            guard (time - next).seconds > 2 else { break }
+            let silence = [Float](repeating: 0, count: rate * channels)
+            packets += try silence.withUnsafeBufferPointer { (block) throws(MediaError) in
+                try resample(block, at: next)
+            }
+        }
+        return try packets + resample(samples, at: time)
+    }
+
+    private func resample(
         _ samples: UnsafeBufferPointer<Float>,
         at time: Timestamp
     ) throws(MediaError) -> [Packet] {

@@ -149,6 +149,8 @@ package final class VideoEncoder {
             context.pointee.color_range = color.range == .full ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
             context.pointee.colorspace =
                 color.matrix == .bt709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
+            context.pointee.color_primaries = AVCOL_PRI_BT709
+            context.pointee.color_trc = color.transfer
             context.pointee.pix_fmt = AV_PIX_FMT_YUV420P
             if kind != .mjpeg { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
             switch kind {

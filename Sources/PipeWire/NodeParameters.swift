@@ -99,6 +99,21 @@ func readProperties(
     }
 }
 
+/// Adds `values` to those that were `written` before and not yet taken. The latest value of each
+/// property counts, so that no flood of them piles up.
+func gather(
+    _ values: [(name: NodeProperty.Name, value: Double)],
+    into written: inout [(name: NodeProperty.Name, value: Double)]
+) {
+    for value in values {
+        if let index = written.firstIndex(where: { $0.name == value.name }) {
+            written[index] = value
+        } else {
+            written.append(value)
+        }
+    }
+}
+
 extension PodBuilder {
     /// Adds the request for metadata of `type`, of `size` bytes, with each buffer.
     mutating func meta(_ type: spa_meta_type, _ size: Int) {

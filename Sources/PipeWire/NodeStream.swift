@@ -39,7 +39,7 @@ final class NodeStream: PipeWireObserver {
     /// The properties that applications see, and may set.
     private var shown: [NodeProperty] = []
     /// The values that applications have set, until `takeWritten()`.
-    private var written: [(NodeProperty.Name, Double)] = []
+    private var written: [(name: NodeProperty.Name, value: Double)] = []
 
     private let size: Size
     private let rate: Int
@@ -130,8 +130,9 @@ final class NodeStream: PipeWireObserver {
         stream.update(propertyParameters(properties))
     }
 
-    /// Returns the values that applications have set since the last call, in order.
-    func takeWritten() -> [(NodeProperty.Name, Double)] {
+    /// Returns the values that applications have set since the last call: of each property the
+    /// last.
+    func takeWritten() -> [(name: NodeProperty.Name, value: Double)] {
         defer { written = [] }
         return written
     }
@@ -152,7 +153,7 @@ final class NodeStream: PipeWireObserver {
 
 extension NodeStream {
     func objectCame(_ id: UInt32, _ object: PipeWireObject) {
-        guard case .link(let node) = object else { return }
+        guard case .link(let node, _) = object else { return }
         links[id] = node
         if node == nodeID, !buffers.isEmpty { areShared = true }
     }
@@ -170,14 +171,7 @@ extension NodeStream {
     }
 
     fileprivate func propertiesWritten(_ props: UnsafePointer<spa_pod>?) {
-        // The latest value of each counts, so that no flood of them piles up.
-        for (name, value) in readProperties(props.map { Pod($0) }, of: shown) {
-            if let index = written.firstIndex(where: { $0.0 == name }) {
-                written[index].1 = value
-            } else {
-                written.append((name, value))
-            }
-        }
+        gather(readProperties(props.map { Pod($0) }, of: shown), into: &written)
     }
 
     fileprivate func areaChanged(_ id: UInt32, _ area: UnsafeMutableRawPointer?, _ size: UInt32) {

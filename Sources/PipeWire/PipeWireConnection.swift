@@ -27,6 +27,10 @@ package final class PipeWireConnection {
     private let listeners = Listeners()
     private weak var observer: (any PipeWireObserver)?
     private var kinds: Set<PipeWireObject.Kind> = []
+    /// The cameras that are asked for their location, by their id.
+    private var asked: [UInt32: AskedCamera] = [:]
+    /// `true` if a camera was asked since PipeWire was last asked to answer.
+    private var hasAsked = false
 
     /// PipeWire's library, initialized once and never released.
     private static let library: Void = pw_init(nil, nil)
@@ -47,7 +51,11 @@ package final class PipeWireConnection {
             cpw_loop_leave(loop)
             pw_loop_destroy(loop)
         }
-        guard let context = pw_context_new(loop, nil, 0) else { throw .last("pw_context_new") }
+        // From 1.0 on its module-rt would ask the system bus for priority here, and wait for the
+        // answer. Threads of ours that keep time have their priority from `RealTimeThreads`.
+        guard let context = pw_context_new(loop, makeProperties(["module.rt": "false"]), 0) else {
+            throw .last("pw_context_new")
+        }
         undo.append { pw_context_destroy(context) }
 
         var client = client
@@ -71,6 +79,7 @@ package final class PipeWireConnection {
 
     deinit {
         listeners.remove()
+        asked = [:]
         pw_proxy_destroy(registry)
         pw_core_disconnect(core)
         pw_context_destroy(context)
@@ -96,7 +105,7 @@ package final class PipeWireConnection {
     private func listen() {
         listeners.memory.pointee.core.done = { context, _, _ in
             let connection: PipeWireConnection? = listener(context)
-            connection?.isListed = true
+            connection?.answered()
         }
         listeners.memory.pointee.core.error = { context, id, _, result, message in
             let connection: PipeWireConnection? = listener(context)
@@ -110,13 +119,81 @@ package final class PipeWireConnection {
             guard let connection, let observer = connection.observer, let type, let properties,
                 let object = PipeWireObject(type, id, properties, kinds: connection.kinds)
             else { return }
+            if case .camera(let camera) = object, connection.asks(camera, id) { return }
             observer.objectCame(id, object)
         }
         listeners.memory.pointee.registry.global_remove = { context, id in
             let connection: PipeWireConnection? = listener(context)
+            connection?.asked[id] = nil
             connection?.observer?.objectWent(id)
         }
         listeners.listen(core: core, registry: registry, self)
+    }
+
+    private func answered() {
+        if hasAsked {
+            // What the cameras answer comes before the answer to this.
+            hasAsked = false
+            cpw_core_sync(core, 0, 0)
+        } else {
+            isListed = true
+        }
+    }
+
+    /// Asks `camera`, the object `id`, for its location if that is wanted; the observer gets it
+    /// once it has answered. Returns `false` if there is nothing to ask.
+    private func asks(_ camera: PipeWireObject.Camera, _ id: UInt32) -> Bool {
+        guard kinds.contains(.location), camera.device.isEmpty,
+            let node = BoundNode(registry, id, self)
+        else { return false }
+        asked[id] = AskedCamera(camera: camera, node: node)
+        hasAsked = true
+        return true
+    }
+
+    /// Passes on the camera that is the object `id`, which is at `location`.
+    fileprivate func located(_ id: UInt32, _ location: String) {
+        guard var asked = asked[id], !asked.hasAnswered || asked.camera.location != location else {
+            return
+        }
+        asked.hasAnswered = true
+        asked.camera.location = location
+        self.asked[id] = asked
+        observer?.objectCame(id, .camera(asked.camera))
+    }
+}
+
+/// A camera that is asked for its location.
+private struct AskedCamera {
+    var camera: PipeWireObject.Camera
+    let node: BoundNode
+    var hasAnswered = false
+}
+
+/// A node whose properties a connection reads.
+private final class BoundNode {
+    private let node = UnsafeMutablePointer<cpw_node>.allocate(capacity: 1)
+
+    /// Binds the object `id` of `registry` for `connection`, which is not retained and outlives
+    /// this; `nil` if that is impossible.
+    init?(_ registry: OpaquePointer, _ id: UInt32, _ connection: PipeWireConnection) {
+        node.initialize(to: cpw_node())
+        node.pointee.events.info = { context, info in
+            let connection: PipeWireConnection? = listener(context)
+            guard let connection, let info = info?.pointee else { return }
+            let location = info.props.flatMap { spa_dict_lookup($0, "api.libcamera.location") }
+            connection.located(info.id, location.map { String(cString: $0) } ?? "")
+        }
+        let context = Unmanaged.passUnretained(connection).toOpaque()
+        guard cpw_bind_node(node, registry, id, context) else {
+            node.deallocate()
+            return nil
+        }
+    }
+
+    deinit {
+        cpw_unbind_node(node)
+        node.deallocate()
     }
 }
 
@@ -140,6 +217,10 @@ package enum PipeWireObject: Hashable, Sendable {
         case client
         /// A `camera`.
         case camera
+        /// A `camera`'s `location`, which takes asking the camera.
+        case location
+        /// A `node`.
+        case node
     }
 
     /// A node of the class Video/Source.
@@ -152,12 +233,45 @@ package enum PipeWireObject: Hashable, Sendable {
         package var client: String
         /// The path of its V4L2 device file; empty if there is none.
         package var device: String
+        /// The `node.description`, for people; empty if it has none.
+        package var title = ""
+        /// The `media.role`: "Camera" for a camera; empty if it has none.
+        package var role = ""
+        /// The `object.path`, such as "libcamera:…"; empty if it has none.
+        package var path = ""
+        /// The direction that libcamera says it faces, "front", "back" or "external"; empty if it
+        /// is unknown or was not asked for.
+        package var location = ""
+
+        /// A camera called `name` of the client `client`.
+        package init(
+            name: String,
+            serial: String,
+            client: String,
+            device: String = "",
+            title: String = "",
+            role: String = "",
+            path: String = "",
+            location: String = ""
+        ) {
+            self.name = name
+            self.serial = serial
+            self.client = client
+            self.device = device
+            self.title = title
+            self.role = role
+            self.path = path
+            self.location = location
+        }
     }
 
-    /// A link from the node with the id `source`.
-    case link(source: UInt32)
-    /// A client of the process with this id, as text; empty if it is unknown.
-    case client(process: String)
+    /// A link from the node with the id `source` to that with the id `target`.
+    case link(source: UInt32, target: UInt32)
+    /// A client of the process with this id, as text, with the name that it gives itself and the
+    /// one that its sandbox has; each is empty if it is unknown.
+    case client(process: String, name: String, application: String)
+    /// A node of the client with this id, as text.
+    case node(client: String)
     /// A camera.
     case camera(Camera)
 
@@ -173,12 +287,19 @@ package enum PipeWireObject: Hashable, Sendable {
         }
         if cpw_is_link(type) {
             guard kinds.contains(.link),
-                let node = value(PW_KEY_LINK_OUTPUT_NODE).flatMap(UInt32.init)
+                let source = value(PW_KEY_LINK_OUTPUT_NODE).flatMap(UInt32.init),
+                let target = value(PW_KEY_LINK_INPUT_NODE).flatMap(UInt32.init)
             else { return nil }
-            self = .link(source: node)
+            self = .link(source: source, target: target)
         } else if cpw_is_client(type) {
             guard kinds.contains(.client) else { return nil }
-            self = .client(process: value(PW_KEY_SEC_PID) ?? "")
+            self = .client(
+                process: value(PW_KEY_SEC_PID) ?? "",
+                name: value(PW_KEY_APP_NAME) ?? "",
+                application: value("pipewire.access.portal.app_id") ?? value(PW_KEY_APP_ID) ?? ""
+            )
+        } else if cpw_is_node(type), kinds.contains(.node) {
+            self = .node(client: value(PW_KEY_CLIENT_ID) ?? "")
         } else if cpw_is_node(type) {
             guard kinds.contains(.camera),
                 value(PW_KEY_MEDIA_CLASS)?.hasPrefix("Video/Source") == true
@@ -189,7 +310,10 @@ package enum PipeWireObject: Hashable, Sendable {
                     name: value(PW_KEY_NODE_NAME) ?? "",
                     serial: value(PW_KEY_OBJECT_SERIAL) ?? "\(id)",
                     client: value(PW_KEY_CLIENT_ID) ?? "",
-                    device: path.hasPrefix("v4l2:") ? String(path.dropFirst("v4l2:".count)) : ""
+                    device: path.hasPrefix("v4l2:") ? String(path.dropFirst("v4l2:".count)) : "",
+                    title: value(PW_KEY_NODE_DESCRIPTION) ?? "",
+                    role: value(PW_KEY_MEDIA_ROLE) ?? "",
+                    path: path
                 )
             )
         } else {

@@ -73,13 +73,17 @@ package final class PipeWireNode {
     private var watch: EventLoop.Watch?
     private var retry: EventLoop.Timer?
     private var socket: SocketWatch?
-    private var delay = PipeWireNode.shortestDelay
-    private var isLost = false
+    private var reconnection = Reconnection(delays: 0.1...2)
     private var reported = Status()
     private var properties: [NodeProperty] = []
 
-    private static let shortestDelay = 0.1
-    private static let longestDelay = 2.0
+    /// Runs while further values that applications set are gathered, of each property the last.
+    private var gathering: EventLoop.Timer?
+    private var isGathering = false
+
+    /// The seconds for which values are gathered. An application may set a hundred thousand in a
+    /// second, and each that is reported costs a command to the camera.
+    private static let gatheringTime = 0.05
 
     /// Creates a node that connects as soon as the loop runs, and reconnects until `close()`.
     ///
@@ -97,6 +101,10 @@ package final class PipeWireNode {
         self.onEvent = onEvent
         retry = try loop.timer { [weak self] in self?.connect() }
         retry?.arm(at: .zero)
+        gathering = try loop.timer { [weak self] in
+            self?.isGathering = false
+            self?.reportWritten()
+        }
     }
 
     deinit { close() }
@@ -144,6 +152,7 @@ package final class PipeWireNode {
     package func close() {
         onEvent = nil
         retry = nil
+        gathering = nil
         socket = nil
         disconnect()
     }
@@ -178,7 +187,7 @@ package final class PipeWireNode {
         if let failure = connection.failure {
             lose(failure)
         } else {
-            for (name, value) in connection.takeWritten() { onEvent?(.written(name, value)) }
+            reportWritten()
             report(
                 Status(
                     id: connection.nodeID,
@@ -189,20 +198,28 @@ package final class PipeWireNode {
         }
     }
 
+    /// Reports the values that applications have set, some time after the last report at the
+    /// earliest.
+    private func reportWritten() {
+        guard !isGathering, let written = connection?.takeWritten(), !written.isEmpty else {
+            return
+        }
+        isGathering = true
+        gathering?.arm(after: Self.gatheringTime)
+        for (name, value) in written { onEvent?(.written(name, value)) }
+    }
+
     private func lose(_ reason: String) {
         disconnect()
         socket = SocketWatch(loop: loop, remote: settings.remote) { [weak self] in
             // PipeWire creates the socket shortly before it listens on it.
-            self?.delay = PipeWireNode.shortestDelay
+            self?.reconnection.hasten()
             self?.retry?.arm(after: 0.02)
         }
+        let (delay, isNews) = reconnection.lose()
         retry?.arm(after: delay)
-        delay = min(2 * delay, PipeWireNode.longestDelay)
         report(Status())
-        if !isLost {
-            isLost = true
-            onEvent?(.lost(reason: reason))
-        }
+        if isNews { onEvent?(.lost(reason: reason)) }
     }
 
     private func report(_ status: Status) {
@@ -210,8 +227,7 @@ package final class PipeWireNode {
         let before = reported
         reported = status
         if let id = status.id, id != before.id {
-            isLost = false
-            delay = PipeWireNode.shortestDelay
+            reconnection.succeed()
             if !properties.isEmpty { connection?.show(properties) }
             onEvent?(.published(id: id))
         }

@@ -6,9 +6,9 @@ final class Pods {
     let pointers: [UnsafePointer<spa_pod>?]
     private let bytes: UnsafeMutableRawBufferPointer
 
-    /// Creates the pods that `build` adds, of 4096 bytes at most.
+    /// Creates the pods that `build` adds, of 16384 bytes at most.
     init(_ build: (inout PodBuilder) -> Void) {
-        bytes = .allocate(byteCount: 4096, alignment: 8)
+        bytes = .allocate(byteCount: 16384, alignment: 8)
         var builder = PodBuilder(bytes)
         build(&builder)
         pointers = builder.objects
@@ -103,6 +103,50 @@ struct PodBuilder {
         within limits: ClosedRange<CInt>
     ) {
         choice(key, SPA_CHOICE_Range, [value, limits.lowerBound, limits.upperBound])
+    }
+
+    /// Writes a size: `wanted` if the other end has it, else any up to `most` in each direction.
+    mutating func rectangleRange(
+        _ key: some RawRepresentable<UInt32>,
+        _ wanted: (UInt32, UInt32),
+        upTo most: UInt32
+    ) {
+        range(key) {
+            spa_pod_builder_rectangle(&$0, wanted.0, wanted.1)
+            spa_pod_builder_rectangle(&$0, 1, 1)
+            spa_pod_builder_rectangle(&$0, most, most)
+        }
+    }
+
+    /// Writes a rate: `wanted` a second if the other end has it, else any up to `most`, or one that
+    /// varies.
+    mutating func fractionRange(
+        _ key: some RawRepresentable<UInt32>,
+        _ wanted: UInt32,
+        upTo most: UInt32
+    ) {
+        range(key) {
+            spa_pod_builder_fraction(&$0, wanted, 1)
+            spa_pod_builder_fraction(&$0, 0, 1)
+            spa_pod_builder_fraction(&$0, most, 1)
+        }
+    }
+
+    private mutating func range(
+        _ key: some RawRepresentable<UInt32>,
+        _ values: (inout spa_pod_builder) -> Void
+    ) {
+        spa_pod_builder_prop(&builder, key.rawValue, 0)
+        withUnsafeTemporaryAllocation(of: spa_pod_frame.self, capacity: 1) { frame in
+            spa_pod_builder_push_choice(
+                &builder,
+                frame.baseAddress,
+                SPA_CHOICE_Range.rawValue,
+                0
+            )
+            values(&builder)
+            spa_pod_builder_pop(&builder, frame.baseAddress)
+        }
     }
 
     mutating func numberRange(

@@ -6,7 +6,7 @@ import Glibc
 ///
 /// Each number in it is read once, and checked against the memory that there is.
 package struct VideoBuffer {
-    /// What the node says of the picture.
+    /// The node's statements about the picture.
     package struct Header: Hashable, Sendable {
         /// The time of capture. Not on our clock if the node is on another computer or has none.
         package let time: Timestamp
@@ -64,6 +64,31 @@ package struct VideoBuffer {
         return found?.pointee.transform
     }
 
+    /// The part of a picture of `size` that the node wants to be shown, with even edges; the whole
+    /// one if it names none, or one that is not within the picture.
+    package func part(of size: Size) -> PixelRect {
+        let whole = PixelRect(x: 0, y: 0, width: size.width, height: size.height)
+        let found: UnsafeMutablePointer<spa_meta_region>? = meta(SPA_META_VideoCrop, of: content)
+        guard let region = found?.pointee.region else { return whole }
+        let (x, y) = (Int(region.position.x), Int(region.position.y))
+        let (width, height) = (Int(region.size.width), Int(region.size.height))
+        guard x >= 0, y >= 0, width > 0, height > 0, x + width <= size.width,
+            y + height <= size.height, (width, height) != (size.width, size.height)
+        else { return whole }
+        let (left, top) = ((x + 1) / 2 * 2, (y + 1) / 2 * 2)
+        let (right, bottom) = ((x + width) / 2 * 2, (y + height) / 2 * 2)
+        guard right - left >= 2, bottom - top >= 2 else { return whole }
+        return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
+    }
+
+    /// The transform that makes the picture upright. PipeWire names how it was turned and mirrored,
+    /// anticlockwise after mirroring.
+    package var upright: Transform {
+        guard let transform, transform < 8 else { return .identity }
+        return Transform(quarterTurns: Int(transform & 3))
+            .followed(by: Transform(mirrored: transform & 4 != 0))
+    }
+
     /// The number of blocks of memory.
     package var blockCount: Int { content.pointee.datas == nil ? 0 : Int(content.pointee.n_datas) }
 
@@ -104,6 +129,9 @@ package struct VideoBuffer {
             rows == 1 || distance <= block.count - offset - rowBytes,
             let data = content.pointee.datas?[block.index]
         else { return false }
+        let isDriver = data.type == SPA_DATA_DmaBuf.rawValue
+        if isDriver { syncDriver(data.fd, dmaBufStart) }
+        defer { if isDriver { syncDriver(data.fd, dmaBufEnd) } }
         let isOnePiece = stride == rowBytes && targetStride == rowBytes
         let (count, rowBytes) = isOnePiece ? (1, rows * rowBytes) : (rows, rowBytes)
         for row in 0..<count {
@@ -149,3 +177,12 @@ package struct VideoBuffer {
 // F_GET_SEALS and F_SEAL_SHRINK of fcntl(2), which Glibc's module lacks.
 private let getSeals: CInt = 1034
 private let sealShrink: CInt = 2
+
+// DMA_BUF_IOCTL_SYNC of the kernel: a driver's memory is read between a start and an end.
+private let dmaBufSync: UInt = 0x4008_6200
+private let (dmaBufStart, dmaBufEnd): (UInt64, UInt64) = (1, 5)
+
+private func syncDriver(_ file: Int64, _ flags: UInt64) {
+    var flags = flags
+    _ = ioctl(CInt(truncatingIfNeeded: file), dmaBufSync, &flags)
+}

@@ -57,8 +57,7 @@ package struct VideoFormat: Hashable, Sendable {
     init(_ pod: Pod, offered: [PixelFormat]) throws(Invalid) {
         var info = spa_video_info_raw()
         guard pod.isObject(SPA_TYPE_OBJECT_Format),
-            spa_format_video_raw_parse(pod.pointer, &info) >= 0,
-            let pixels = offered.first(where: { $0.videoFormat == info.format })
+            let pixels = Self.pixels(pod, offered, &info)
         else { throw .notOffered }
         let (width, height) = (info.size.width, info.size.height)
         guard (1...longestSide).contains(width), (1...longestSide).contains(height),
@@ -90,6 +89,31 @@ package struct VideoFormat: Hashable, Sendable {
             }
     }
 
+    /// Returns the format of the pixels or JPEGs that `pod` describes, if it is one of `offered`,
+    /// and stores the rest in `info`.
+    private static func pixels(
+        _ pod: Pod,
+        _ offered: [PixelFormat],
+        _ info: inout spa_video_info_raw
+    ) -> PixelFormat? {
+        var (type, subtype): (UInt32, UInt32) = (0, 0)
+        guard spa_format_parse(pod.pointer, &type, &subtype) >= 0,
+            type == SPA_MEDIA_TYPE_video.rawValue
+        else { return nil }
+        switch subtype {
+        case SPA_MEDIA_SUBTYPE_raw.rawValue:
+            guard spa_format_video_raw_parse(pod.pointer, &info) >= 0 else { return nil }
+            return offered.first { $0.videoFormat == info.format }
+        case SPA_MEDIA_SUBTYPE_mjpg.rawValue where offered.contains(.mjpg):
+            var compressed = spa_video_info_mjpg()
+            guard spa_format_video_mjpg_parse(pod.pointer, &compressed) >= 0 else { return nil }
+            info.size = compressed.size
+            info.framerate = compressed.framerate
+            return .mjpg
+        default: return nil
+        }
+    }
+
     /// Reads a Format that begins at `bytes`, which are aligned to 8.
     ///
     /// - Throws: `notOffered` also if the bytes are no pod.
@@ -115,14 +139,14 @@ extension PixelFormat {
         case .bgra: SPA_VIDEO_FORMAT_BGRA
         case .rgba: SPA_VIDEO_FORMAT_RGBA
         case .bgrx: SPA_VIDEO_FORMAT_BGRx
+        case .rgbx: SPA_VIDEO_FORMAT_RGBx
+        case .xrgb: SPA_VIDEO_FORMAT_xRGB
+        case .argb: SPA_VIDEO_FORMAT_ARGB
+        case .xbgr: SPA_VIDEO_FORMAT_xBGR
+        case .abgr: SPA_VIDEO_FORMAT_ABGR
+        case .rgb: SPA_VIDEO_FORMAT_RGB
+        case .bgr: SPA_VIDEO_FORMAT_BGR
         default: nil
         }
     }
-
-    /// Four bytes a pixel: blue, green, red, alpha. V4L2_PIX_FMT_ABGR32.
-    package static let bgra = PixelFormat("AR24")
-    /// Four bytes a pixel: red, green, blue, alpha. V4L2_PIX_FMT_RGBA32.
-    package static let rgba = PixelFormat("AB24")
-    /// Four bytes a pixel: blue, green, red, and one unused. V4L2_PIX_FMT_XBGR32.
-    package static let bgrx = PixelFormat("XR24")
 }

@@ -13,6 +13,9 @@ package final class VideoInput {
     package enum Memory: Hashable, Sendable {
         /// Memory of PipeWire's, or a file that we map.
         case mapped
+        /// Whatever the node has: nothing is said. GStreamer's node of 0.3.65 ends when a reader
+        /// names kinds and `compositor` made the buffers (invalid memory type, in its log).
+        case any
         /// Memory of PipeWire's alone.
         case pointer
     }
@@ -32,13 +35,28 @@ package final class VideoInput {
 
     private let offered: [PixelFormat]
     private let stream: Stream
-    private let parameters: Pods
+    private let memory: Memory
     /// The buffers, with what is to be known of their memory before it is read.
     private var buffers: [(id: UnsafeMutablePointer<pw_buffer>, isFixed: Bool)] = []
 
+    /// The size and the rate that are wanted most.
+    package struct Wish: Hashable, Sendable {
+        /// The size in pixels.
+        package var size: Size
+        /// The rate in frames per second.
+        package var rate: Int
+
+        /// The wish for pictures of `size`, `rate` times a second.
+        package init(size: Size, rate: Int) {
+            self.size = size
+            self.rate = rate
+        }
+    }
+
     /// Requests pictures of `size` (`nil`: any) in one of `formats` from the node with the serial
     /// number or name `target`. People see the stream as `name`. With `reconnects`, PipeWire links
-    /// it to another node when this one goes.
+    /// it to another node when this one goes. With a `wish`, the format that has it is taken, or
+    /// else the first of `formats` that there is.
     ///
     /// - Throws: the errno of pw_stream_new() or pw_stream_connect().
     package init(
@@ -46,12 +64,13 @@ package final class VideoInput {
         as name: String,
         formats: [PixelFormat],
         size: Size? = nil,
+        wish: Wish? = nil,
         memory: Memory = .mapped,
         reconnects: Bool = false,
         on connection: PipeWireConnection
     ) throws(SystemError) {
         offered = formats
-        parameters = inputParameters(memory)
+        self.memory = memory
         stream = try Stream(
             name,
             [
@@ -66,21 +85,7 @@ package final class VideoInput {
         try stream.connect(
             SPA_DIRECTION_INPUT,
             flags,
-            Pods { builder in
-                for format in formats.compactMap(\.videoFormat) {
-                    builder.object(SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat) {
-                        $0.id(SPA_FORMAT_mediaType, SPA_MEDIA_TYPE_video.rawValue)
-                        $0.id(SPA_FORMAT_mediaSubtype, SPA_MEDIA_SUBTYPE_raw.rawValue)
-                        $0.id(SPA_FORMAT_VIDEO_format, format.rawValue)
-                        guard let size else { return }
-                        $0.rectangle(
-                            SPA_FORMAT_VIDEO_size,
-                            UInt32(size.width),
-                            UInt32(size.height)
-                        )
-                    }
-                }
-            }
+            inputFormats(formats, size: size, wish: wish)
         )
     }
 
@@ -143,8 +148,9 @@ package final class VideoInput {
 
     private func formatChanged(_ pod: Pod) {
         do {
-            format = try VideoFormat(pod, offered: offered)
-            stream.update(parameters)
+            let format = try VideoFormat(pod, offered: offered)
+            self.format = format
+            stream.update(inputParameters(memory, format))
         } catch {
             format = nil
             failure = failure ?? .format(error)
@@ -152,21 +158,68 @@ package final class VideoInput {
     }
 }
 
+/// Returns `formats` as they are offered: of `size`, or in the size and at the rate of `wish`
+/// before any other.
+private func inputFormats(
+    _ formats: [PixelFormat],
+    size: Size?,
+    wish: VideoInput.Wish?
+) -> Pods {
+    Pods { builder in
+        for isExact in wish == nil ? [false] : [true, false] {
+            for format in formats {
+                builder.object(SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat) {
+                    $0.id(SPA_FORMAT_mediaType, SPA_MEDIA_TYPE_video.rawValue)
+                    if let raw = format.videoFormat {
+                        $0.id(SPA_FORMAT_mediaSubtype, SPA_MEDIA_SUBTYPE_raw.rawValue)
+                        $0.id(SPA_FORMAT_VIDEO_format, raw.rawValue)
+                    } else {
+                        precondition(format == .mjpg, "a format without a name in PipeWire")
+                        $0.id(SPA_FORMAT_mediaSubtype, SPA_MEDIA_SUBTYPE_mjpg.rawValue)
+                    }
+                    let exact = isExact ? wish?.size : size
+                    if let exact {
+                        let (width, height) = (UInt32(exact.width), UInt32(exact.height))
+                        $0.rectangle(SPA_FORMAT_VIDEO_size, width, height)
+                    } else if let wish {
+                        let wanted = (UInt32(wish.size.width), UInt32(wish.size.height))
+                        $0.rectangleRange(SPA_FORMAT_VIDEO_size, wanted, upTo: 16384)
+                    }
+                    if let wish {
+                        $0.fractionRange(SPA_FORMAT_VIDEO_framerate, UInt32(wish.rate), upTo: 1000)
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Returns what a consumer needs of buffers: memory that it can read, and the time of each frame.
-private func inputParameters(_ memory: VideoInput.Memory) -> Pods {
-    let kinds =
+private func inputParameters(_ memory: VideoInput.Memory, _ format: VideoFormat) -> Pods {
+    let kinds: [spa_data_type] =
         switch memory {
+        case .any: []
         case .mapped: [SPA_DATA_MemPtr, SPA_DATA_MemFd]
         case .pointer: [SPA_DATA_MemPtr]
         }
     return Pods { builder in
-        builder.object(SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers) {
-            $0.flags(
-                SPA_PARAM_BUFFERS_dataType,
-                kinds.reduce(0) { $0 | 1 << CInt($1.rawValue) }
-            )
+        if !kinds.isEmpty || format.pixels == .mjpg {
+            builder.object(SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers) {
+                if !kinds.isEmpty {
+                    $0.flags(
+                        SPA_PARAM_BUFFERS_dataType,
+                        kinds.reduce(0) { $0 | 1 << CInt($1.rawValue) }
+                    )
+                }
+                if format.pixels == .mjpg {
+                    // How long JPEGs are, a node may not know.
+                    let size = CInt(max(65536, 2 * format.size.area))
+                    $0.range(SPA_PARAM_BUFFERS_size, size, within: 4096...CInt.max)
+                }
+            }
         }
         builder.meta(SPA_META_Header, MemoryLayout<spa_meta_header>.size)
         builder.meta(SPA_META_VideoTransform, MemoryLayout<spa_meta_videotransform>.size)
+        builder.meta(SPA_META_VideoCrop, MemoryLayout<spa_meta_region>.size)
     }
 }

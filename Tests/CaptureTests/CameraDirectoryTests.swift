@@ -43,6 +43,32 @@ import Testing
         }
     }
 
+    @Test("nodes that give no pictures are listed after the cameras, and known by their paths")
+    func others() throws {
+        let tree = try DeviceTree()
+        tree.add("video0", port: "1-1", index: 1, isCamera: false)
+        tree.add("video1", port: "1-1")
+        tree.add("video2", platform: "codec", flags: [.memoryToMemory, .streaming])
+        tree.records["video2"] = DeviceRecord(isSettled: true, capabilities: ":video_m2m:")
+        // Not known yet: udev has not run its rules, or nobody may ask.
+        tree.add("video3", port: "1-2", index: 1, isCamera: false)
+        tree.records["video3"] = DeviceRecord(isSettled: false)
+        tree.add("video4", port: "1-3", index: 1, isDenied: true)
+        tree.add("video5", port: "1-4", isDenied: true)
+        let nodes = tree.nodes
+        #expect(
+            nodes.map { $0.path.split(separator: "/").last } == [
+                "video5", "video1", "video0", "video2",
+            ]
+        )
+        #expect(nodes.map(\.refusal) == [nil, nil, .noPictures, .noPictures])
+        #expect(nodes.map(\.answer) == [.denied, .given, .given, .given])
+        #expect(nodes[1].modes.map(\.description) == ["1280x720@30/MJPG"])
+        #expect(nodes[2].identity == "v4l2:\(tree.root)/dev/video0")
+        #expect(nodes[2].name == "Camera 1-1")
+        #expect(tree.cameras == Array(nodes.prefix(2)))
+    }
+
     @Test("two cameras with one serial number are told apart by their places")
     func twins() throws {
         let tree = try DeviceTree()

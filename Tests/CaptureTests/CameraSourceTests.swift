@@ -40,7 +40,11 @@ import Testing
             try V4L2Source(named: "no-such-camera").open(request)
         }
         #expect(error?.code == .notFound)
-        #expect(error?.interruption == .unplugged)
+        #expect(error?.interruption == .notFound)
+        let gone = #expect(throws: CaptureError.self) {
+            try V4L2Source(missing: "v4l2:usb-1", name: "Desk").open(request)
+        }
+        #expect(gone?.interruption == .unplugged)
         #expect(error?.description.contains("no-such-camera") == true)
     }
 }

@@ -1,5 +1,6 @@
 import DualCamCore
 import Frames
+import PipeWire
 import Testing
 
 @testable import Capture
@@ -13,20 +14,57 @@ import Testing
         /// The reasons that others are not taken.
         let refusals: [AutoRefusal]
         let devices: @Sendable (DeviceTree) -> Void
+        /// The cameras that only PipeWire has.
+        let nodes: [PipeWireObject.Camera]
 
         init(
             _ name: String,
             _ expected: [String?],
             not refusals: [AutoRefusal] = [],
+            nodes: [PipeWireObject.Camera] = [],
             _ devices: @escaping @Sendable (DeviceTree) -> Void
         ) {
             self.name = name
             self.expected = expected
             self.refusals = refusals
+            self.nodes = nodes
             self.devices = devices
         }
 
         var testDescription: String { name }
+    }
+
+    /// A built-in camera as libcamera has it, at `location`.
+    private static func builtIn(_ location: String) -> PipeWireObject.Camera {
+        PipeWireObject.Camera(
+            name: "libcamera_input.__SB_.\(location)",
+            serial: "7",
+            client: "3",
+            title: "Built-in \(location)",
+            role: "Camera",
+            path: "libcamera:\\_SB_.PC00.\(location)",
+            location: location
+        )
+    }
+
+    private static let phone = PipeWireObject.Camera(
+        name: "phone",
+        serial: "8",
+        client: "4",
+        title: "Pixel",
+        role: "Camera"
+    )
+
+    /// The nodes of an IPU6, of which none gives pictures by itself.
+    private static func addIPU6(_ tree: DeviceTree) {
+        for number in 0..<32 {
+            tree.add(
+                "video\(number)",
+                platform: "isys",
+                card: "ipu6",
+                flags: [.capture, .streaming, .mediaController]
+            )
+        }
     }
 
     /// The modes of a usual webcam, those of a laptop and those of a camera for faces.
@@ -66,16 +104,46 @@ import Testing
             ["Studio", "Cheap"],
             not: Array(repeating: .needsPipeline, count: 32)
         ) { tree in
-            for number in 0..<32 {
-                tree.add(
-                    "video\(number)",
-                    platform: "isys",
-                    card: "ipu6",
-                    flags: [.capture, .streaming, .mediaController]
-                )
-            }
+            addIPU6(tree)
             tree.add("video32", port: "3-1", card: "Cheap", modes: "640x480@30/YUYV")
             tree.add("video34", port: "3-2", card: "Studio", modes: webcam)
+        },
+        Desk(
+            "a laptop with an IPU6 alone",
+            [nil, "Built-in front"],
+            not: Array(repeating: .needsPipeline, count: 32),
+            nodes: [builtIn("front")]
+        ) { addIPU6($0) },
+        Desk(
+            "an IPU6 that PipeWire has, and two webcams",
+            ["Studio", "Built-in front"],
+            not: Array(repeating: .needsPipeline, count: 32),
+            nodes: [builtIn("front")]
+        ) { tree in
+            addIPU6(tree)
+            tree.add("video32", port: "3-1", card: "Cheap", modes: "640x480@30/YUYV")
+            tree.add("video34", port: "3-2", card: "Studio", modes: webcam)
+        },
+        Desk(
+            "a tablet with two cameras",
+            ["Built-in back", "Built-in front"],
+            nodes: [builtIn("back"), builtIn("front")]
+        ) { _ in },
+        Desk(
+            "an IPU6 that v4l2-relayd copies, too",
+            [nil, "Built-in front"],
+            not: [.copy],
+            nodes: [builtIn("front")]
+        ) { $0.addRelay("video40", "Intel MIPI Camera") },
+        Desk("an IPU6 that only v4l2-relayd has", ["Intel MIPI Camera", nil]) {
+            $0.addRelay("video40", "Intel MIPI Camera")
+        },
+        Desk("a laptop and a phone through PipeWire", ["Pixel", "Lid"], nodes: [phone]) {
+            $0.add("video0", port: "1-8", card: "Lid", isFixed: true, modes: laptop)
+        },
+        Desk("a webcam, a laptop and a phone through PipeWire", ["Desk", "Lid"], nodes: [phone]) {
+            $0.add("video0", port: "1-8", card: "Lid", isFixed: true, modes: laptop)
+            $0.add("video2", port: "1-1", card: "Desk", modes: "640x480@30/YUYV")
         },
         Desk("twins", ["Twin", "Twin"]) { tree in
             for port in ["1-1", "1-2"] {
@@ -92,7 +160,7 @@ import Testing
             tree.addRelay("video8", "Spare", modes: "")
             tree.addRelay("video9", "Nikon", modes: "1024x680@25/YU12")
         },
-        Desk("a webcam, a laptop, a phone through DroidCam and OBS", ["Desk", "Lid"], not: [.ours])
+        Desk("a webcam, a laptop, a phone through DroidCam and OBS", ["Desk", "Lid"], not: [.echo])
         { tree in
             tree.add("video0", port: "1-8", card: "Lid", isFixed: true, modes: laptop)
             tree.add("video2", port: "1-1", card: "Desk", modes: "640x480@30/YUYV")
@@ -158,16 +226,113 @@ import Testing
         },
     ]
 
+    /// What is said of each desk's devices.
+    private static let reasons: [String: [String]] = [
+        "a laptop with an infrared camera": [
+            "Camera 1-8: gives no pictures", "Integrated Camera: infrared camera",
+            "Integrated Camera: chosen as front: built in, 1280x720 at 30",
+        ],
+        "a laptop with an IPU6 and two webcams": [
+            "Cheap: chosen as front: external, 640x480 at 30",
+            "Studio: chosen as back: external, 1920x1080 at 30",
+            "ipu6: belongs to a media controller: works only through pipewire:",
+        ],
+        "a laptop with an IPU6 alone": [
+            "Built-in front: chosen as front: faces you",
+            "ipu6: belongs to a media controller: works only through pipewire:",
+        ],
+        "an IPU6 that PipeWire has, and two webcams": [
+            "Built-in front: chosen as front: faces you", "Cheap: a better camera is chosen",
+            "Studio: chosen as back: external, 1920x1080 at 30",
+            "ipu6: belongs to a media controller: works only through pipewire:",
+        ],
+        "a tablet with two cameras": [
+            "Built-in back: chosen as back: faces away",
+            "Built-in front: chosen as front: faces you",
+        ],
+        "an IPU6 that v4l2-relayd copies, too": [
+            "Built-in front: chosen as front: faces you",
+            "Intel MIPI Camera: shows the built-in camera, which PipeWire has",
+        ],
+        "an IPU6 that only v4l2-relayd has": [
+            "Intel MIPI Camera: chosen as back: fed by a program, 1920x1080 at 30"
+        ],
+        "a laptop and a phone through PipeWire": [
+            "Lid: chosen as front: built in, 1280x720 at 30",
+            "Pixel: chosen as back: from PipeWire",
+        ],
+        "a webcam, a laptop and a phone through PipeWire": [
+            "Desk: chosen as back: external, 640x480 at 30",
+            "Lid: chosen as front: built in, 1280x720 at 30", "Pixel: a better camera is chosen",
+        ],
+        "twins": [
+            "Twin: chosen as back: external, 1280x720 at 30",
+            "Twin: chosen as front: external, 1280x720 at 30",
+        ],
+        "a laptop and an HDMI stick": [
+            "Lid: chosen as front: built in, 1280x720 at 30",
+            "USB Video: chosen as back: external, 1920x1080 at 30",
+        ],
+        "a laptop and a still camera through gphoto2": [
+            "Lid: chosen as front: built in, 1280x720 at 30",
+            "Nikon: chosen as back: fed by a program, 1024x680 at 25",
+            "Spare: no program feeds it",
+        ],
+        "a webcam, a laptop, a phone through DroidCam and OBS": [
+            "Desk: chosen as back: external, 640x480 at 30",
+            "Droidcam: a better camera is chosen",
+            "Lid: chosen as front: built in, 1280x720 at 30",
+            "OBS Virtual Camera: may show DualCam's own stream",
+        ],
+        "a Raspberry Pi with its own camera and a webcam": [
+            "Desk: chosen as back: external, 1920x1080 at 30",
+            "bcm2835-isp: belongs to a media controller: works only through pipewire:",
+            "unicam: belongs to a media controller: works only through pipewire:",
+            "video10: gives no pictures",
+        ],
+        "one camera alone": [
+            "Camera 1-1: gives no pictures", "Desk: chosen as back: external, 1920x1080 at 30",
+        ],
+        "drivers for tests and a webcam": [
+            "Desk: chosen as back: external, 1920x1080 at 30", "vimc: a driver's test picture",
+            "vivid: a driver's test picture",
+        ],
+        "a RealSense and a webcam": [
+            "Desk: chosen as back: external, 1920x1080 at 30", "RealSense: depth camera",
+            "RealSense: chosen as front: external, 1280x720 at 30",
+        ],
+        "a laptop in its dock": [
+            "Camera 1-8: gives no pictures", "Integrated Camera: infrared camera",
+            "Integrated Camera: chosen as front: built in, 1280x720 at 30",
+            "Office: a better camera is chosen",
+            "Studio 4K: chosen as back: external, 3840x2160 at 30",
+        ],
+        "an infrared camera alone": ["USB2.0 HD UVC WebCam: infrared camera"],
+    ]
+
     @Test(arguments: desks)
     func automatic(desk: Desk) throws {
         let tree = try DeviceTree()
         desk.devices(tree)
-        let devices = tree.cameras
-        let found = assign(devices, back: .auto, front: .auto)
+        let nodes = desk.nodes.compactMap(\.asDevice)
+        let devices = tree.cameras + nodes
+        let found = assign(tree.nodes + nodes, back: .auto, front: .auto)
+        #expect(
+            Set(found.standings.map { "\(Self.shortName($0.device)): \($0.reason)" })
+                == Set(Self.reasons[desk.name] ?? [])
+        )
+        for role in Role.allCases {
+            let chosen = found.standings.filter { $0.isChosen && $0.role == role }
+            #expect(chosen.map(\.device) == [found[role]].compactMap { $0 })
+        }
         #expect([found.back, found.front].map { $0.map(Self.shortName) } == desk.expected)
         #expect(found.back == nil || found.back?.identity != found.front?.identity)
-        #expect(Set(devices.compactMap(\.refusal)) == Set(desk.refusals))
-        #expect(devices.count { $0.refusal != nil } == desk.refusals.count)
+        let refusals = found.standings.filter {
+            devices.map(\.identity).contains($0.device.identity)
+        }
+        .compactMap(\.device.refusal)
+        #expect(Set(refusals) == Set(desk.refusals))
+        #expect(refusals.count == desk.refusals.count)
         // Nothing comes out otherwise in another order.
         let turned = assign(devices.reversed(), back: .auto, front: .auto)
         #expect(turned.back == found.back && turned.front == found.front)

@@ -130,6 +130,7 @@ final class DeviceTree {
     }
 
     var cameras: [CameraDevice] { directory().cameras() }
+    var nodes: [CameraDevice] { directory().nodes() }
 
     /// Returns a directory of the present nodes. `pause` is called with the path of each node
     /// that is queried.

@@ -178,6 +178,27 @@ import Testing
             #expect((opened != nil) == isRight, "\(word)")
         }
     }
+
+    @Test("a reader that was late gets the present frame, not a burst of those that it missed")
+    func late() throws {
+        let folder = try Folder()
+        let bell = try Bell()
+        let path = try folder.file(
+            "late.y4m",
+            movie([20, 60, 100], "C420mpeg2", chroma: 512, "100:1")
+        )
+        let stream = try FileSource(path: path).open(request)
+        var last = try stream.frame(bell)
+        for _ in 0..<3 {
+            // Ten of its frames: that long nobody looks.
+            usleep(100_000)
+            let before = MonotonicClock.now
+            let frame = try stream.frame(bell)
+            #expect((frame.timestamp - before).seconds > -0.04, "a frame of the past")
+            #expect(frame.sequence == last.sequence + 1)
+            last = frame
+        }
+    }
 }
 
 /// Returns a 4:2:2 JPEG of one luma level, without colour.

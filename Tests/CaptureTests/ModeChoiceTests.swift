@@ -112,7 +112,7 @@ import Testing
         "a format that nothing here reads is never chosen",
         arguments: [
             "Z16", "INZI", "Y8I", "Y12I", "P010", "NV21", "NV24", "VYUY", "Y10", "Y12", "BG12",
-            "NM12", "AB24", "H264", "HEVC", "411P",
+            "NM21", "AB24", "VP80", "MPG2", "411P",
         ]
     )
     func unreadable(format: String) throws {

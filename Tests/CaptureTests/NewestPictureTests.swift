@@ -3,6 +3,7 @@ import CV4L2
 import DualCamCore
 import Engine
 import Frames
+import Glibc
 import Platform
 import Synchronization
 import TestSupport
@@ -30,6 +31,39 @@ struct NewestPictureTests {
         #expect(counts.captured == 6 && counts.decode.count == 2)
         #expect(counts.replaced == 5, "none was shown, and one remains")
         #expect(counts.missing == 0 && counts.damaged == 0)
+    }
+
+    @Test("leaves its thread a wait now and then, though the camera is always ahead of it")
+    func alwaysAhead() throws {
+        let device = ScriptedDevice()
+        device.format = .mjpg
+        let picture = ScriptedDevice.Delivery(content: try jpeg(request.size))
+        device.deliveries = Array(repeating: picture, count: 4)
+        var longest = 0.0
+        var (waits, begin) = (-1, 0.0)
+        let tap = Recording { count in
+            let use = Self.use
+            if use.waits != waits { (waits, begin) = (use.waits, use.seconds) }
+            longest = max(longest, use.seconds - begin)
+            guard count < 40 else { return }
+            device.deliveries.append(picture)
+            // Slower than any camera.
+            while Self.use.seconds < use.seconds + 0.01 {}
+        }
+        _ = try run(device, tap, until: 42)
+        print("the longest run of a camera's thread: \(longest) s")
+        // The kernel would end the priority of all threads at 0.1 s, with some portals at 0.05 s.
+        #expect((0.01..<0.045).contains(longest))
+    }
+
+    /// The number of waits of the calling thread, and its processor time.
+    private static var use: (waits: Int, seconds: Double) {
+        var usage = rusage()
+        let thread: CInt = 1
+        getrusage(thread, &usage)
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return (usage.ru_nvcsw, Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
     }
 
     @Test("reaches a recording with all others where none needs a decoder")

@@ -25,6 +25,8 @@ final class ScriptedDevice: VideoCalls {
     var events = CInt(POLLIN)
     /// `true` if poll returns `events` even without a frame.
     var isBroken = false
+    /// What it answers to further calls.
+    var answers: [UInt: (UnsafeMutableRawPointer) -> CInt] = [:]
     /// The calls made, in order.
     private(set) var log: [UInt] = []
     /// The frames to give, each into the next queued buffer.
@@ -42,6 +44,10 @@ final class ScriptedDevice: VideoCalls {
     private var memory: [Weak] = []
     private var sequence: UInt32 = 0
 
+    private var guards: [UnsafeMutableRawPointer] = []
+
+    deinit { for page in guards { munmap(page, 4096) } }
+
     private struct Weak { weak var mapped: MappedMemory? }
 
     let descriptor: CInt = -1
@@ -56,6 +62,7 @@ final class ScriptedDevice: VideoCalls {
             errors[request]?.removeFirst()
             return error
         }
+        if let answer = answers[request] { return answer(argument) }
         switch request {
         case cv4l2_querycap:
             argument.update(v4l2_capability.self) {
@@ -136,10 +143,14 @@ final class ScriptedDevice: VideoCalls {
         return 0
     }
 
+    /// Returns memory that a page follows which nobody may touch.
     func map(offset: Int, length: Int) throws(SystemError) -> MappedMemory {
         if let error = errors[0]?.first { throw SystemError("mmap", errno: error) }
-        let start = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        let (page, pages) = (4096, (length + 4095) / 4096 * 4096)
+        let start = mmap(nil, pages + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let start, start != MAP_FAILED else { throw .last("mmap") }
+        guards.append(start + pages)
+        guard mprotect(start, pages, PROT_READ | PROT_WRITE) == 0 else { throw .last("mprotect") }
         let mapped = MappedMemory(
             owning: UnsafeMutableRawBufferPointer(start: start, count: length)
         )

@@ -155,7 +155,7 @@ struct VideoControlsTests {
         var list = try controls.controls()
         #expect(
             throws: ControlRefusal.notSupported(
-                "exposure_time_absolute is inactive: an automatic has it."
+                "exposure_time_absolute is set by the camera now. Turn off its automatic first."
             )
         ) {
             try controls.write(ControlWrite(list[2], 40))
@@ -171,14 +171,26 @@ struct VideoControlsTests {
     }
 
     @Test(arguments: [
-        (ERANGE, ControlRefusal.outOfRange("gain=7 is not taken by the camera")),
-        (EINVAL, .notSupported("gain=7 is not taken by the camera")),
+        (ERANGE, ControlRefusal.outOfRange("The camera does not take gain=7.")),
+        (EINVAL, .notSupported("The camera does not take gain=7.")),
         (
             EBUSY,
-            .failed(.busy, "VIDIOC_S_EXT_CTRLS /dev/video9: Device or resource busy; gain=7")
+            .failed(
+                .busy,
+                "cannot set a control of /dev/video9: another program is using it; gain=7"
+            )
         ),
-        (ENODEV, .failed(.unplugged, "VIDIOC_S_EXT_CTRLS /dev/video9: No such device; gain=7")),
-        (EIO, .failed(.stalled, "VIDIOC_S_EXT_CTRLS /dev/video9: Input/output error; gain=7")),
+        (
+            ENODEV,
+            .failed(.unplugged, "cannot set a control of /dev/video9: it was unplugged; gain=7")
+        ),
+        (
+            EIO,
+            .failed(
+                .stalled,
+                "cannot set a control of /dev/video9: the device does not work properly; gain=7"
+            )
+        ),
     ])
     func aRefusalSaysWhy(errno: CInt, refusal: ControlRefusal) throws {
         let gain = try controls.controls()[0]
@@ -219,5 +231,25 @@ struct VideoControlsTests {
     func broken() throws {
         node.broken = V4L2_CID_EXPOSURE_AUTO
         #expect(try controls.controls().map(\.name) == ["gain"])
+    }
+
+    @Test("are not those of a camera that was unplugged meanwhile, but an error")
+    func unplugged() throws {
+        let list = try controls.controls()
+        for call in [cv4l2_query_ext_ctrl, cv4l2_g_ext_ctrls] {
+            node.errors[call] = [ENODEV]
+            let error = #expect(throws: ControlRefusal.self) { try controls.controls() }
+            #expect(error?.isUnplugged == true)
+            node.errors[call] = [ENODEV]
+            var again = list
+            #expect(throws: ControlRefusal.self) { try controls.update(&again) { _ in true } }
+        }
+        #expect(try controls.controls() == list)
+    }
+}
+
+extension ControlRefusal {
+    fileprivate var isUnplugged: Bool {
+        if case .failed(.unplugged, _) = self { true } else { false }
     }
 }

@@ -58,6 +58,54 @@ struct CaptureThreadTests {
         #expect(slot.latest == nil)
     }
 
+    @Test("keeps a copy of the last picture, not the device's memory, in which it came")
+    func borrowedPicture() throws {
+        defer { end() }
+        let camera = Scripted("a", isBorrowing: true)
+        camera.give()
+        thread.open(camera, request)
+        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        #expect(slot.latest?.buffer.isBorrowed == true && camera.isLending)
+        thread.close(keepingPicture: true)
+        try log.wait(for: "its end") { $0.last == .closed }
+        #expect(slot.latest?.buffer.isBorrowed == false)
+        #expect(slot.latest?.plane(0).row(47)[63] == 99)
+        #expect(!camera.isLending)
+    }
+
+    @Test("gives a camera that is slow to start more time at the next try")
+    func slowStart() throws {
+        defer { end() }
+        let camera = Scripted("a", firstFrameAfter: 5)
+        thread.open(camera, request)
+        let pause = try Bell()
+        for _ in 0..<1500 where !log.reports.contains(where: { $0.isStreaming }) {
+            pause.wait(until: MonotonicClock.now + Timestamp(seconds: 0.01))
+        }
+        #expect(log.reports.contains { $0.isStreaming })
+        #expect(log.reports.contains { $0.isStall })
+        #expect(camera.opened == 2)
+    }
+
+    @Test("opens a device anew whose signal changed, and tells that it has none")
+    func newSignal() throws {
+        defer { end() }
+        let camera = Scripted("a")
+        camera.give()
+        thread.open(camera, request)
+        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        camera.changeSignal()
+        try log.wait(for: "another try") { _ in camera.opened == 2 }
+        camera.give()
+        try log.wait(for: "the new signal") { $0.count { $0.isStreaming } == 2 }
+        // No interruption came between.
+        #expect(!log.reports.contains { if case .interrupted = $0 { true } else { false } })
+        camera.loseSignal()
+        try log.wait(for: "the lost signal") {
+            $0.contains { if case .interrupted(.noSignal, _, _) = $0 { true } else { false } }
+        }
+    }
+
     @Test("says that a camera hesitates, leaves it open, and says when it goes on")
     func hesitation() throws {
         defer { end() }
@@ -190,10 +238,10 @@ struct CaptureThreadTests {
 extension CaptureThread.Report {
     fileprivate var isStreaming: Bool { if case .streaming = self { true } else { false } }
     fileprivate var isStall: Bool {
-        if case .interrupted(.stalled, _) = self { true } else { false }
+        if case .interrupted(.stalled, _, _) = self { true } else { false }
     }
     fileprivate var isUnsupported: Bool {
-        if case .interrupted(.unsupported, _) = self { true } else { false }
+        if case .interrupted(.unsupported, _, _) = self { true } else { false }
     }
 }
 
@@ -220,14 +268,36 @@ private final class Scripted: CameraSource {
         var isOpening: Bool
         var opened = 0
         var frames = 0
+        var failure: CaptureError.Code?
+        var hasSignal = true
     }
+    /// Memory that a frame borrows.
+    private final class Lent {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 64)
+        init() { for index in bytes.indices { bytes[index] = 99 } }
+        deinit { bytes.deallocate() }
+    }
+    private struct Loan: @unchecked Sendable { weak var memory: Lent? }
+    private let loan = Mutex(Loan())
+    private let isBorrowing: Bool
+    private let firstFrameAfter: Double
     private let script: Mutex<Script>
     private let goesOn: Bool
     private let jpeg: [UInt8]?
 
     /// While `isOpening`, opening it does not return. A camera that `goesOn` gives a frame after a
-    /// wait for one has timed out. Frames are the `jpeg` if there is one.
-    init(_ name: String, isOpening: Bool = false, goesOn: Bool = false, jpeg: [UInt8]? = nil) {
+    /// wait for one has timed out. Frames are the `jpeg` if there is one, or `isBorrowing` memory.
+    /// The first comes by itself `firstFrameAfter` seconds, if that is not 0.
+    init(
+        _ name: String,
+        isOpening: Bool = false,
+        goesOn: Bool = false,
+        jpeg: [UInt8]? = nil,
+        isBorrowing: Bool = false,
+        firstFrameAfter: Double = 0
+    ) {
+        self.isBorrowing = isBorrowing
+        self.firstFrameAfter = firstFrameAfter
         self.name = name
         self.goesOn = goesOn
         self.jpeg = jpeg
@@ -245,10 +315,32 @@ private final class Scripted: CameraSource {
             return script.frames > 0
         }
     }
+    /// `true` while a frame has its memory.
+    var isLending: Bool { loan.withLock { $0.memory != nil } }
+    func changeSignal() { script.withLock { $0.failure = .newSignal } }
+    func loseSignal() {
+        script.withLock {
+            $0.failure = .newSignal
+            $0.hasSignal = false
+        }
+    }
+    private func takeFailure() -> CaptureError.Code? {
+        script.withLock { script in
+            defer { script.failure = nil }
+            return script.failure
+        }
+    }
+    fileprivate func buffer(_ count: Int) -> FrameBuffer {
+        guard isBorrowing else { return FrameBuffer(byteCount: count) }
+        let memory = Lent()
+        loan.withLock { $0.memory = memory }
+        return FrameBuffer(borrowing: memory.bytes, owner: memory)
+    }
     func finishOpening() { script.withLock { $0.isOpening = false } }
 
     func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
         script.withLock { $0.opened += 1 }
+        guard script.withLock({ $0.hasSignal }) else { throw CaptureError(.noSignal, "input") }
         let pause: Bell
         do { pause = try Bell() } catch { throw CaptureError(.system, "eventfd") }
         while script.withLock({ $0.isOpening }) {
@@ -262,12 +354,20 @@ private final class Scripted: CameraSource {
         private let source: Scripted
         private var sequence: UInt64 = 0
 
+        private let start = MonotonicClock.now
+
         init(_ source: Scripted) { self.source = source }
 
         func suits(_ request: CaptureRequest) -> Bool { request.size == mode.size }
 
         func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
             while MonotonicClock.now < deadline {
+                if let failure = source.takeFailure() { throw CaptureError(failure, "scripted") }
+                if sequence == 0, source.firstFrameAfter > 0,
+                    (MonotonicClock.now - start).seconds >= source.firstFrameAfter
+                {
+                    source.give()
+                }
                 if source.takeFrame() {
                     defer { sequence += 1 }
                     if let jpeg = source.jpeg {
@@ -285,7 +385,7 @@ private final class Scripted: CameraSource {
                     let layout = FrameLayout(size: mode.size, format: .gray)
                     return .frame(
                         Frame(
-                            buffer: FrameBuffer(byteCount: layout.byteCount),
+                            buffer: source.buffer(layout.byteCount),
                             layout: layout,
                             color: .video,
                             timestamp: MonotonicClock.now,

@@ -1,6 +1,7 @@
 import Capture
 import DualCamCore
 import Engine
+import Foundation
 import Frames
 import Glibc
 import Platform
@@ -20,7 +21,7 @@ struct ControlThreadTests {
     init() throws {
         driver = try ScriptedDriver()
         let reports = reports
-        thread = try ControlThread(role: .back) { identity, controls in
+        thread = try ControlThread(role: .back, region: { .hz50 }) { identity, controls in
             reports.with { $0.append((identity, controls)) }
         }
     }
@@ -151,7 +152,10 @@ struct ControlThreadTests {
         defer { end() }
         driver.isGone = true
         try use(isStreaming: false)
-        #expect(try perform(.iso(400)) == .failure(.failed(.unplugged, "camera: notFound")))
+        #expect(
+            try perform(.iso(400))
+                == .failure(.failed(.unplugged, "there is no camera"))
+        )
         // A camera that cannot be reached has nothing left to undo.
         #expect(try perform(.reset).get().controls.manual.isAutomatic)
         driver.isGone = false
@@ -169,6 +173,192 @@ struct ControlThreadTests {
         try eventually("its shutter", within: Self.timeout) {
             driver.value(of: "exposure_time") == 80
         }
+    }
+
+    private static let light = [
+        DeviceControl(
+            id: 20,
+            name: "exposure_dynamic_framerate",
+            kind: .boolean,
+            purpose: .dynamicFrameRate,
+            range: 0...1,
+            value: 1
+        ),
+        DeviceControl(
+            id: 21,
+            name: "power_line_frequency",
+            kind: .menu,
+            purpose: .powerLine,
+            range: 0...2,
+            menu: (0...2).map { DeviceControl.Item(index: $0, name: "\($0)") },
+            value: 2
+        ),
+    ]
+
+    @Test("holds the rate and the filter against flicker, and puts back what it found")
+    func light() throws {
+        defer { end() }
+        driver.add(Self.light)
+        try use(isStreaming: true)
+        try eventually("the values", within: Self.timeout) {
+            driver.log.prefix(2) == ["exposure_dynamic_framerate=0", "power_line_frequency=1"]
+        }
+        // Another program's change wins.
+        driver.change("power_line_frequency", to: 0)
+        try use(isStreaming: false)
+        try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
+        #expect(driver.value(of: "exposure_dynamic_framerate") == 1)
+        #expect(driver.value(of: "power_line_frequency") == 0)
+        // A device that takes no such value goes on without.
+        driver.refuse("power_line_frequency", with: .failed(.stalled, "no answer"))
+        try use(isStreaming: true)
+        try eventually("the rate", within: Self.timeout) {
+            driver.value(of: "exposure_dynamic_framerate") == 0
+        }
+        #expect(try perform(.shutter(4000)).get().controls.shutter == 4000)
+        driver.refuse("power_line_frequency", with: nil)
+        try use(isStreaming: false)
+        try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
+        #expect(driver.value(of: "power_line_frequency") == 0)
+    }
+
+    @Test("holds what is locked while the camera delivers, and leaves its automatic to others")
+    func locking() throws {
+        defer { end() }
+        driver.change("exposure_time", to: 333)
+        driver.change("focus", to: 40)
+        try use(isStreaming: true)
+        let controls = try perform(.lock([])).get().controls
+        #expect(controls.manual.lock.subjects == [.exposure, .focus])
+        #expect(driver.value(of: "auto_exposure") == 1 && driver.value(of: "focus_auto") == 0)
+        try use(isStreaming: false)
+        try eventually("the automatic", within: Self.timeout) {
+            driver.value(of: "auto_exposure") == 3 && driver.value(of: "focus_auto") == 1
+                && driver.openPorts == 0
+        }
+        // Meanwhile the automatic of another program goes elsewhere.
+        driver.change("exposure_time", to: 50)
+        try use(isStreaming: true)
+        try eventually("the same values", within: Self.timeout) {
+            driver.value(of: "auto_exposure") == 1 && driver.value(of: "exposure_time") == 333
+                && driver.value(of: "focus") == 40
+        }
+        // What a dial has set is no longer put back.
+        _ = try perform(.shutter(4000)).get()
+        #expect(try perform(.unlock).get().controls.manual.lock.subjects == [])
+        #expect(driver.value(of: "auto_exposure") == 1 && driver.value(of: "focus_auto") == 1)
+        try use(isStreaming: false)
+        try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
+        #expect(driver.value(of: "auto_exposure") == 1)
+    }
+
+    @Test("leaves the automatics on where not all that was to be locked can be")
+    func lockingHalfWay() throws {
+        defer { end() }
+        try use(isStreaming: true)
+        driver.refuse("focus", with: .notSupported("not now"))
+        #expect(throws: ControlRefusal.self) { try perform(.lock([])).get() }
+        func isAutomatic() -> Bool {
+            driver.value(of: "auto_exposure") == 3 && driver.value(of: "focus_auto") == 1
+        }
+        #expect(isAutomatic())
+        let controls = try perform(.look).get().controls
+        #expect(controls.manual.lock.subjects == [] && controls.manual.isAutomatic)
+        // What is locked already stays so.
+        _ = try perform(.lock([.exposure])).get()
+        #expect(throws: ControlRefusal.self) { try perform(.lock([.focus])).get() }
+        #expect(driver.value(of: "auto_exposure") == 1 && driver.value(of: "focus_auto") == 1)
+        try use(isStreaming: false)
+        try eventually("the automatic", within: Self.timeout) {
+            isAutomatic() && driver.openPorts == 0
+        }
+    }
+
+    @Test("holds nothing that the user does not want held, from the moment of the change")
+    func lightOff() throws {
+        defer { end() }
+        driver.add(Self.light)
+        var controls = CameraControls()
+        func use(_ change: (inout ControlSettings) -> Void) {
+            change(&controls.settings)
+            thread.use(
+                ControlThread.Use(
+                    source: ScriptedCamera(driver: driver),
+                    controls: controls,
+                    isStreaming: true,
+                    isShown: false
+                )
+            )
+        }
+        func waitFor(rate: Int, filter: Int) throws {
+            try eventually("\(rate) and \(filter)", within: Self.timeout) {
+                driver.value(of: "exposure_dynamic_framerate") == rate
+                    && driver.value(of: "power_line_frequency") == filter
+            }
+        }
+        use { $0.antiFlicker = .hz60 }
+        try waitFor(rate: 0, filter: 2)
+        use { $0.antiFlicker = .hz50 }
+        try waitFor(rate: 0, filter: 1)
+        use {
+            $0.antiFlicker = .off
+            $0.holdsRate = false
+        }
+        try waitFor(rate: 1, filter: 2)
+    }
+
+    @Test("puts back after a crash what an earlier run held")
+    func lightAfterACrash() throws {
+        let folder = try ScratchDirectory()
+        driver.add(Self.light)
+        func run(_ body: (ControlThread) throws -> Void) throws {
+            let thread = try ControlThread(
+                role: .front,
+                region: { .hz50 },
+                records: "\(folder.path)/held"
+            ) { _, _ in }
+            defer {
+                thread.end()
+                #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: 20)))
+            }
+            thread.use(
+                ControlThread.Use(
+                    source: ScriptedCamera(driver: driver),
+                    controls: CameraControls(),
+                    isStreaming: true,
+                    isShown: false
+                )
+            )
+            try body(thread)
+        }
+        try run { _ in
+            try eventually("the record", within: Self.timeout) {
+                driver.value(of: "power_line_frequency") == 1
+                    && (try? String(contentsOfFile: "\(folder.path)/held/scripted", encoding: .utf8))
+                        == "20 1 0\n21 2 1\n"
+            }
+            // As if this run ended without a word: its record stays, and the values.
+            try FileManager.default.copyItem(
+                atPath: "\(folder.path)/held",
+                toPath: "\(folder.path)/crashed"
+            )
+        }
+        #expect(driver.value(of: "power_line_frequency") == 2)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/held") == [])
+        try FileManager.default.removeItem(atPath: "\(folder.path)/held")
+        try FileManager.default.moveItem(
+            atPath: "\(folder.path)/crashed",
+            toPath: "\(folder.path)/held"
+        )
+        driver.change("power_line_frequency", to: 1)
+        driver.change("exposure_dynamic_framerate", to: 0)
+        try run { thread in
+            let answer = Mutexed(false)
+            thread.perform(.look) { _ in answer.with { $0 = true } }
+            try eventually("the answer", within: Self.timeout) { answer.with { $0 } }
+        }
+        #expect(driver.value(of: "power_line_frequency") == 2)
+        #expect(driver.value(of: "exposure_dynamic_framerate") == 1)
     }
 
     private static func zoom(to zoom: Double, number: Int) -> ZoomRequest {
@@ -295,11 +485,11 @@ private struct ScriptedCamera: CameraSource {
     let identity = "scripted"
 
     func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        throw CaptureError(.notFound, "camera")
+        throw CaptureError(.gone, "camera")
     }
 
     func openControls() throws(CaptureError) -> any ControlPort {
-        guard !driver.isGone else { throw CaptureError(.notFound, "camera") }
+        guard !driver.isGone else { throw CaptureError(.gone, "camera") }
         return ScriptedPort(driver)
     }
 }
@@ -444,6 +634,8 @@ private final class ScriptedDriver: Sendable {
             Self.follow(&script.controls)
         }
     }
+    /// Adds controls to those of the camera.
+    func add(_ controls: [DeviceControl]) { script.withLock { $0.controls += controls } }
     /// Resets the values, as when the camera is plugged in again.
     func forget() { script.withLock { $0.controls = Self.initial } }
     func emitEvent() {

@@ -1,9 +1,10 @@
 import DualCamCore
-import Engine
 import Frames
 import Platform
 import Synchronization
 import Testing
+
+@testable import Engine
 
 @Suite("The place of a camera's newest frame")
 struct FrameSlotTests {
@@ -74,6 +75,86 @@ struct FrameSlotTests {
         #expect(slot.counts.captured == 5 && slot.counts.missing == 3)
         #expect(slot.counts.damaged == 1 && slot.counts.decode.count == 4)
         #expect(slot.latest?.sequence == 4, "a damaged one leaves the one before")
+    }
+
+    /// Returns a frame of stripes that differ by `contrast`.
+    private func striped(_ number: UInt64, _ contrast: UInt8) -> Frame {
+        let frame = frame(number)
+        let plane = frame.plane(0)
+        for y in 0..<plane.rows {
+            for x in 0..<plane.rowBytes { plane.row(y)[x] = 100 + (x % 2 == 0 ? 0 : contrast) }
+        }
+        return frame
+    }
+
+    @Test("keeps the sharpest of the newest three, until it thaws")
+    func freezing() {
+        slot.put(striped(0, 20))
+        slot.judge()
+        #expect(slot.frozen == nil, "nobody asked for it")
+        slot.freeze()
+        #expect(slot.isJudging && slot.fetch().frame?.sequence == 0)
+        slot.judge()
+        #expect(slot.frozen?.sequence == 0)
+        slot.judge()
+        slot.put(striped(1, 20))
+        slot.judge()
+        #expect(slot.fetch().frame?.sequence == 0, "it is no sharper")
+        #expect(slot.latest?.sequence == 1, "the camera goes on")
+        slot.put(striped(2, 40))
+        slot.judge()
+        #expect(slot.fetch().frame?.sequence == 2 && !slot.isJudging)
+        slot.put(striped(3, 90))
+        slot.judge()
+        #expect(slot.fetch().frame?.sequence == 2)
+        #expect(slot.fetch().frame?.plane(0).row(0)[1] == 140)
+        slot.thaw()
+        #expect(slot.fetch().frame?.sequence == 3 && slot.frozen == nil)
+    }
+
+    @Test("shows nothing live once a freeze has ended with its camera, until that opens again")
+    func settling() {
+        slot.put(striped(0, 20))
+        slot.freeze()
+        slot.judge()
+        slot.put(striped(1, 90), of: jpeg(1))
+        let tap = Received()
+        slot.tap(tap)
+        slot.settle()
+        func isKept() -> Bool {
+            let content = slot.fetch()
+            return content.frame?.sequence == 0 && !content.isJPEG && slot.latest?.sequence == 0
+                && slot.latestJPEG == nil && slot.still()?.sequence == 0
+        }
+        #expect(isKept())
+        slot.put(striped(2, 90), of: jpeg(2))
+        #expect(isKept() && tap.list == ["4 bytes at 2"], "recordings go on")
+        slot.sharpen(striped(2, 90))
+        slot.releaseJPEG()
+        slot.keepCopy()
+        #expect(isKept())
+        slot.reopen()
+        #expect(isKept())
+        slot.put(striped(3, 20))
+        #expect(slot.fetch().frame?.sequence == 3)
+        slot.settle()
+        slot.put(striped(4, 20))
+        #expect(slot.fetch().frame?.sequence == 4, "nothing was frozen")
+    }
+
+    @Test("keeps nothing frozen once it thaws or is cleared", arguments: [false, true])
+    func forgetting(isCleared: Bool) {
+        weak var memory: FrameBuffer?
+        slot.put(striped(0, 20))
+        slot.freeze()
+        slot.judge()
+        memory = slot.frozen?.buffer
+        #expect(memory != nil)
+        if isCleared { slot.clear() } else { slot.thaw() }
+        #expect(memory == nil, "its memory is held")
+        slot.put(striped(1, 90))
+        slot.judge()
+        #expect(slot.frozen == nil, "what was being judged is no longer wanted")
     }
 
     private var bellRings: Bool {

@@ -19,15 +19,15 @@ struct OverlayThreadTests {
         let shown = try OverlayThread(state, canvas: canvas)
         defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
         #expect(shown.current.labels.back == nil && shown.current.labels.front == nil)
-        state.setNotice(.unplugged, of: .back, at: .zero)
+        state.setNotice(.interrupted(.unplugged), of: .back, at: .zero)
         shown.show(state)
         #expect(shown.current.state == state)
         try eventually("the back camera's words", within: 30) { shown.current.labels.back != nil }
         #expect(shown.current.labels.front == nil)
-        state.setNotice(.busy, of: .back, at: .zero)
+        state.setNotice(.interrupted(.busy), of: .back, at: .zero)
         shown.show(state)
         try eventually("other words", within: 30) { shown.current.labels.back != nil }
-        state.setNotice(.unplugged, of: .back, at: .zero)
+        state.setNotice(.interrupted(.unplugged), of: .back, at: .zero)
         shown.show(state)
         #expect(shown.current.labels.back != nil)
         #expect(shown.current.state == state)

@@ -223,6 +223,16 @@ struct PhotoWriterTests {
             }
             var status = stat()
             #expect(stat("\(folder)/a-3.jpg", &status) == 0 && status.st_mode & 0o777 == 0o600)
+            // Two of one moment share the number.
+            writer.write(
+                file("z") + file("a"),
+                to: .folder(folder, mode: 0o640),
+                answer: answers.about("both")
+            )
+            let both = ["\(folder)/z-4.jpg", "\(folder)/a-4.jpg"]
+            #expect(try answers.wait(for: "both") == .success(both))
+            #expect(stat(both[0], &status) == 0 && status.st_mode & 0o777 == 0o640)
+            for path in both { unlink(path) }
             writer.write(
                 file("b") + file("none/c"),
                 to: .folder(folder),

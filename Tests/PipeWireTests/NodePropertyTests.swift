@@ -48,6 +48,17 @@ struct NodePropertyTests {
         #expect(read { $0.number(key: NodeProperty.Name.exposure.id, 1000) }.isEmpty)
     }
 
+    @Test("count as they were written last, once each, in the order of their first")
+    func latest() {
+        var written: [(name: NodeProperty.Name, value: Double)] = []
+        for value in stride(from: 100.0, through: 3200, by: 100) {
+            gather([(.gain, value)], into: &written)
+            if value == 1000 { gather([(.focus, 0.25), (.gain, 7)], into: &written) }
+        }
+        #expect(written.map(\.name) == [.gain, .focus])
+        #expect(written.map(\.value) == [3200, 0.25])
+    }
+
     @Test func noPodAndOneOfAnotherTypeAreNothing() {
         #expect(readProperties(nil, of: Self.shown).isEmpty)
         #expect(read(SPA_TYPE_OBJECT_ParamIO) { $0.number(key: Self.gain, 800) }.isEmpty)

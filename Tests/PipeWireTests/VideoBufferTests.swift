@@ -17,12 +17,13 @@ struct VideoBufferTests {
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 8)
         let file: CInt
 
-        init(isFile: Bool = false, isSealed: Bool = false) {
+        init(isFile: Bool = false, isSealed: Bool = false, length: Int = 64) {
             for index in 0..<64 { bytes[index] = UInt8(index) }
             // MFD_CLOEXEC, MFD_ALLOW_SEALING.
             file = isFile ? createMemoryFile("buffer", 3) : -1
             guard isFile else { return }
-            precondition(write(file, bytes.baseAddress, 64) == 64)
+            precondition(write(file, bytes.baseAddress, min(64, length)) == min(64, length))
+            precondition(ftruncate(file, off_t(length)) == 0)
             // F_ADD_SEALS, F_SEAL_SHRINK.
             if isSealed { precondition(fcntl(file, 1033, 2) == 0) }
         }
@@ -156,6 +157,16 @@ struct VideoBufferTests {
     @Test func memoryThatCannotShrinkIsReadWhereItIsMapped() {
         Given(isFile: true, isSealed: true).with { #expect($1) }
         Given().with { #expect($1) }
+    }
+
+    /// It cannot shrink, but it was too short from the beginning.
+    @Test(arguments: [0, 1, 63, 64, 65])
+    func memoryThatEndsBeforeTheBufferIsNotReadWhereItIsMapped(_ length: Int) {
+        let given = Given(isFile: true, isSealed: true, length: length)
+        given.chunk.size = 64
+        given.with { #expect($1 == (length >= 64)) }
+        let all = copy(given, stride: 8, rows: 8, rowBytes: 8)
+        #expect(all == (length >= 64 ? Array(0..<64) : nil))
     }
 }
 

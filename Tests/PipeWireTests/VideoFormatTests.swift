@@ -28,6 +28,32 @@ struct VideoFormatTests {
         return try VideoFormat(Pod(pod), offered: [.yuyv, .nv12])
     }
 
+    private func compressed(_ subtype: spa_media_subtype, _ width: UInt32) throws -> VideoFormat {
+        let pods = Pods {
+            $0.object(SPA_TYPE_OBJECT_Format, SPA_PARAM_Format) {
+                $0.id(SPA_FORMAT_mediaType, SPA_MEDIA_TYPE_video.rawValue)
+                $0.id(SPA_FORMAT_mediaSubtype, subtype.rawValue)
+                $0.rectangle(SPA_FORMAT_VIDEO_size, width, 720)
+                $0.fraction(SPA_FORMAT_VIDEO_framerate, 15, 1)
+            }
+        }
+        defer { withExtendedLifetime(pods) {} }
+        let pod = Pod(try #require(pods.pointers[0]))
+        return try VideoFormat(pod, offered: [.yuyv, .mjpg])
+    }
+
+    @Test func jpegsAreTakenWhereTheyWereOffered() throws {
+        let format = try compressed(SPA_MEDIA_SUBTYPE_mjpg, 1280)
+        #expect(format.pixels == .mjpg && format.size == Size(width: 1280, height: 720))
+        #expect(format.rate?.perSecond == 15)
+        for subtype in [SPA_MEDIA_SUBTYPE_h264, SPA_MEDIA_SUBTYPE_jpeg, SPA_MEDIA_SUBTYPE_raw] {
+            #expect(throws: VideoFormat.Invalid.notOffered) { try compressed(subtype, 1280) }
+        }
+        #expect(throws: VideoFormat.Invalid.size(width: 65535, height: 720)) {
+            try compressed(SPA_MEDIA_SUBTYPE_mjpg, 65535)
+        }
+    }
+
     @Test func whatAPlainCameraSaysIsTaken() throws {
         let format = try read()
         #expect(format.size == Size(width: 640, height: 360))

@@ -75,6 +75,7 @@ int avcodec_parameters_to_context(AVCodecContext *a, const AVCodecParameters *b)
 }
 int avcodec_receive_frame(AVCodecContext *a, AVFrame *b) { return CALL(codec, avcodec_receive_frame, a, b); }
 int avcodec_send_packet(AVCodecContext *a, const AVPacket *b) { return CALL(codec, avcodec_send_packet, a, b); }
+const AVCodec *avcodec_find_decoder(enum AVCodecID a) { return CALL(codec, avcodec_find_decoder, a); }
 const AVCodec *avcodec_find_encoder_by_name(const char *a) { return CALL(codec, avcodec_find_encoder_by_name, a); }
 int avcodec_parameters_copy(AVCodecParameters *a, const AVCodecParameters *b) {
     return CALL(codec, avcodec_parameters_copy, a, b);

@@ -83,6 +83,16 @@ static inline int clinux_set_nice(int thread, int level) {
     return setpriority(PRIO_PROCESS, (id_t)thread, level);
 }
 
+/// Returns how often the calling thread has slept or waited so far (RUSAGE_THREAD, hidden without
+/// _GNU_SOURCE), and in `nanoseconds` the processor time that it has used.
+static inline long clinux_thread_waits(long long *nanoseconds) {
+    struct timespec time;
+    struct rusage usage;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    *nanoseconds = time.tv_sec * 1000000000ll + time.tv_nsec;
+    return getrusage((__rusage_who_t)1, &usage) ? -1 : usage.ru_nvcsw;
+}
+
 /// Lowers RLIMIT_RTTIME, whose name is hidden without _GNU_SOURCE, to `microseconds`, and the time
 /// of its signal to half of that. Returns 0, or -1 with errno.
 static inline int clinux_limit_realtime(long long microseconds) {

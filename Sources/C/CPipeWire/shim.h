@@ -61,6 +61,29 @@ static inline void cpw_unlisten(struct cpw_listeners *listeners) {
     }
 }
 
+/// A node whose properties are read, which the registry does not list in full. It must not move.
+struct cpw_node {
+    struct pw_node_events events;
+    struct spa_hook hook;
+    struct pw_proxy *proxy;
+};
+
+/// Calls the callbacks of `node` with `data` for the global `id`, until `cpw_unbind_node`.
+/// Returns whether that is possible.
+static inline bool cpw_bind_node(struct cpw_node *node, struct pw_registry *registry, uint32_t id, void *data) {
+    node->proxy = (struct pw_proxy *)pw_registry_bind(registry, id, PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, 0);
+    if (!node->proxy) return false;
+    node->events.version = PW_VERSION_NODE_EVENTS;
+    pw_node_add_listener((struct pw_node *)node->proxy, &node->hook, &node->events, data);
+    return true;
+}
+
+/// Ends what `cpw_bind_node` began.
+static inline void cpw_unbind_node(struct cpw_node *node) {
+    spa_hook_remove(&node->hook);
+    pw_proxy_destroy(node->proxy);
+}
+
 /// SPA_IO_CLOCK_FLAG_NO_RATE: time follows `nsec` alone, as for PipeWire's own cameras. The headers
 /// have it since PipeWire 1.4; version 0.3 ignores it. It can go when 1.4 is the oldest version.
 static const uint32_t CPW_CLOCK_NO_RATE = 1u << 3;

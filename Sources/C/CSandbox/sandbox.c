@@ -2,6 +2,7 @@
 #include "CSandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
@@ -11,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -24,7 +26,7 @@
 #define ARCHITECTURE AUDIT_ARCH_RISCV64
 #endif
 
-int csandbox_leave_files(void)
+int csandbox_leave_files(int port)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
     long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -41,9 +43,18 @@ int csandbox_leave_files(void)
         .scopes = version >= 6 ? 3 : 0,
     };
     size_t size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
-    // No rule allows any of it.
     int rules = (int)syscall(SYS_landlock_create_ruleset, &rights, size, 0);
     if (rules < 0) return errno;
+    // No rule allows any of it, but for one port to connect to: LANDLOCK_RULE_NET_PORT with
+    // LANDLOCK_ACCESS_NET_CONNECT_TCP, which the header of Debian 12 lacks, too.
+    struct {
+        uint64_t access, port;
+    } peer = {2, (uint64_t)port};
+    if (port > 0 && version >= 4 && syscall(SYS_landlock_add_rule, rules, 2, &peer, 0) != 0) {
+        int error = errno;
+        close(rules);
+        return error;
+    }
     int error = syscall(SYS_landlock_restrict_self, rules, 0) == 0 ? 0 : errno;
     close(rules);
     return error;
@@ -55,9 +66,32 @@ int csandbox_leave_files(void)
 #define ALLOW(call) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), RETURN(SECCOMP_RET_ALLOW)
 
-int csandbox_leave_calls(void)
+int csandbox_leave_calls(int network)
 {
 #ifdef ARCHITECTURE
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+    // Sockets of the internet, and none to programs of this machine such as the session bus.
+    struct sock_filter sockets[] = {
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 5),
+        LOAD(args[0]),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 0, 1),
+        RETURN(SECCOMP_RET_ALLOW),
+        RETURN(SECCOMP_RET_ERRNO | EPERM),
+        ALLOW(connect), ALLOW(bind), ALLOW(getsockopt), ALLOW(setsockopt), ALLOW(getsockname),
+        ALLOW(getpeername), ALLOW(shutdown), ALLOW(fcntl), ALLOW(recvmmsg), ALLOW(sendmmsg),
+        ALLOW(pselect6), ALLOW(eventfd2), ALLOW(epoll_create1), ALLOW(epoll_ctl),
+        ALLOW(epoll_pwait),
+#ifdef SYS_select
+        ALLOW(select),
+#endif
+#ifdef SYS_epoll_create
+        ALLOW(epoll_create),
+#endif
+#ifdef SYS_epoll_wait
+        ALLOW(epoll_wait),
+#endif
+    };
     // A call that this list forgets fails; it does not end the process. What glibc, libav and its
     // codecs, Exiv2 and libjpeg use of the kernel while they work on memory and descriptors.
     struct sock_filter filter[] = {
@@ -110,7 +144,15 @@ int csandbox_leave_calls(void)
         RETURN(SECCOMP_RET_ERRNO | ENOSYS),
         RETURN(SECCOMP_RET_ERRNO | EPERM),
     };
-    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+    // The first four instructions come first, and leave the number of the call loaded; no later
+    // one loads anything else for the calls of `sockets`.
+    enum { head = 4, most = sizeof filter / sizeof *filter + sizeof sockets / sizeof *sockets };
+    struct sock_filter all[most];
+    size_t more = network ? sizeof sockets : 0;
+    memcpy(all, filter, head * sizeof *filter);
+    memcpy(all + head, sockets, more);
+    memcpy((char *)(all + head) + more, filter + head, sizeof filter - head * sizeof *filter);
+    struct sock_fprog program = {(unsigned short)((sizeof filter + more) / sizeof *filter), all};
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0 ? 0 : errno;
 #else
     return EINVAL;
@@ -149,6 +191,18 @@ ssize_t csandbox_receive(int socket, void *bytes, size_t length, int *descriptor
         memcpy(descriptors, CMSG_DATA(header), sizeof(int) * (size_t)*count);
     }
     return received;
+}
+
+int csandbox_memory(const char *name, size_t length)
+{
+    int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return -1;
+    int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    if (ftruncate(file, (off_t)length) == 0 && fcntl(file, F_ADD_SEALS, seals) == 0) return file;
+    int error = errno;
+    close(file);
+    errno = error;
+    return -1;
 }
 
 int csandbox_close_others(void) { return syscall(SYS_close_range, 3, ~0U, 0) == 0 ? 0 : errno; }

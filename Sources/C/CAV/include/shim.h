@@ -18,6 +18,11 @@ _Bool cav_load(void);
 /// The end of a movie. In libav it is a macro of casts, which Swift does not import.
 static const int cav_end_of_file = AVERROR_EOF;
 
+/// The result of a call that was interrupted, and the refusals of a server. Macros of casts, too.
+static const int cav_interrupted = AVERROR_EXIT;
+static const int cav_unauthorized = AVERROR_HTTP_UNAUTHORIZED;
+static const int cav_forbidden = AVERROR_HTTP_FORBIDDEN;
+
 /// AV_NOPTS_VALUE, an unknown time; a macro of casts, too.
 static const int64_t cav_no_time = AV_NOPTS_VALUE;
 

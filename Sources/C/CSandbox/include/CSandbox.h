@@ -6,15 +6,16 @@
 #include <sys/types.h>
 
 // Takes from the calling thread, and from all threads that it starts, the right to gain privileges
-// (PR_SET_NO_NEW_PRIVS), to open files and to connect, with Landlock. Returns 0 or an errno: ENOSYS
-// or EOPNOTSUPP if the kernel has no Landlock, EPERM if a filter refuses its calls.
-int csandbox_leave_files(void);
+// (PR_SET_NO_NEW_PRIVS), to open files and to connect by TCP, except to `port` if that is not 0,
+// with Landlock. Returns 0 or an errno: ENOSYS or EOPNOTSUPP if the kernel has no Landlock, EPERM
+// if a filter refuses its calls.
+int csandbox_leave_files(int port);
 
 // Takes every system call from the calling thread, and from all threads that it starts, except for
-// those that work on open descriptors, memory, threads and time, with seccomp. Other calls fail
-// with EPERM. Returns 0 or an errno: EINVAL if the kernel has no seccomp. After
-// csandbox_leave_files, which prctl(2) requires.
-int csandbox_leave_calls(void);
+// those that work on open descriptors, memory, threads and time, and, if `network` is not 0, on
+// sockets of the internet, with seccomp. Other calls fail with EPERM. Returns 0 or an errno: EINVAL
+// if the kernel has no seccomp. Takes the right to gain privileges as well, as prctl(2) requires.
+int csandbox_leave_calls(int network);
 
 // The most descriptors in one message.
 enum { csandbox_most_descriptors = 8 };
@@ -25,6 +26,11 @@ ssize_t csandbox_send(int socket, const void *bytes, size_t length, const int *d
 // recvmsg(2), which stores at most csandbox_most_descriptors descriptors, close-on-exec, and their
 // number in `count`.
 ssize_t csandbox_receive(int socket, void *bytes, size_t length, int *descriptors, int *count);
+
+// Creates `length` bytes of memory for several processes, a file that none of them can make smaller
+// or larger: memfd_create(2), named `name`, close-on-exec. Returns its descriptor, or -1 and sets
+// errno.
+int csandbox_memory(const char *name, size_t length);
 
 // Closes all descriptors above standard error. Returns 0 or an errno: ENOSYS before Linux 5.9.
 int csandbox_close_others(void);
