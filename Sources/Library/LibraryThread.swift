@@ -1,7 +1,6 @@
 package import Frames
 import Glibc
 package import Platform
-import Synchronization
 
 /// The photographs and movies of the library, newest first, kept in memory and current with the
 /// disk.
@@ -23,8 +22,7 @@ package final class LibraryThread: Sendable {
         }
     }
 
-    private let body: @Sendable (@escaping (Worker) -> Void) -> Void
-    private let thread = Mutex<Thread?>(nil)
+    private let worker: LoopWorker<Shelves>
 
     /// Starts the thread. `onChange` is called on it soon after changes, once for all of them.
     ///
@@ -39,16 +37,10 @@ package final class LibraryThread: Sendable {
         program: String,
         onChange: @escaping @Sendable () -> Void
     ) throws(SystemError) {
-        // Unsafe: created here so that its error can be thrown, and used only by the new thread.
-        nonisolated(unsafe) let worker = try Worker(folders, helpers, program, onChange)
-        let mailbox = worker.loop.mailbox
-        body = { work in
-            // Unsafe: the caller gives it up here, and only the library's thread runs it.
-            nonisolated(unsafe) let work = work
-            mailbox.post { work(worker) }
+        worker = try LoopWorker(name: "library")
+        try worker.start { loop throws(SystemError) in
+            try Shelves(loop, folders, helpers, program, onChange)
         }
-        let started = try Thread(name: "library") { worker.loop.run() }
-        thread.withLock { $0 = started }
     }
 
     /// Calls `done` on the thread with at most `count` items from `offset` on, and the number of
@@ -58,7 +50,7 @@ package final class LibraryThread: Sendable {
         count: Int,
         done: @escaping @Sendable ([MediaItem], _ total: Int) -> Void
     ) {
-        body { $0.list(from: offset, count: count, done) }
+        worker.post { $0.list(from: offset, count: count, done) }
     }
 
     /// Makes the thumbnail of the library's file at `path` unless it exists, and calls `done` on
@@ -71,28 +63,28 @@ package final class LibraryThread: Sendable {
         _ size: ThumbnailSize,
         done: @escaping @Sendable (Result<CInt, ThumbnailError>) -> Void
     ) {
-        body { $0.thumbnail(of: path, size, done) }
+        worker.post { $0.thumbnail(of: path, size, done) }
     }
 
     /// Uses `folders` from now on, and reads them all again.
-    package func use(_ folders: Folders) { body { $0.use(folders) } }
+    package func use(_ folders: Folders) { worker.post { $0.use(folders) } }
 
     /// Leaves out exactly the files at these paths from now on, because they are still being
     /// written.
-    package func leaveOut(_ paths: Set<String>) { body { $0.leaveOut(paths) } }
+    package func leaveOut(_ paths: Set<String>) { worker.post { $0.leaveOut(paths) } }
 
     /// Ends the thread. Does not wait. To be called once.
-    package func end() { body { $0.end() } }
+    package func end() { worker.end { $0.end() } }
 
     /// Waits until the thread has ended, at most until `deadline`, and returns `true` if it has; a
     /// disk may not answer. To be called after `end()`.
-    package func wait(until deadline: Timestamp) -> Bool { thread.join(until: deadline) }
+    package func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
 
     // MARK: On the thread
 
     /// The state of the thread, bound to it.
-    private final class Worker {
-        let loop: EventLoop
+    private final class Shelves {
+        private let loop: EventLoop
         private let onChange: @Sendable () -> Void
         private var folders: Folders
         private var leftOut: Set<String> = []
@@ -113,6 +105,8 @@ package final class LibraryThread: Sendable {
         private var made: Set<Coming> = []
         /// The number of items last listed.
         private var page = 0
+        /// The lengths of movies in their present state, in seconds.
+        private var lengths: [MediaItem: Double] = [:]
 
         /// A thumbnail that may be requested next, of the file in its present state.
         private struct Coming: Hashable {
@@ -120,7 +114,7 @@ package final class LibraryThread: Sendable {
             let size: ThumbnailSize
         }
 
-        /// The most thumbnails to make ahead, and the most to remember.
+        /// The most thumbnails to make ahead, and the most thumbnails or lengths to remember.
         private static let (longestPage, memory) = (100, 20_000)
 
         /// The time for which changes are gathered before the report, in seconds, so that
@@ -128,12 +122,13 @@ package final class LibraryThread: Sendable {
         private static let gathering = 0.1
 
         init(
+            _ loop: EventLoop,
             _ folders: Folders,
             _ helpers: (asked: [String], ahead: [String]),
             _ program: String,
             _ onChange: @escaping @Sendable () -> Void
         ) throws(SystemError) {
-            loop = try EventLoop()
+            self.loop = loop
             self.folders = folders
             cache = ThumbnailCache(program: program)
             asked = try ThumbnailQueue(loop, helpers.asked, cache, timeout: 30)
@@ -150,7 +145,18 @@ package final class LibraryThread: Sendable {
             refresh()
             page = min(count, Self.longestPage)
             guard let scanner else { return done([], 0) }
-            done(Array(scanner.index.items(from: offset, count: count)), scanner.index.count)
+            let items = scanner.index.items(from: offset, count: count).map(measured)
+            done(items, scanner.index.count)
+        }
+
+        /// Returns a movie with its length, which is read when it is first listed.
+        private func measured(_ item: MediaItem) -> MediaItem {
+            guard item.kind == .movie else { return item }
+            if lengths.count > Self.memory { lengths = [:] }
+            var measured = item
+            measured.seconds = lengths[item] ?? MovieLength.seconds(of: item.path)
+            lengths[item] = measured.seconds
+            return measured
         }
 
         func thumbnail(
@@ -166,7 +172,12 @@ package final class LibraryThread: Sendable {
                 let place = cache.place(of: file, size)
             else {
                 return done(
-                    .failure(ThumbnailError(.notFound, "\(path) is no file of the library"))
+                    .failure(
+                        ThumbnailError(
+                            .notFound,
+                            "\(path) is not in the directories of photos and videos"
+                        )
+                    )
                 )
             }
             asked.make(file, size) { [unowned self] error in
@@ -202,7 +213,6 @@ package final class LibraryThread: Sendable {
         func end() {
             asked.end()
             ahead.end()
-            loop.stop()
         }
 
         func use(_ folders: Folders) {

@@ -19,6 +19,8 @@ package struct MediaItem: Hashable, Sendable {
     package let time: Int64
     /// The path of a live photo's movie; `nil` for all other items.
     package internal(set) var movie: String?
+    /// The length of a movie in seconds; `nil` in the index, for photographs, and if it is unknown.
+    package internal(set) var seconds: Double?
 }
 
 /// The files of the library, newest first. Independent of disks and clocks.

@@ -116,7 +116,7 @@ struct ThumbnailCache {
         var status = stat()
         guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(number)
-            throw SystemError("open", "\(place), which is no regular file", errno: EINVAL)
+            throw SystemError("open", "\(place), which is not a regular file", errno: EINVAL)
         }
         return number
     }

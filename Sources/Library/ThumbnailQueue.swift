@@ -18,6 +18,7 @@ final class ThumbnailQueue {
     }
 
     private let loop: EventLoop
+    private let program: String
     private let arguments: [String]
     private let cache: ThumbnailCache?
     private var waiting: [Job] = []
@@ -33,16 +34,19 @@ final class ThumbnailQueue {
     /// The time that an idle process stays, in seconds.
     private static let stay = 5.0
 
-    /// Creates a queue that runs this program with `arguments` when it has a job.
+    /// Creates a queue that runs `program`, by default this one, with `arguments` when it has a
+    /// job.
     ///
     /// - Throws: `SystemError` when there is no descriptor left.
     init(
         _ loop: EventLoop,
         _ arguments: [String],
         _ cache: ThumbnailCache?,
-        timeout: Double?
+        timeout: Double?,
+        program: String = "/proc/self/exe"
     ) throws(SystemError) {
         self.timeout = timeout
+        self.program = program
         self.loop = loop
         self.arguments = arguments
         self.cache = cache
@@ -99,7 +103,7 @@ final class ThumbnailQueue {
             if let process {
                 process
             } else {
-                try Running(arguments, loop) { [unowned self] in handle($0) }
+                try Running(program, arguments, loop) { [unowned self] in handle($0) }
             }
         process = running
         try running.process.send(request.message, request.descriptors)
@@ -173,13 +177,14 @@ private final class Running {
     let process: HelperProcess
     private var watch: EventLoop.Watch?
 
-    /// Starts this program with `arguments`. `onNews` is called when `receive()` does not wait.
+    /// Starts `program` with `arguments`. `onNews` is called when `receive()` does not wait.
     init(
+        _ program: String,
         _ arguments: [String],
         _ loop: EventLoop,
         _ onNews: @escaping (Running) -> Void
     ) throws(SystemError) {
-        process = try HelperProcess(arguments)
+        process = try HelperProcess(arguments, of: program)
         watch = try loop.watch(process.descriptor, for: .readable) { [unowned self] _ in
             onNews(self)
         }

@@ -29,7 +29,7 @@ final class ThumbnailRequest {
         guard status.st_mode & S_IFMT == S_IFREG,
             let subject = ThumbnailCache.Subject(path, status),
             let place = cache.place(of: path, size)
-        else { throw ThumbnailError(.notFound, "\(path) is no regular file") }
+        else { throw ThumbnailError(.notFound, "\(path) is not a regular file") }
         self.subject = subject
         earlier = (SharedFile(place), SharedFile(cache.place(ofFailure: subject.uri)))
         do throws(SystemError) {

@@ -40,7 +40,9 @@ package struct JPEGOutline: Hashable, Sendable {
         guard bytes.count <= Self.maximumLength else {
             throw PhotoError(.tooLarge, "it has more than \(Self.maximumLength >> 20) MiB")
         }
-        guard bytes.starts(with: [0xFF, 0xD8]) else { throw PhotoError(.notJPEG, "it is no JPEG") }
+        guard bytes.starts(with: [0xFF, 0xD8]) else {
+            throw PhotoError(.notJPEG, "it is not a JPEG")
+        }
         var segments: [Segment] = []
         var frame: (size: Size, marker: UInt8)?
         var hasTables = false

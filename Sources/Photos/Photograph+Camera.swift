@@ -67,10 +67,13 @@ extension Photograph {
         at moment: Moment,
         tags: [String: String]
     ) throws(PhotoError) -> Photograph {
-        // Its errors say what is wrong.
-        let end = try JPEGOutline(of: jpeg).end
-        guard let picture = JPEGMetadata.removed(from: Array(jpeg[..<end])) else {
+        guard let picture = JPEGMetadata.removed(from: jpeg) else {
+            // Its errors say what is wrong.
+            _ = try JPEGOutline(of: jpeg)
             throw PhotoError(.damaged, "it ends early")
+        }
+        guard let picture = JPEGNoise.removed(from: picture) else {
+            throw PhotoError(.damaged, "data is missing or wrong")
         }
         let whole = try JPEGCodec.completed(picture)
         let isProgressive = try JPEGOutline(of: whole).isProgressive

@@ -22,13 +22,13 @@ extension LivePhotoClip {
         }
     }
 
-    /// Writes the finished clip to the new file `path`, with mode 0600.
+    /// Writes the finished clip to the new file `path`, with the access rights `mode`.
     ///
     /// The file appears whole or not at all. May wait for the disk.
     ///
     /// - Throws: `noSpace`, `denied`, `notFound` without the directory, `system` (with EEXIST if
     ///   `path` exists), `unreadable` without a picture, `unsupported` without libav.
-    package func write(to path: String) throws(MediaError) {
+    package func write(to path: String, mode: UInt32 = 0o600) throws(MediaError) {
         let (queue, marked) = content
         let pictures = queue.pictures.filter { packet in
             marked.map { packet.time + PreRollBuffer.span >= $0 } ?? false
@@ -53,9 +53,11 @@ extension LivePhotoClip {
             start: first,
             tags: [
                 "title": "DualCam, \(plan.picture)",
+                "creation_time": WallTime(first).utc,
                 // For tools that look for the photograph among the pictures.
                 "DUALCAM_MOMENT": "\(max(0, (moment - first).nanoseconds / 1_000_000)) ms",
-            ]
+            ],
+            mode: mode
         )
         do throws(MediaError) {
             let end = last + Timestamp(seconds: rate > 0 ? min(1, 1 / rate) : 0.04)

@@ -10,10 +10,12 @@ package final class Microphone: Sendable {
     package enum Report: Sendable {
         /// Sound arrives; it will be encoded as this track.
         case ready(Track)
-        /// There is no sound, for this reason.
+        /// There is no sound so far, for this reason.
         case silent(String)
         /// A packet of encoded sound.
         case packet(Packet)
+        /// The loudest sample of the last moment, 0 … 1; reported while somebody measures.
+        case level(Double)
         /// All packets up to the end were reported; the thread ends.
         case ended
     }
@@ -23,10 +25,12 @@ package final class Microphone: Sendable {
         var start: Timestamp?
         var end: Timestamp?
         var isPaused = false
+        var isMeasured = false
     }
 
     private let span = Mutex(Span())
     private let remote: String?
+    private let isPatient: Bool
     private let report: @Sendable (Report) -> Void
     private let worker: Worker
 
@@ -34,20 +38,36 @@ package final class Microphone: Sendable {
     private static let timeout = Timestamp(seconds: 1.5)
     /// The time that the end waits for sound still on its way.
     private static let endTimeout = Timestamp(seconds: 0.3)
+    /// The time from one level to the next.
+    private static let levelInterval = Timestamp(seconds: 0.1)
 
     /// Starts to listen, at the PipeWire instance `remote` or the user's own. `report` is called on
-    /// the thread, which is one of `timed`.
+    /// the thread, which is one of `timed`. If it `isPatient`, it goes on waiting for a microphone
+    /// after it has reported that there is none.
     ///
     /// - Throws: `SystemError` if the system is out of threads or descriptors.
     package init(
         remote: String? = nil,
         timed: RealTimeThreads? = nil,
+        isPatient: Bool = false,
         report: @escaping @Sendable (Report) -> Void
     ) throws(SystemError) {
         self.remote = remote
+        self.isPatient = isPatient
         self.report = report
         worker = try Worker(name: "sound")
         try worker.start(timed: timed) { [self] in run() }
+    }
+
+    /// Returns the track that sound will be encoded as. Loads the encoder, which takes a moment.
+    ///
+    /// - Throws: `unsupported` without an encoder for sound.
+    package static func track() throws(MediaError) -> Track {
+        try SoundEncoder(
+            rate: SoundSource.rate,
+            channels: SoundSource.channels,
+            start: .zero
+        ).track
     }
 
     /// Encodes sound from `time` on.
@@ -55,6 +75,9 @@ package final class Microphone: Sendable {
 
     /// Releases the microphone for a while, or takes it again. The gap is silent in the recording.
     package func pause(_ isPaused: Bool) { span.withLock { $0.isPaused = isPaused } }
+
+    /// Reports the level of the sound ten times a second, or no longer.
+    package func measure(_ isMeasured: Bool) { span.withLock { $0.isMeasured = isMeasured } }
 
     /// Encodes the sound up to `time`, then ends. Does not wait. The first call counts.
     package func end(at time: Timestamp) { span.withLock { $0.end = $0.end ?? time } }
@@ -84,9 +107,9 @@ package final class Microphone: Sendable {
         with encoder: inout SoundEncoder?
     ) throws(SystemError) {
         var deadline = MonotonicClock.now + Self.timeout
-        var isHeard = false
-        var isPaused = false
+        var (isHeard, isMissed, isPaused) = (false, false, false)
         var recordedUntil = Timestamp.zero
+        var (loudest, levelled): (Float, Timestamp) = (0, .zero)
         while true {
             source.iterate(20)
             let span = span.withLock { $0 }
@@ -103,6 +126,9 @@ package final class Microphone: Sendable {
             }
             while let block = source.next() {
                 guard !isPaused else { continue }
+                if span.isMeasured {
+                    loudest = block.samples.reduce(loudest) { max($0, abs($1)) }
+                }
                 if !isHeard {
                     guard announce() else { return }
                     isHeard = true
@@ -117,8 +143,14 @@ package final class Microphone: Sendable {
                     try current?.encode(block.samples, at: block.time) ?? []
                 }
             }
-            if !isHeard, !isPaused, MonotonicClock.now > deadline {
-                return report(.silent("PipeWire has no microphone"))
+            if span.isMeasured, MonotonicClock.now - levelled >= Self.levelInterval {
+                report(.level(loudest.isFinite ? min(1, Double(loudest)) : 0))
+                (loudest, levelled) = (0, MonotonicClock.now)
+            }
+            if !isHeard, !isPaused, !isMissed, MonotonicClock.now > deadline {
+                report(.silent("PipeWire has no microphone"))
+                guard isPatient else { return }
+                isMissed = true
             }
         }
     }

@@ -16,7 +16,7 @@ package struct Movie: Hashable, Sendable {
     package var dropped: Int
     /// The encoder of the pictures: "camera", or the raw value of a `VideoEncoder.Kind`.
     package var encoder: String
-    /// `true` if the file has a sound track.
+    /// `true` if the file has sound.
     package var hasSound: Bool
     /// The length in bytes.
     package var byteCount: Int64
@@ -42,6 +42,7 @@ final class MovieFile: Sendable {
             frames: Int,
             dropped: Int?,
             byteCount: Int64,
+            hasSound: Bool,
             MediaError?
         )
     }
@@ -60,6 +61,7 @@ final class MovieFile: Sendable {
     let tracks: [Track]
     private let start: Timestamp
     private let tags: [String: String]
+    private let mode: UInt32
     private let limit: Int
     private let state: Mutex<State>
     private let report: @Sendable (Report) -> Void
@@ -84,6 +86,7 @@ final class MovieFile: Sendable {
         tracks: [Track],
         start: Timestamp,
         tags: [String: String],
+        mode: UInt32 = 0o600,
         limit: Int = 64 << 20,
         report: @escaping @Sendable (Report) -> Void
     ) throws(SystemError) {
@@ -91,6 +94,7 @@ final class MovieFile: Sendable {
         self.tracks = tracks
         self.start = start
         self.tags = tags
+        self.mode = mode
         self.limit = limit
         self.report = report
         state = Mutex(State(packets: Ring(capacity: Self.capacity)))
@@ -157,7 +161,8 @@ final class MovieFile: Sendable {
                 creating: path,
                 tracks: tracks,
                 start: start,
-                tags: tags
+                tags: tags,
+                mode: mode
             )
             writer = made
             report(.began)
@@ -172,6 +177,9 @@ final class MovieFile: Sendable {
         }
         let (frames, end) = progress.kept
         let byteCount = writer?.byteCount ?? 0
+        let hasSound = tracks.indices.contains { index in
+            !tracks[index].isVideo && writer?.isUsed(index) ?? false
+        }
         // Closes the file before it is reported as finished.
         writer = nil
         report(
@@ -180,6 +188,7 @@ final class MovieFile: Sendable {
                 frames: frames,
                 dropped: dropped,
                 byteCount: byteCount,
+                hasSound: hasSound,
                 failure
             )
         )

@@ -29,6 +29,11 @@ package final class Recorder: FrameTap {
         package var encoder: VideoEncoder.Kind?
         /// The tags of each file.
         package var tags: [String: String] = [:]
+        /// Returns the path of the first file, without ".mkv", from the time of its first picture;
+        /// `nil`: it is `stem`.
+        package var name: (@Sendable (Timestamp) -> String)?
+        /// The access rights of the files.
+        package var mode: UInt32 = 0o600
         /// The destination in place of files.
         package var preRoll: PreRollBuffer?
 
@@ -38,6 +43,17 @@ package final class Recorder: FrameTap {
             self.stem = stem
             self.start = start
             self.rate = rate
+        }
+
+        /// Creates a plan to record `picture` from `start` on, to files whose first `name` names.
+        package init(
+            _ picture: String,
+            name: @escaping @Sendable (Timestamp) -> String,
+            start: Timestamp,
+            rate: Double
+        ) {
+            self.init(picture, stem: "", start: start, rate: rate)
+            self.name = name
         }
 
         /// Creates a plan to fill `preRoll` from now on. Raw pictures are encoded as JPEGs, so that
@@ -176,7 +192,8 @@ package final class Recorder: FrameTap {
     package func take(jpeg bytes: UnsafeRawBufferPointer, at time: Timestamp) {
         guard time >= plan.start, let base = bytes.baseAddress else { return }
         let buffer = state.withLock { state -> FrameBuffer? in
-            if state.poolSize < bytes.count {
+            // With room for an end marker.
+            if state.poolSize < bytes.count + 2 {
                 state.poolSize = max(4 * bytes.count, 1 << 20)
                 state.pool = FramePool(count: plan.jpegCount, byteCount: state.poolSize)
             }
@@ -261,8 +278,9 @@ package final class Recorder: FrameTap {
         /// The open file, and the layout of its pictures.
         private var file: MovieFile?
         private var layout: FrameLayout?
-        /// The number of files so far.
+        /// The number of files so far, and the path of the first without ".mkv".
         private var count = 0
+        private var stem: String
         /// The files that are being finished.
         private var ending: [MovieFile] = []
         /// Sound that arrived before the first picture.
@@ -278,6 +296,7 @@ package final class Recorder: FrameTap {
             self.shared = shared
             plan = shared.plan
             rotation = plan.rotation
+            stem = plan.stem
         }
 
         /// Handles `sample`.
@@ -285,9 +304,7 @@ package final class Recorder: FrameTap {
             attempt { () throws(MediaError) in
                 switch sample {
                 case .jpeg(let buffer, let count, let time) where !isBroken:
-                    // The buffer is a copy of its own. A damaged JPEG is dropped below.
-                    let jpeg = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<count])
-                    let left = JPEGMetadata.remove(from: jpeg) ?? 0
+                    guard let left = Self.clean(buffer, count) else { return drop() }
                     try take(Packet(.pooled(buffer, count: left), at: time))
                 case .frame(let frame) where !isBroken: try take(frame)
                 case .sound(let packet) where !isBroken: add(sound: packet)
@@ -295,6 +312,19 @@ package final class Recorder: FrameTap {
                 case .discontinuity(let time): try close(at: time)
                 default: break
                 }
+            }
+        }
+
+        /// Leaves only the picture of the JPEG in the first `count` bytes of `buffer`, which is a
+        /// copy of its own, in a form that every player reads. Returns its length, or `nil` if it
+        /// is damaged.
+        private static func clean(_ buffer: FrameBuffer, _ count: Int) -> Int? {
+            let jpeg = UnsafeMutableRawBufferPointer(rebasing: buffer.bytes[..<count])
+            guard let left = JPEGMetadata.remove(from: jpeg) else { return nil }
+            return switch JPEGNoise.remove(from: buffer.bytes, count: left, isThorough: false) {
+            case .whole(let count): count
+            case .damaged: nil
+            case .unknown: left
             }
         }
 
@@ -378,11 +408,17 @@ package final class Recorder: FrameTap {
             at time: Timestamp
         ) throws(MediaError) {
             count += 1
-            let path = plan.stem + (count == 1 ? "" : "-\(count)") + ".mkv"
+            if count == 1, let name = plan.name { stem = name(time) }
+            let path = stem + (count == 1 ? "" : "-\(count)") + ".mkv"
             let start = count == 1 ? plan.start : time
             let report = shared.report
             let tracks = [track] + (plan.sound.map { [$0] } ?? [])
             var tags = plan.tags
+            let moment = WallTime(start)
+            tags["creation_time"] = moment.utc
+            if plan.rate >= 1, Track.rates.contains(plan.rate) {
+                tags["timecode"] = moment.timecode(rate: plan.rate)
+            }
             // For tools that align the files of one recording.
             tags["DUALCAM_OFFSET"] = "\((start - plan.start).nanoseconds / 1_000_000) ms"
             let before = droppedBefore
@@ -392,12 +428,20 @@ package final class Recorder: FrameTap {
                     name: "write-\(plan.picture)",
                     tracks: tracks,
                     start: start,
-                    tags: tags
+                    tags: tags,
+                    mode: plan.mode
                 ) { [shared] told in
                     switch told {
                     case .began: report(.began(path: path, encoder: encoder))
                     case .space(let space): report(.space(space))
-                    case .ended(let seconds, let frames, let dropped, let byteCount, let error):
+                    case .ended(
+                        let seconds,
+                        let frames,
+                        let dropped,
+                        let byteCount,
+                        let hasSound,
+                        let error
+                    ):
                         let movie = Movie(
                             path: path,
                             seconds: seconds,
@@ -405,7 +449,7 @@ package final class Recorder: FrameTap {
                             // A file that fails on its own was not given the count.
                             dropped: dropped ?? shared.dropped - before,
                             encoder: encoder,
-                            hasSound: tracks.count > 1,
+                            hasSound: hasSound,
                             byteCount: byteCount
                         )
                         if let error {

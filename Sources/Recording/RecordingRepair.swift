@@ -1,3 +1,4 @@
+import Glibc
 package import Media
 import Platform
 
@@ -42,36 +43,51 @@ package struct RecordingRepair: Sendable {
     package func repair(_ path: String) -> Outcome {
         var reason = "the daemon ended meanwhile"
         while true {
+            var progress = Progress()
+            let outcome = attempt(path, &progress)
             do {
-                let entry = try journal.entries().first { $0.path == path }
-                let ruined = entry?.attempts ?? 0
-                guard ruined < Self.attempts else {
-                    try journal.remove(path)
-                    return .setAside(reason: reason)
-                }
-                let result = attempt(path, after: ruined)
-                switch result {
+                switch outcome {
                 case .repaired, .empty: try journal.remove(path)
                 case .failed(let error) where error.code == .harmful:
                     reason = error.detail
                     continue
+                case .failed where progress.isRuined:
+                    try journal.remove(path)
+                    return .setAside(reason: reason)
                 case .failed(let error) where [.unreadable, .notFound].contains(error.code):
                     try journal.remove(path)
-                case .busy, .failed: try journal.set(attempts: ruined, of: path)
+                // Another daemon's attempts are its own to count.
+                case .busy, .failed:
+                    if let before = progress.before { try journal.set(attempts: before, of: path) }
                 case .setAside: break
                 }
-                return result
+                return outcome
             } catch {
                 return .failed(MediaError(error))
             }
         }
     }
 
-    private func attempt(_ path: String, after ruined: Int) -> Outcome {
+    /// The progress while the file was locked, by this daemon alone.
+    private struct Progress {
+        /// The number of attempts before this one, if it was noted.
+        var before: Int?
+        /// `true` if there had been as many as it may have.
+        var isRuined = false
+    }
+
+    private func attempt(_ path: String, _ progress: inout Progress) -> Outcome {
         do throws(MediaError) {
             let seconds = try Remux.repair(path) { (source, target) throws(MediaError) in
                 do throws(SystemError) {
+                    let entry = try journal.entries().first { $0.path == path }
+                    let ruined = entry?.attempts ?? 0
+                    progress.isRuined = ruined >= Self.attempts
+                    guard !progress.isRuined else {
+                        throw SystemError("repair", path, errno: ECANCELED)
+                    }
                     try journal.set(attempts: ruined + 1, of: path)
+                    progress.before = ruined
                 } catch {
                     throw MediaError(error)
                 }

@@ -18,6 +18,10 @@ package enum VideoDirectory {
         } catch {
             throw MediaError(error)
         }
+        var status = stat()
+        guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFDIR else {
+            throw MediaError(.system, "statvfs", path, detail: "it is not a directory")
+        }
         guard access(path, W_OK | X_OK) == 0 else { throw .last("open", path) }
         return path
     }

@@ -231,3 +231,106 @@ struct LibraryScannerTests {
         }
     }
 }
+
+/// The lengths of movies as their headers state them.
+@Suite("Lengths of movies")
+struct MovieLengthTests {
+    private func seconds(_ bytes: [UInt8]) -> Double? {
+        MovieLength.seconds { offset, count in
+            offset < bytes.count ? Array(bytes[Int(offset)...].prefix(count)) : []
+        }
+    }
+
+    /// A Matroska file of these children of its segment.
+    private func matroska(_ children: [UInt8]) -> [UInt8] {
+        [0x1a, 0x45, 0xdf, 0xa3, 0x80]  // An empty header.
+            + [0x18, 0x53, 0x80, 0x67, 0x01] + [UInt8](repeating: 0xff, count: 7) + children
+    }
+
+    private func bytes(_ number: some FixedWidthInteger) -> [UInt8] {
+        withUnsafeBytes(of: number.bigEndian) { Array($0) }
+    }
+
+    private func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
+        bytes(UInt32(8 + content.count)) + Array(type.utf8) + content
+    }
+
+    /// A movie header of MP4, version 0.
+    private func header(scale: UInt32, duration: UInt32) -> [UInt8] {
+        box(
+            "mvhd",
+            [UInt8](repeating: 0, count: 12) + bytes(scale) + bytes(duration)
+                + Array(repeating: 0, count: 80)
+        )
+    }
+
+    @Test func aMatroskaFileHasItInItsInfo() throws {
+        let info: [UInt8] =
+            [0xec, 0x83, 0, 0, 0]  // A void before it.
+            + [0x15, 0x49, 0xa9, 0x66, 0x92]
+            + [0x2a, 0xd7, 0xb1, 0x83, 0x0f, 0x42, 0x40]
+            + [0x44, 0x89, 0x88] + bytes(Double(65_500).bitPattern)
+        #expect(seconds(matroska(info)) == 65.5)
+        // The same in half milliseconds.
+        var fine = info
+        let scale = try #require(fine.firstRange(of: [0x0f, 0x42, 0x40]))
+        fine.replaceSubrange(scale, with: [0x07, 0xa1, 0x20])
+        #expect(seconds(matroska(fine)) == 32.75)
+    }
+
+    @Test func anMP4FileHasItInItsMovieHeader() {
+        let start =
+            box("ftyp", Array("isom0000".utf8)) + box("mdat", Array(repeating: 7, count: 99))
+        let movie = box("moov", header(scale: 1000, duration: 12_345))
+        #expect(seconds(start + movie) == 12.345)
+        // Boxes with a 64-bit size.
+        let large = bytes(UInt32(1)) + Array("mdat".utf8) + bytes(UInt64(20)) + [1, 2, 3, 4]
+        #expect(seconds(large + movie) == 12.345)
+    }
+
+    @Test func aFileThatDoesNotSayHasNone() {
+        let unknown = box("moov", header(scale: 1000, duration: .max))
+        let never = box("moov", header(scale: 0, duration: 5))
+        let endless = [[UInt8]](repeating: box("free", []), count: 1000).flatMap { $0 }
+        let backwards = bytes(UInt32(1)) + Array("mdat".utf8) + bytes(UInt64.max)
+        let nan: [UInt8] = [0x15, 0x49, 0xa9, 0x66, 0x8b, 0x44, 0x89, 0x88]
+        for file in [
+            [], [0x1a], matroska([]), matroska([0x15, 0x49]), unknown, never, endless, backwards,
+            matroska(nan + bytes(Double.nan.bitPattern)),
+            matroska(nan + bytes(Double.infinity.bitPattern)),
+            matroska(nan + bytes(Double(-5).bitPattern)), Array("text, not a movie".utf8),
+        ] {
+            #expect(seconds(file) == nil, "\(file.prefix(40))")
+        }
+    }
+
+    /// Every file that is cut short, or has one byte changed, is read without a crash.
+    @Test func anyBytesAreRead() {
+        let info: [UInt8] =
+            [0x15, 0x49, 0xa9, 0x66, 0x8b, 0x44, 0x89, 0x88] + bytes(Double(1000).bitPattern)
+        let files = [
+            matroska(info),
+            box("ftyp", [0, 0, 0, 0]) + box("moov", header(scale: 1000, duration: 5000)),
+        ]
+        for file in files {
+            for place in file.indices {
+                _ = seconds(Array(file.prefix(place)))
+                for value: UInt8 in [0, 1, 0x7f, 0x80, 0xff] {
+                    var changed = file
+                    changed[place] = value
+                    _ = seconds(changed)
+                }
+            }
+        }
+    }
+
+    @Test func aLinkOrAPipeIsNoMovie() throws {
+        try ScratchDirectory.with { folder in
+            symlink("/etc/passwd", "\(folder)/a.mkv")
+            mkfifo("\(folder)/b.mkv", 0o600)
+            for name in ["a", "b", "none"] {
+                #expect(MovieLength.seconds(of: "\(folder)/\(name).mkv") == nil)
+            }
+        }
+    }
+}

@@ -230,7 +230,7 @@ struct ThumbnailTests {
             for place in 5...8 { huge[frame + place] = 0xFF }
             let cases: [(name: String, bytes: [UInt8], reason: String)] = [
                 ("cut.jpg", Array(whole.prefix(whole.count / 2)), "it ends early"),
-                ("text.jpg", Array("no picture".utf8), "it is no JPEG"),
+                ("text.jpg", Array("no picture".utf8), "it is not a JPEG"),
                 ("huge.jpg", huge, "65535x65535"), ("text.mkv", Array("no movie".utf8), "no movie"),
                 ("photo.mp4", [0, 0, 0, 8] + Array("ftypx".utf8), "no movie"),
             ]
@@ -263,6 +263,109 @@ struct ThumbnailTests {
                 let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
                 #expect(error?.code == code, "\(String(describing: error))")
             }
+        }
+    }
+
+    /// A queue whose worker is the shell, which runs `script` for each message.
+    private func queue(
+        _ loop: EventLoop,
+        _ cache: ThumbnailCache,
+        timeout: Double? = 10,
+        _ script: String
+    ) throws -> ThumbnailQueue {
+        try ThumbnailQueue(loop, ["-c", script], cache, timeout: timeout, program: "/bin/sh")
+    }
+
+    /// Has `queue` make a thumbnail of each of `paths`. Returns the errors.
+    private func errors(
+        _ queue: ThumbnailQueue,
+        _ loop: EventLoop,
+        _ paths: [String]
+    ) throws -> [ThumbnailError?] {
+        var errors: [ThumbnailError?] = []
+        for path in paths { queue.make(path, .normal) { errors.append($0) } }
+        try eventually("the queue") {
+            if queue.isBusy { loop.runOnce(milliseconds: 5) }
+            return !queue.isBusy
+        }
+        return errors
+    }
+
+    @Test func aFileThatCrashesItsReaderIsRememberedAsBadWhileItStays() throws {
+        try inDirectory { root, maker in
+            let path = "\(root)/bad.jpg"
+            try Data([1]).write(to: URL(filePath: path))
+            let loop = try EventLoop()
+            let messages = "\(root)/messages"
+            let queue = try queue(
+                loop,
+                maker.cache,
+                "dd bs=9999 count=1 status=none >>\(messages); echo >>\(messages); kill -SEGV $$"
+            )
+            let first = try errors(queue, loop, [path])
+            #expect(first.map(\.?.code) == [.unreadable])
+            // Tried twice, since a lack of memory may have ended the first.
+            let lines = try String(decoding: readFile(messages, limit: 9999), as: UTF8.self)
+                .split(separator: "\n")
+            #expect(lines == ["128 - \(path)", "128 - \(path)"])
+            #expect(try maker.cache.failure(of: subject(path))?.contains("signal 11") ?? false)
+            // A worker that reads no file which is known to be bad answers the next request.
+            let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
+            #expect(error?.description.contains("signal 11") ?? false)
+            try Data([1, 2]).write(to: URL(filePath: path))
+            #expect(try maker.cache.failure(of: subject(path)) == nil)
+        }
+    }
+
+    @Test(arguments: [
+        ("exit 3", "status 3", ThumbnailError.Code.system), ("kill -KILL $$", "signal 9", .system),
+        ("sleep 9", "too long", .system),
+        ("printf 'denied not yours' >&0; sleep 9", "yours", .denied),
+        ("printf 'made up' >&0; sleep 9", "up", .system),
+    ])
+    func aWorkerThatFailsIsNoFilesFault(
+        _ script: String,
+        _ reason: String,
+        _ code: ThumbnailError.Code
+    ) throws {
+        try inDirectory { root, maker in
+            let path = "\(root)/1.jpg"
+            try Data([1]).write(to: URL(filePath: path))
+            let loop = try EventLoop()
+            let queue = try queue(
+                loop,
+                maker.cache,
+                timeout: reason == "too long" ? 0.1 : 10,
+                "dd bs=9999 count=1 status=none >/dev/null; \(script)"
+            )
+            let error = try #require(errors(queue, loop, [path])[0])
+            #expect(error.description.contains(reason) && error.code == code, "\(error)")
+            #expect(try maker.cache.failure(of: subject(path)) == nil)
+            queue.end()
+        }
+    }
+
+    @Test func oneWorkerMakesAllInTheirOrder() throws {
+        try inDirectory { root, maker in
+            let paths = (1...3).map { "\(root)/\($0).jpg" }
+            for path in paths { try Data([1]).write(to: URL(filePath: path)) }
+            let loop = try EventLoop()
+            let log = "\(root)/log"
+            let queue = try queue(
+                loop,
+                maker.cache,
+                """
+                echo start >>\(log)
+                while dd bs=9999 count=1 status=none >>\(log)
+                do echo >>\(log); printf held >&0
+                done
+                """
+            )
+            #expect(try errors(queue, loop, paths) == [nil, nil, nil])
+            queue.end()
+            let lines = try String(decoding: readFile(log, limit: 9999), as: UTF8.self)
+                .split(separator: "\n").map(String.init)
+            #expect(lines == ["start"] + paths.map { "128 - \($0)" })
         }
     }
 

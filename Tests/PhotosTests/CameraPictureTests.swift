@@ -1,5 +1,6 @@
 import Frames
 import Photos
+import TestJPEGs
 import Testing
 
 @Suite("Photographs from a camera's JPEG")
@@ -95,6 +96,34 @@ struct CameraPictureTests {
         for index in middle..<outline.end - 2 { noise[index] = 0xA5 }
         #expect(code(noise) == .damaged)
         #expect(code(Array("no picture".utf8)) == .notJPEG)
+    }
+
+    @Test("noise in the JPEG costs no pixel, and damage is told", arguments: FaultyJPEG.all)
+    func faults(_ fault: FaultyJPEG) throws {
+        func taken(_ transform: Transform) throws(PhotoError) -> Photograph {
+            try Photograph.taken(
+                jpeg: fault.bytes,
+                upright: transform,
+                at: Self.moment,
+                tags: [:]
+            )
+        }
+        guard fault.verdict != .damage else {
+            #expect(throws: PhotoError.self) { try taken(.identity) }
+            return
+        }
+        let size = ScriptedJPEG.size
+        let picture = Raster(
+            size: size,
+            pixels: ScriptedJPEG.decoded(fault.bytes).map { UInt32($0) * 0x01_01_01 }
+        )
+        for transform in [Transform.identity, .clockwise90, .rotate180] {
+            let photo = try taken(transform)
+            let pixels = try JPEGCodec.decode(photo.bytes).picture
+            let luma = pixels.pixels.map { $0 & 0xFF_FF_FF }
+            #expect(luma == picture.turned(by: transform).pixels)
+            #expect(photo.outline.end == photo.bytes.count)
+        }
     }
 
     @Test("the time is that of the picture, not of writing, and has its fraction and zone")

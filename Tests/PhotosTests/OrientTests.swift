@@ -165,14 +165,14 @@ struct OrientTests {
         #expect(child.output == "good.jpg: turned without loss\n")
         #expect(
             child.errors == """
-                dualcamctl: short.jpg: it ends early
-                dualcamctl: text.jpg: it is no JPEG
-                dualcamctl: empty.jpg: it is no JPEG
-                dualcamctl: read pipe.jpg, which is no regular file: Invalid argument
-                dualcamctl: read huge.jpg: File too large
-                dualcamctl: read .: Is a directory
-                dualcamctl: open none.jpg: No such file or directory
-                dualcamctl: 7 of 8 photographs failed
+                dualcamctl: short.jpg: it ends early.
+                dualcamctl: text.jpg: it is not a JPEG.
+                dualcamctl: empty.jpg: it is not a JPEG.
+                dualcamctl: Cannot read pipe.jpg, which is not a regular file: that is not supported.
+                dualcamctl: Cannot read huge.jpg: the file is too large.
+                dualcamctl: Cannot read .: it is a directory.
+                dualcamctl: Cannot open none.jpg: there is no such file.
+                dualcamctl: 7 of 8 photos failed.
 
                 """
         )
@@ -181,10 +181,12 @@ struct OrientTests {
         let json = try run("--json text.jpg")
         #expect(
             json.output
-                == #"{"version":1,"path":"text.jpg","orientation":null,"outcome":"failed","reason":"text.jpg: it is no JPEG","checkOnly":false}"#
+                == #"{"version":1,"path":"text.jpg","orientation":null,"outcome":"failed","reason":"text.jpg: it is not a JPEG.","checkOnly":false}"#
                 + "\n"
         )
-        #expect(json.exit == .status(1) && json.errors == "dualcamctl: text.jpg: it is no JPEG\n")
+        #expect(
+            json.exit == .status(1) && json.errors == "dualcamctl: text.jpg: it is not a JPEG.\n"
+        )
     }
 
     /// Other programs read the results: exiftool the tags, jpeginfo and djpeg the picture.

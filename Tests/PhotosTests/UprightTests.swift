@@ -304,3 +304,22 @@ struct SystemRandom: RandomNumberGenerator {
         return value ^ (value >> 31)
     }
 }
+
+extension UprightTests {
+    @Test(
+        "a photograph that has to be coded anew keeps its sampling, turned with it",
+        arguments: [3, 6, 8],
+        [(Sampling.full, Sampling.full), (.half, .tall), (.tall, .half), (.quarter, .quarter)]
+    )
+    func recodedSampling(_ tag: Int, _ sampling: (stored: Sampling, turned: Sampling)) throws {
+        let upright = tag == 3 ? Size(width: 92, height: 60) : Size(width: 60, height: 92)
+        let file = try photograph(of: sample(upright), tag: tag, sampling: sampling.stored)
+        guard case .recoded(let bytes) = try Photograph(file).upright(lossy: true) else {
+            Issue.record("it fits its blocks")
+            return
+        }
+        let expected = tag == 3 ? sampling.stored : sampling.turned
+        #expect(try JPEGCodec.decode(bytes).sampling == expected.rawValue)
+        #expect(try JPEGOutline(of: bytes).size == upright)
+    }
+}

@@ -24,6 +24,7 @@ import Testing
                 case .ready(let track): state.track = track
                 case .silent(let reason): state.silence = reason
                 case .packet(let packet): state.recorder?.take(sound: packet)
+                case .level: break
                 case .ended: state.hasEnded = true
                 }
             }
@@ -128,10 +129,12 @@ import Testing
             defer { withExtendedLifetime(beeper) {} }
             let count = Mutex(0)
             let hasTrack = Mutex(false)
+            let levels = Mutex<[Double]>([])
             let microphone = try Microphone(remote: session.socket) { report in
                 switch report {
                 case .ready: hasTrack.withLock { $0 = true }
                 case .packet: count.withLock { $0 += 1 }
+                case .level(let level): levels.withLock { $0.append(level) }
                 case .silent, .ended: break
                 }
             }
@@ -142,6 +145,13 @@ import Testing
             try eventually("the microphone", within: 20) { hasTrack.withLock { $0 } }
             microphone.begin(at: MonotonicClock.now)
             try eventually("sound", within: 20) { count.withLock { $0 } > 10 }
+            #expect(levels.withLock { $0 } == [], "nobody measures")
+            microphone.measure(true)
+            try eventually("a beep's level", within: 20) {
+                levels.withLock { $0.contains { $0 > 0.1 } }
+            }
+            #expect(levels.withLock { $0.allSatisfy { (0...1).contains($0) } })
+            microphone.measure(false)
             microphone.pause(true)
             var (last, since) = (0, MonotonicClock.now)
             try eventually("half a second without sound", within: 20) {
@@ -167,7 +177,7 @@ import Testing
             session.kill(.pipewire)
             let later = try Microphone(remote: session.socket) { log.take($0) }
             try eventually("the word", within: 20) {
-                log.state.withLock { $0.silence?.contains("pw_context_connect") ?? false }
+                log.state.withLock { $0.silence?.contains("cannot connect to PipeWire") ?? false }
             }
             #expect(later.wait(until: MonotonicClock.now + Timestamp(seconds: 20)))
         }

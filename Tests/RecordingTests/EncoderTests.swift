@@ -105,6 +105,25 @@ import Testing
         #expect(abs((last.time + last.duration - start).seconds - 1.01) < 0.002)
     }
 
+    @Test("sound that joins late comes after silence, as much as is missing")
+    func late() throws {
+        let encoder = try SoundEncoder(rate: 48000, channels: 2, start: start)
+        let tone = [Float](repeating: 0.5, count: 960)
+        var packets: [Packet] = []
+        for block in 0..<20 {
+            let time = start + Timestamp(seconds: 40 + Double(block) * 0.01)
+            packets += try tone.withUnsafeBufferPointer { try encoder.encode($0, at: time) }
+        }
+        packets += try encoder.finish()
+        let first = try #require(packets.first)
+        #expect(abs((first.time - start).seconds) < 0.03)
+        for (one, next) in zip(packets, packets.dropFirst()) {
+            #expect(abs((next.time - one.time - one.duration).seconds) < 0.001)
+        }
+        let last = try #require(packets.last)
+        #expect(abs((last.time + last.duration - start).seconds - 40.2) < 0.03)
+    }
+
     @Test("a gap in the sound is silence, and what comes after it is in its place")
     func gap() throws {
         let rate = 48000

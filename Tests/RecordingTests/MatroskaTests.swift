@@ -1,5 +1,6 @@
 import Foundation
 import Frames
+import Platform
 import TestSupport
 import Testing
 
@@ -91,6 +92,103 @@ import Testing
         // Players of MP4 rotate by a matrix, which ffprobe reports anticlockwise.
         let told = try #require(try Probe(movie).streams[0].sideDataList?.first?.rotation)
         #expect((told + degrees) % 360 == 0)
+    }
+
+    private static let tags = [
+        "title": "DualCam, back", "camera": "back", "model": "Desk Cam",
+        "creation_time": "2026-11-21T13:30:05.123456Z", "timecode": "14:30:05:03",
+    ]
+
+    @Test("when, with which camera and in what colours it was taken stays over repair and MP4")
+    func metadata() throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/a.mkv"
+        do {
+            let writer = try MatroskaWriter(
+                creating: path,
+                tracks: [.jpeg(size: size, rate: 30)],
+                start: start,
+                tags: Self.tags
+            )
+            _ = try write(30, to: writer, folder)
+            try writer.flush()
+        }
+        func expectTags(_ path: String, isWhole: Bool = true) throws {
+            let probe = try Probe(path, isTruncated: !isWhole)
+            let tags = try #require(probe.format.tags)
+            #expect(tags["title"] == "DualCam, back")
+            #expect(tags["creation_time"]?.hasPrefix("2026-11-21T13:30:05.") ?? false)
+            #expect((tags["MODEL"] ?? tags["com.apple.quicktime.model"]) == "Desk Cam")
+            let stream = probe.streams[0]
+            #expect((tags["TIMECODE"] ?? stream.tags?["timecode"]) == "14:30:05:03")
+            #expect(stream.colorPrimaries == "bt709" && stream.colorTransfer == "iec61966-2-1")
+            #expect(["smpte170m", "bt470bg"].contains(stream.colorSpace))
+        }
+        try expectTags(path, isWhole: false)
+        _ = try repair(path)
+        try expectTags(path)
+        let movie = try Remux.makeMP4(of: path)
+        try expectTags(movie)
+        let date = try Probe(movie).format.tags?["com.apple.quicktime.creationdate"]
+        #expect(date == WallTime(microseconds: 1_795_267_805_000_000).localWithOffset)
+        #expect(date?.wholeMatch(of: /2026-11-2[12]T\d\d:\d\d:05[+-]\d{4}/) != nil)
+    }
+
+    @Test(
+        "as MP4, a camera that keeps its rate has it evenly, also an odd one; others keep their times",
+        arguments: [(30.0, false), (29.41, false), (30, true)]
+    )
+    func pace(rate: Double, hasGaps: Bool) throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/a.mkv"
+        let picture = try jpeg(1, folder)
+        var times: [Double] = []
+        do {
+            let writer = try MatroskaWriter(
+                creating: path,
+                tracks: [.jpeg(size: size, rate: 30)],
+                start: start
+            )
+            for number in 0..<300 where !(hasGaps && number % 50 == 7) {
+                let time = 0.01 + Double(number) / rate + (number % 3 == 0 ? 0.004 : 0)
+                times.append(time)
+                let packet = Packet(
+                    .bytes(picture),
+                    at: start + Timestamp(seconds: time),
+                    lasting: Timestamp(seconds: 1 / rate)
+                )
+                try writer.write(packet, track: 0)
+            }
+            try writer.finish()
+        }
+        let movie = try Remux.makeMP4(of: path)
+        let probe = try Probe(movie)
+        #expect(probe.times.count == times.count)
+        // In step with the sound to the end.
+        let furthest = zip(probe.times, times).map { abs($0 - $1) }.max() ?? 1
+        #expect(furthest < (hasGaps ? 0.0011 : 0.005))
+        let intervals = zip(probe.times.dropFirst(), probe.times).map { $0 - $1 }
+        let spread = (intervals.max() ?? 1) - (intervals.min() ?? 0)
+        #expect(hasGaps ? spread > 0.02 : spread < 0.000_01, "\(spread)")
+        if rate == 30, !hasGaps { #expect(probe.streams[0].avgFrameRate == "30/1") }
+        #expect(try Remux.size(of: movie) == Data(contentsOf: URL(filePath: movie)).count)
+    }
+
+    @Test("a sound track that no sound came for is not in the file", arguments: [false, true])
+    func emptyTrack(isInterrupted: Bool) throws {
+        let folder = try Folder()
+        let path = "\(folder.path)/a.mkv"
+        let tracks = [Track.jpeg(size: size, rate: 30), try Microphone.track()]
+        do {
+            let writer = try MatroskaWriter(creating: path, tracks: tracks, start: start)
+            _ = try write(30, to: writer, folder)
+            #expect(writer.isUsed(0) && !writer.isUsed(1))
+            if isInterrupted { try writer.flush() } else { try writer.finish() }
+        }
+        if isInterrupted { _ = try repair(path) }
+        #expect(try Probe(path).streams.map(\.codecName) == ["mjpeg"])
+        #expect(try decodedCount(path) == 30)
+        #expect(try Probe(Remux.makeMP4(of: path)).streams[0].codecName == "mjpeg")
     }
 
     @Test("a file that ends in the middle is played, and repaired")

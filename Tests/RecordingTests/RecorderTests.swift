@@ -2,6 +2,7 @@ import Foundation
 import Frames
 import Platform
 import Synchronization
+import TestJPEGs
 import TestSupport
 import Testing
 
@@ -91,6 +92,74 @@ import Testing
         #expect(abs(try #require(probe.duration) - 2.1) < 0.002)
         let bytes = try Data(contentsOf: URL(filePath: movie.path))
         #expect(!bytes.contains(Data("SECRET".utf8)))
+    }
+
+    @Test("noise in a camera's JPEGs is not in the file, and damaged ones are dropped")
+    func noise() throws {
+        let folder = try Folder()
+        let plan = Recorder.Plan(
+            "back",
+            stem: "\(folder.path)/a-back",
+            start: MonotonicClock.now,
+            rate: 30
+        )
+        let faults = FaultyJPEG.all
+        let log = try record(plan) { recorder in
+            try give(0..<faults.count, plan, to: recorder) { number, time in
+                faults[number].bytes.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
+            }
+            return plan.start + Timestamp(seconds: Double(faults.count) / 30)
+        }
+        #expect(log.failures == [])
+        let movie = try #require(log.movies.first)
+        let damaged = faults.count { $0.verdict == .damage }
+        #expect(movie.frames == faults.count - damaged && movie.dropped == damaged)
+        let pixels = try ffmpegPixels(of: movie.path, folder)
+        let whole = ScriptedJPEG.decoded(ScriptedJPEG().bytes)
+        #expect(pixels.count == movie.frames * whole.count)
+        for (number, start) in stride(from: 0, to: pixels.count, by: whole.count).enumerated() {
+            #expect(Array(pixels[start..<start + whole.count]) == whole, "picture \(number)")
+        }
+    }
+
+    @Test("a file is named after its first picture, and tells when it was taken")
+    func names() throws {
+        let folder = try Folder()
+        let picture = try jpeg(1, folder)
+        let start = MonotonicClock.now
+        let first = Mutex<Timestamp?>(nil)
+        var plan = Recorder.Plan(
+            "back",
+            name: { time in
+                first.withLock { $0 = time }
+                return "\(folder.path)/named"
+            },
+            start: start,
+            rate: 30
+        )
+        plan.mode = 0o640
+        let log = try record(plan) { recorder in
+            // The camera takes a second to begin.
+            try give(30..<40, plan, to: recorder) { _, time in
+                picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
+            }
+            return start + Timestamp(seconds: 2)
+        }
+        let movie = try #require(log.movies.first)
+        #expect(movie.path == "\(folder.path)/named.mkv")
+        #expect(first.withLock { $0 } == start + Timestamp(seconds: 1))
+        let tags = try #require(try Probe(movie.path).format.tags)
+        // Players show the start as 0.
+        let told = try #require(tags["creation_time"])
+        let wanted = WallTime(start).microseconds
+        let near = [-1_000_000, 0, 1_000_000].map { (step: Int64) -> String in
+            String(WallTime(microseconds: wanted + step).utc.prefix(19))
+        }
+        #expect(near.contains(String(told.prefix(19))), "\(told)")
+        #expect(tags["TIMECODE"]?.count == 11)
+        var status = stat()
+        #expect(stat(movie.path, &status) == 0 && status.st_mode & 0o777 == 0o640)
+        #expect(movie.byteCount == Int64(status.st_size) && !movie.hasSound)
     }
 
     @Test("a camera that is lost ends its file, and begins another one when it is back")
@@ -186,7 +255,8 @@ import Testing
         }
         file.end(at: Timestamp(seconds: 1))
         try #require(file.wait(until: MonotonicClock.now + Timestamp(seconds: 60)))
-        guard case .ended(let seconds, 1, nil, let size, nil) = reports.withLock({ $0.last }) else {
+        guard case .ended(let seconds, 1, nil, let size, false, nil) = reports.withLock({ $0.last })
+        else {
             Issue.record("\(reports.withLock { $0 })")
             return
         }
@@ -214,4 +284,105 @@ import Testing
         #expect(log.failures.map(\.code) == [.notFound])
         #expect(log.movies == [])
     }
+
+    @Test("raw pictures from before the start are left out, copied or not")
+    func early() throws {
+        let folder = try Folder()
+        var plan = Recorder.Plan(
+            "stream",
+            stem: "\(folder.path)/a-stream",
+            start: MonotonicClock.now,
+            rate: 30
+        )
+        plan.encoder = .mjpeg
+        let size = Size(width: 64, height: 32)
+        let log = try record(plan) { recorder in
+            for number in -3..<0 {
+                let time = plan.start + Timestamp(seconds: Double(number) / 30)
+                recorder.take(rawFrame(number + 3, .yuyv, at: time, size))
+                recorder.take(copying: rawFrame(number + 3, .yuyv, at: time, size))
+            }
+            try give(0..<6, plan, to: recorder) { number, time in
+                let frame = rawFrame(number, .yuyv, at: time, size)
+                if number % 2 == 0 { recorder.take(frame) } else { recorder.take(copying: frame) }
+            }
+            return plan.start + Timestamp(seconds: 0.2)
+        }
+        #expect(log.failures == [])
+        #expect(log.movies.map(\.frames) == [6] && log.movies.map(\.dropped) == [0])
+    }
+
+    @Test("each file counts what was dropped for it, and a picture lasts a second at most")
+    func droppedApart() throws {
+        let folder = try Folder()
+        let picture = try jpeg(1, folder)
+        let plan = Recorder.Plan(
+            "back",
+            stem: "\(folder.path)/a-back",
+            start: MonotonicClock.now,
+            rate: 30
+        )
+        let log = try record(plan) { recorder in
+            try give(0..<3, plan, to: recorder) { _, time in
+                picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
+            }
+            for _ in 1...2 { recorder.drop() }
+            // Both are counted before the file ends.
+            recorder.discontinue(at: plan.start + Timestamp(seconds: 30))
+            try give(1000..<1003, plan, to: recorder) { _, time in
+                picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
+            }
+            return plan.start + Timestamp(seconds: 34)
+        }
+        #expect(log.failures == [])
+        let movies = log.movies.sorted { $0.path.count < $1.path.count }
+        #expect(movies.map(\.frames) == [3, 3])
+        #expect(movies.map(\.dropped) == [2, 0])
+        let expected = [2.0 / 30 + 1, 2.0 / 30 + 34 - 1002.0 / 30]
+        for (movie, seconds) in zip(movies, expected) {
+            #expect(abs(movie.seconds - seconds) < 0.05, "\(movie.seconds), not \(seconds)")
+        }
+    }
+
+    @Test("sound that comes before the first picture is in its file")
+    func earlySound() throws {
+        let folder = try Folder()
+        let picture = try jpeg(1, folder)
+        var plan = Recorder.Plan(
+            "back",
+            stem: "\(folder.path)/a-back",
+            start: MonotonicClock.now,
+            rate: 30
+        )
+        plan.sound = try SoundEncoder(rate: 48000, channels: 1, start: plan.start).track
+        let log = try record(plan) { recorder in
+            for number in 0..<5 {
+                let time = plan.start + Timestamp(seconds: Double(number) / 50)
+                recorder.take(sound: Packet(.bytes([0xF8, 0xFF, 0xFE]), at: time))
+            }
+            try give(3..<6, plan, to: recorder) { _, time in
+                picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
+            }
+            return plan.start + Timestamp(seconds: 0.3)
+        }
+        #expect(log.failures == [])
+        let movie = try #require(log.movies.first)
+        #expect(movie.hasSound)
+        #expect(try Probe(movie.path).soundTimes.count == 5)
+    }
+}
+
+/// Returns the luma of all pictures of the movie at `path`, as decoded by FFmpeg, which says
+/// nothing of damage in them: a decoder that loses what follows a stray byte.
+func ffmpegPixels(of path: String, _ folder: Folder) throws -> [UInt8] {
+    let raw = "\(folder.path)/raw"
+    let child = try Child(
+        "ffmpeg",
+        // One second each: their own times may be nearer than the rate that the file tells.
+        ["-v", "error", "-i", path, "-vf", "setpts=N/TB", "-fps_mode", "passthrough"]
+            + ["-f", "rawvideo", "-pix_fmt", "gray", raw]
+    )
+    try #require(try child.wait(within: 60) == .status(0), "\(child.errors)")
+    #expect(child.errors == "")
+    return Array(try Data(contentsOf: URL(filePath: raw)))
 }

@@ -75,6 +75,14 @@ import Testing
         let file = try Interrupted(start)
         #expect(try mode(file.path) == 0o600)
         #expect(try mode(Remux.makeMP4(of: file.path)) == 0o600)
+        let path = "\(file.folder.path)/b.mkv"
+        _ = try MatroskaWriter(
+            creating: path,
+            tracks: [.jpeg(size: Size(width: 320, height: 240), rate: 30)],
+            start: start,
+            mode: 0o644
+        )
+        #expect(try mode(path) == 0o644)
     }
 
     @Test("a file that is being written is left alone, by whomever it is written")
@@ -153,6 +161,59 @@ import Testing
             return
         }
         #expect(try file.journal.entries().isEmpty)
+    }
+
+    @Test("what another daemon tries is neither counted down nor set aside")
+    func otherDaemon() throws {
+        for attempts in [1, 2] {
+            let file = try Interrupted(start)
+            try file.journal.set(attempts: attempts, of: file.path)
+            // The other daemon has the file open and locked, and has noted its attempt.
+            let other = open(file.path, O_RDWR | O_CLOEXEC)
+            #expect(FileLock.take(other) == .locked)
+            let outcome = file.repair { _, _ in
+                Issue.record("it was read")
+                return 1
+            }
+            guard case .busy = outcome else {
+                Issue.record("\(outcome)")
+                continue
+            }
+            #expect(try file.journal.entries() == [.init(path: file.path, attempts: attempts)])
+            close(other)
+        }
+    }
+
+    @Test("a daemon that finds the file in use leaves the count to the one that has it")
+    func atTheSameTime() throws {
+        for _ in 0..<12 {
+            let file = try Interrupted(start)
+            let (journal, path) = (file.journal, file.path)
+            // Both have read the journal before either can write it.
+            let lock = open("\(file.folder.path)/state/recordings.lock", O_RDWR | O_CLOEXEC)
+            #expect(FileLock.take(lock) == .locked)
+            let counted = Mutex<Int?>(nil)
+            let second = DispatchSemaphore(value: 0)
+            let first = try Thread(name: "first") {
+                _ = RecordingRepair(journal) { _, _ throws(MediaError) in
+                    second.wait()
+                    let entry = try? journal.entries().first { $0.path == path }
+                    counted.withLock { $0 = entry?.attempts }
+                    throw MediaError(.noSpace, "repair")
+                }.repair(path)
+            }
+            // It has the file, and waits for the journal.
+            try eventually("its copy") { file.folder.content.contains { $0.hasSuffix(".part") } }
+            let other = try Thread(name: "other") {
+                _ = RecordingRepair(journal) { _, _ in 1 }.repair(path)
+                second.signal()
+            }
+            usleep(10_000)
+            close(lock)
+            other.join()
+            first.join()
+            #expect(counted.withLock { $0 } == 1)
+        }
     }
 
     @Test(
