@@ -12,6 +12,7 @@ package struct CameraInterface: InterfaceMembers {
         package init() {}
         package let ramp = OptionMember<UInt32>("ramp-ms")
         package let at = OptionMember<Pair<Double, Double>>("at")
+        package let relative = OptionMember<Bool>("relative")
     }
 
     package let selectLens = MethodMember("SelectLens", takes: ArgumentMember<String>("lens"))
@@ -21,11 +22,20 @@ package struct CameraInterface: InterfaceMembers {
         options: Zoom.self
     )
 
+    package let findPerspective = MethodMember(
+        "FindPerspective",
+        gives: ArgumentMember<[Pair<Double, Double>]>("corners"),
+        ArgumentMember<Double>("certainty")
+    )
+
+    package let use = MethodMember("Use", takes: ArgumentMember<String>("device"))
+
     package let role = PropertyMember<String>("Role", change: .constant)
     package let name = PropertyMember<String>("Name")
     package let source = PropertyMember<String>("Source")
     package let state = PropertyMember<String>("State")
     package let interruption = PropertyMember<String>("Interruption")
+    package let holder = PropertyMember<String>("Holder")
     package let width = PropertyMember<UInt32>("Width")
     package let height = PropertyMember<UInt32>("Height")
     package let frameRate = PropertyMember<UInt32>("FrameRate")
@@ -36,18 +46,28 @@ package struct CameraInterface: InterfaceMembers {
     package let lenses = PropertyMember<[Pair<String, Double>]>("Lenses")
     package let lensFallback = PropertyMember<Bool>("LensFallback")
     package let torch = PropertyMember<Bool>("Torch", .readWrite)
+    package let ink = PropertyMember<Bool>("Ink", .readWrite)
+    package let frozen = PropertyMember<Bool>("Frozen", .readWrite)
+    package let perspective = PropertyMember<[Pair<Double, Double>]>("Perspective", .readWrite)
     package let zoom = PropertyMember<Double>("Zoom")
     package let zoomRange = PropertyMember<Pair<Double, Double>>("ZoomRange")
     package let nodeID = PropertyMember<UInt32>("NodeId")
     package let consumers = PropertyMember<UInt32>("Consumers")
     package let framesCaptured = PropertyMember<UInt64>("FramesCaptured", change: .silent)
     package let framesDropped = PropertyMember<UInt64>("FramesDropped", change: .silent)
+    package let delay = PropertyMember<UInt64>("Delay", change: .silent)
 }
 
 /// `org.dualcam.DualCam1.Camera.Controls`: one camera's controls.
 package struct ControlsInterface: InterfaceMembers {
     package static let name = "org.dualcam.DualCam1.Camera.Controls"
     package static let members = ControlsInterface()
+
+    /// The options of SetCompensation.
+    package struct Compensation: OptionMembers {
+        package init() {}
+        package let relative = OptionMember<Bool>("relative")
+    }
 
     package let setISO = MethodMember("SetIso", takes: ArgumentMember<UInt32>("iso"))
     package let stepISO = MethodMember(
@@ -86,9 +106,12 @@ package struct ControlsInterface: InterfaceMembers {
     )
     package let setCompensation = MethodMember(
         "SetCompensation",
-        takes: ArgumentMember<Double>("stops")
+        takes: ArgumentMember<Double>("stops"),
+        options: Compensation.self
     )
     package let setAuto = MethodMember("SetAuto", takes: ArgumentMember<[String]>("dials"))
+    package let lock = MethodMember("Lock", takes: ArgumentMember<[String]>("what"))
+    package let unlock = MethodMember("Unlock")
     package let listRaw = MethodMember("ListRaw", gives: ArgumentMember<[RawControl]>("controls"))
     package let describeRaw = MethodMember(
         "DescribeRaw",
@@ -124,6 +147,7 @@ package struct ControlsInterface: InterfaceMembers {
     package let kelvinRange = PropertyMember<Pair<UInt32, UInt32>>("KelvinRange")
     package let compensation = PropertyMember<Double>("Compensation")
     package let software = PropertyMember<[String]>("Software")
+    package let locked = PropertyMember<[String]>("Locked")
 }
 
 /// A control of a camera's driver, as ListRaw lists it: an `(ssiiiiu)`.

@@ -32,6 +32,8 @@ extension Role {
 extension DBusError {
     /// There is no such camera.
     package static func noCamera(_ message: String) -> DBusError { own("NoCamera", message) }
+    /// There is no such scene; the message lists those that there are.
+    package static func noScene(_ message: String) -> DBusError { own("NoScene", message) }
     /// The resource is in use, and may be free later.
     package static func busy(_ message: String) -> DBusError { own("Busy", message) }
     /// The camera or this build does not support it at all.

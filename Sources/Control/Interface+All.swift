@@ -3,13 +3,15 @@ package import DBusKit
 extension Interface {
     /// All interfaces of DualCam.
     package static let all: [Interface] = [
-        stream, scene, privacy, orientation, camera, pro, controls, capture, library,
+        stream, scene, scenes, privacy, orientation, camera, pro, controls, capture, library,
     ]
 
     /// `org.dualcam.DualCam1.Stream`
     package static let stream = StreamInterface.interface
     /// `org.dualcam.DualCam1.Scene`
     package static let scene = SceneInterface.interface
+    /// `org.dualcam.DualCam1.Scenes`
+    package static let scenes = ScenesInterface.interface
     /// `org.dualcam.DualCam1.Privacy`
     package static let privacy = PrivacyInterface.interface
     /// `org.dualcam.DualCam1.Orientation`

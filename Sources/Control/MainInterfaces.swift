@@ -12,6 +12,8 @@ package struct StreamInterface: InterfaceMembers {
     package let stop = MethodMember("Stop")
     package let toggle = MethodMember("Toggle")
     package let restore = MethodMember("Restore")
+    package let undoUse = MethodMember("UndoUse")
+    package let reset = MethodMember("Reset")
     package let statistics = MethodMember(
         "Statistics",
         gives: ArgumentMember<[String: Value]>("statistics"),
@@ -29,9 +31,12 @@ package struct StreamInterface: InterfaceMembers {
     package let active = PropertyMember<Bool>("Active")
     package let possible = PropertyMember<Bool>("Possible")
     package let problems = PropertyMember<[String]>("Problems")
+    package let devices = PropertyMember<[[String: Value]]>("Devices")
     package let configurationFile = PropertyMember<String>("ConfigurationFile", change: .constant)
     package let nodeID = PropertyMember<UInt32>("NodeId")
     package let consumers = PropertyMember<UInt32>("Consumers")
+    package let viewers = PropertyMember<[[String: Value]]>("Viewers")
+    package let loopbackDevice = PropertyMember<String>("LoopbackDevice")
     package let width = PropertyMember<UInt32>("Width")
     package let height = PropertyMember<UInt32>("Height")
     package let frameRate = PropertyMember<UInt32>("FrameRate")
@@ -57,6 +62,8 @@ package struct SceneInterface: InterfaceMembers {
         for: .everyone
     )
     package let reset = MethodMember("Reset", options: Transition.self, for: .everyone)
+    package let claimHud = MethodMember("ClaimHud", for: .everyone)
+    package let releaseHud = MethodMember("ReleaseHud", for: .everyone)
 
     package let swapped = PropertyMember<Bool>("Swapped", .readWrite(.everyone))
     package let layout = PropertyMember<String>("Layout", .readWrite(.everyone))
@@ -67,6 +74,101 @@ package struct SceneInterface: InterfaceMembers {
     package let insetSize = PropertyMember<Double>("InsetSize", .readWrite(.everyone))
     package let swapIcon = PropertyMember<Bool>("SwapIcon", .readWrite(.everyone))
     package let hud = PropertyMember<String>("Hud", .readWrite(.everyone))
+    package let hudConsumer = PropertyMember<String>("HudConsumer")
+    package let title = PropertyMember<String>("Title", .readWrite)
+    package let titleCorner = PropertyMember<String>("TitleCorner", .readWrite)
+    package let layouts = PropertyMember<[String]>("Layouts", change: .constant)
+    package let mainRectangle = PropertyMember<Quad>("MainRectangle")
+    package let insetRectangle = PropertyMember<Quad>("InsetRectangle")
+}
+
+/// `org.dualcam.DualCam1.Scenes`: saved scenes, by name.
+package struct ScenesInterface: InterfaceMembers {
+    package static let name = "org.dualcam.DualCam1.Scenes"
+    package static let members = ScenesInterface()
+
+    /// The options of Save.
+    package struct Parts: OptionMembers {
+        package init() {}
+        package let only = OptionMember<[String]>("only")
+    }
+
+    /// The options of Apply and Next.
+    package struct Application: OptionMembers {
+        package init() {}
+        package let only = OptionMember<[String]>("only")
+        package let instant = OptionMember<Bool>("instant")
+    }
+
+    /// The options of Import.
+    package struct Addition: OptionMembers {
+        package init() {}
+        package let replace = OptionMember<Bool>("replace")
+    }
+
+    package let save = MethodMember(
+        "Save",
+        takes: ArgumentMember<String>("name"),
+        options: Parts.self
+    )
+    package let apply = MethodMember(
+        "Apply",
+        takes: ArgumentMember<String>("name"),
+        options: Application.self,
+        gives: ArgumentMember<[String: Value]>("refused"),
+        for: .everyone
+    )
+    package let next = MethodMember(
+        "Next",
+        options: Application.self,
+        gives: ArgumentMember<String>("name"),
+        ArgumentMember<[String: Value]>("refused"),
+        for: .everyone
+    )
+    package let remove = MethodMember("Remove", takes: ArgumentMember<String>("name"))
+    package let rename = MethodMember(
+        "Rename",
+        takes: ArgumentMember<String>("name"),
+        ArgumentMember<String>("new_name")
+    )
+    package let export = MethodMember(
+        "Export",
+        takes: ArgumentMember<[String]>("names"),
+        gives: ArgumentMember<String>("text")
+    )
+    package let importText = MethodMember(
+        "Import",
+        takes: ArgumentMember<String>("text"),
+        options: Addition.self,
+        gives: ArgumentMember<[String]>("names")
+    )
+
+    package let names = PropertyMember<[String]>("Names")
+    package let current = PropertyMember<String>("Current")
+}
+
+/// A rectangle on D-Bus, a `(dddd)`: x, y, width and height.
+package struct Quad: DBusType {
+    /// The left and top edge, the width and the height.
+    package var (x, y, width, height): (Double, Double, Double, Double)
+
+    /// Creates a rectangle.
+    package init(x: Double, y: Double, width: Double, height: Double) {
+        (self.x, self.y, self.width, self.height) = (x, y, width, height)
+    }
+
+    /// `(dddd)`
+    package static var dbusType: CompleteType { "(dddd)" }
+
+    /// Takes over a `(dddd)`.
+    package init?(dbus value: Value) {
+        let numbers = (value.structure ?? []).compactMap(\.double)
+        guard value.type == Quad.dbusType, numbers.count == 4 else { return nil }
+        self.init(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
+    }
+
+    /// A `(dddd)`.
+    package var dbus: Value { .structure([x.dbus, y.dbus, width.dbus, height.dbus]) }
 }
 
 /// `org.dualcam.DualCam1.Privacy`: the switch that closes the cameras.
@@ -74,7 +176,7 @@ package struct PrivacyInterface: InterfaceMembers {
     package static let name = "org.dualcam.DualCam1.Privacy"
     package static let members = PrivacyInterface()
 
-    package let enabled = PropertyMember<Bool>("Enabled", .readWrite)
+    package let enabled = PropertyMember<Bool>("Enabled", .readWrite, harmless: true)
 }
 
 /// `org.dualcam.DualCam1.Orientation`: how the device is held.
@@ -118,7 +220,7 @@ package struct CaptureInterface: InterfaceMembers {
     /// The options of TakePhoto.
     package struct Photo: OptionMembers {
         package init() {}
-        package let of = OptionMember<String>("of")
+        package let of = OptionMember<[String]>("of")
         package let full = OptionMember<Bool>("full")
         package let live = OptionMember<Bool>("live")
     }
@@ -152,6 +254,10 @@ package struct CaptureInterface: InterfaceMembers {
         gives: ArgumentMember<[String: Value]>("photo")
     )
     package let startRecording = MethodMember("StartRecording", options: Recording.self)
+    package let measureSound = MethodMember(
+        "MeasureSound",
+        takes: ArgumentMember<Bool>("on")
+    )
     package let stopRecording = MethodMember(
         "StopRecording",
         gives: ArgumentMember<[[String: Value]]>("files")
@@ -163,6 +269,7 @@ package struct CaptureInterface: InterfaceMembers {
         ArgumentMember<[String: Value]>("file")
     )
     package let recordingFailed = SignalMember("RecordingFailed", ArgumentMember<String>("reason"))
+    package let soundLevel = SignalMember("SoundLevel", ArgumentMember<Double>("level"))
 
     package let livePhoto = PropertyMember<Bool>("LivePhoto", .readWrite)
     package let recording = PropertyMember<Bool>("Recording")

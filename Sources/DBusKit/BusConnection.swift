@@ -1,7 +1,7 @@
 import CDBus
 package import Platform
 
-/// What an `ObjectServer` serves: a connection to a bus, or in its place a test.
+/// The port that an `ObjectServer` serves: a connection to a bus, or in its place a test.
 ///
 /// - Context: Bound to one thread.
 protocol MessagePort: AnyObject {
@@ -73,8 +73,38 @@ package final class BusConnection: MessagePort {
     ///
     /// - Throws: The error of libdbus if there is no such bus, `Failed` without descriptors, or
     ///   `NoMemory`.
-    package init(to bus: Bus = .session, loop: EventLoop) throws(DBusError) {
-        handle = try Handle(bus)
+    package convenience init(to bus: Bus = .session, loop: EventLoop) throws(DBusError) {
+        try self.init(Handle(bus), loop: loop)
+    }
+
+    /// Connects to `bus` on a thread of its own, since a bus may take its time to answer. Calls
+    /// `completion` on the loop's thread with the connection, or with an error as of `init`.
+    ///
+    /// - Throws: `SystemError` if the system is out of threads; `completion` is then not called.
+    package static func open(
+        _ bus: Bus,
+        loop: EventLoop,
+        completion: @escaping (Result<BusConnection, DBusError>) -> Void
+    ) throws(SystemError) {
+        // Unsafe: used on the loop's thread alone.
+        nonisolated(unsafe) let (loop, completion) = (loop, completion)
+        let mailbox = loop.mailbox
+        let thread = try Thread(name: "bus") {
+            // Unsafe: handed over to the loop's thread.
+            nonisolated(unsafe) let handle = Result { () throws(DBusError) in try Handle(bus) }
+            mailbox.post {
+                completion(
+                    handle.flatMap { handle in
+                        Result { () throws(DBusError) in try BusConnection(handle, loop: loop) }
+                    }
+                )
+            }
+        }
+        thread.detach()
+    }
+
+    private init(_ handle: Handle, loop: EventLoop) throws(DBusError) {
+        self.handle = handle
         do {
             binding = try LoopBinding(connection: handle.pointer, loop: loop)
         } catch {

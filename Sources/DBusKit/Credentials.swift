@@ -1,4 +1,4 @@
-/// What the bus says about a program on it.
+/// The credentials of a program, as the bus knows them.
 package struct Credentials: Sendable {
     /// The user; `nil` if the bus cannot tell.
     package let user: UInt32?

@@ -2,7 +2,7 @@
 package struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The name, such as "org.freedesktop.DBus.Error.InvalidArgs".
     package let name: String
-    /// The message, in one sentence. Sent cut to 1024 characters.
+    /// The message, in one sentence, as which it is sent, cut to 1024 characters.
     package let message: String
 
     /// Creates an error. `name` must be a valid error name if the error is to be sent.
@@ -11,9 +11,8 @@ package struct DBusError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The error in one line: "org.freedesktop.DBus.Error.InvalidArgs: Swap takes (a{sv}), not
-    /// (s)".
-    package var description: String { "\(name): \(message)" }
+    /// The message, for people; "" says the name of the error.
+    package var description: String { message.isEmpty ? name : message }
 
     /// The error for other failures.
     package static func failed(_ message: String) -> DBusError { standard("Failed", message) }

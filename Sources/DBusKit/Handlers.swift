@@ -1,4 +1,4 @@
-/// What a service does with each member of an interface that it exports.
+/// The handlers of a service for the members of an interface that it exports.
 ///
 /// - Context: Bound to the connection's thread.
 package final class Handlers<Members: InterfaceMembers> {
@@ -31,7 +31,7 @@ package final class Handlers<Members: InterfaceMembers> {
     }
 
     /// Handles the requests to set a property, which `set` accepts or refuses, at once or later.
-    /// What it throws is a refusal.
+    /// An error that it throws is a refusal.
     package func setLater<Content: DBusType>(
         _ property: KeyPath<Members, PropertyMember<Content>>,
         _ set: @escaping (Write<Content>) throws(DBusError) -> Void
@@ -135,6 +135,12 @@ package struct Call<Arguments, Known: OptionMembers, Results> {
     /// Calls `handler` if the caller leaves the bus before the answer, which is due nonetheless.
     package func whenCallerLeaves(_ handler: @escaping () -> Void) {
         invocation.whenCallerLeaves(handler)
+    }
+
+    /// Calls `handler` once the caller has left the bus, also after the answer, until the returned
+    /// object is released: for what a caller has as long as it is there.
+    package func onLeaving(_ handler: @escaping () -> Void) -> AnyObject {
+        invocation.onLeaving(handler)
     }
 
     /// Answers with the results.

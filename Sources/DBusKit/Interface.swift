@@ -97,6 +97,8 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
         package let change: Change
         /// The programs that may set it. All may read it.
         package let access: Access
+        /// The value to which all programs may set it, if any.
+        package let harmless: Value?
 
         /// Creates a property: `Property("Swapped", "b", isWritable: true)`.
         package init(
@@ -104,13 +106,15 @@ package struct Interface: Hashable, Sendable, CustomStringConvertible {
             _ type: CompleteType,
             isWritable: Bool = false,
             change: Change = .value,
-            access: Access = .everyone
+            access: Access = .everyone,
+            harmless: Value? = nil
         ) {
             self.name = name
             self.type = type
             self.isWritable = isWritable
             self.change = change
             self.access = access
+            self.harmless = harmless
         }
     }
 

@@ -1,8 +1,10 @@
+import Frames
+
 /// The answer owed to a call, given once, now or later. If released before, it answers Failed.
 ///
 /// - Context: Bound to the connection's thread.
 final class Answer {
-    /// Who is to get it. The call itself is not kept: it holds descriptors of the caller's.
+    /// The recipient. The call itself is not kept: it holds descriptors of the caller's.
     let address: ReplyAddress
     private let port: any MessagePort
     private let beforeSending: () -> Void
@@ -33,6 +35,12 @@ final class Answer {
         }
     }
 
+    /// Calls `handler` once the caller has left the bus, also after the answer, until the returned
+    /// object is released.
+    func onLeaving(_ handler: @escaping () -> Void) -> AnyObject {
+        port.onLeaving(address.sender, handler)
+    }
+
     func give(_ result: Result<[Value], DBusError>) {
         precondition(!isGiven, "a call answered twice")
         isGiven = true
@@ -43,7 +51,9 @@ final class Answer {
         do {
             switch result {
             case .success(let values): port.send(try Message(replyTo: address, values))
-            case .failure(let error): port.send(try Message(error, replyTo: address))
+            case .failure(let error):
+                let error = DBusError(error.name, error.message.sentence)
+                port.send(try Message(error, replyTo: address))
             }
         } catch {
             // The values cannot be sent, but the caller must not wait for ever.
@@ -109,6 +119,12 @@ package final class Invocation {
     /// Calls `handler` if the caller leaves the bus before the answer.
     package func whenCallerLeaves(_ handler: @escaping () -> Void) {
         answer.whenCallerLeaves(handler)
+    }
+
+    /// Calls `handler` once the caller has left the bus, also after the answer, until the returned
+    /// object is released.
+    package func onLeaving(_ handler: @escaping () -> Void) -> AnyObject {
+        answer.onLeaving(handler)
     }
 }
 

@@ -62,12 +62,20 @@ package struct PropertyMember<Content: DBusType>: Sendable, Member {
     package let name: String
     fileprivate let use: Use
     private let change: Interface.Property.Change
+    private let harmless: Content?
 
-    /// Declares a property: `PropertyMember<Bool>("Swapped", .readWrite)`.
-    package init(_ name: String, _ use: Use = .read, change: Interface.Property.Change = .value) {
+    /// Declares a property: `PropertyMember<Bool>("Swapped", .readWrite)`. Every program may set it
+    /// to `harmless`.
+    package init(
+        _ name: String,
+        _ use: Use = .read,
+        change: Interface.Property.Change = .value,
+        harmless: Content? = nil
+    ) {
         self.name = name
         self.use = use
         self.change = change
+        self.harmless = harmless
     }
 
     fileprivate var description: any Sendable {
@@ -78,7 +86,8 @@ package struct PropertyMember<Content: DBusType>: Sendable, Member {
             Content.dbusType,
             isWritable: isWritable,
             change: change,
-            access: access
+            access: access,
+            harmless: harmless?.dbus
         )
     }
 }
@@ -138,7 +147,11 @@ package struct Options<Members: OptionMembers> {
     package subscript<Content: DBusType>(
         dynamicMember member: KeyPath<Members, OptionMember<Content>>
     ) -> Content? {
-        get { values[Members()[keyPath: member].name].flatMap(Content.init(dbus:)) }
+        get {
+            guard let value = values[Members()[keyPath: member].name] else { return nil }
+            // One element may stand for a list of one.
+            return Content(dbus: value) ?? Content(dbus: .array([value], of: value.type))
+        }
         set { values[Members()[keyPath: member].name] = newValue?.dbus }
     }
 }

@@ -1,7 +1,7 @@
 import CDBus
 import Platform
 
-/// What an answer needs to know of its call.
+/// The part of a call that its answer needs.
 struct ReplyAddress {
     /// The unique name of the caller; empty without a bus.
     let sender: String

@@ -24,8 +24,13 @@ extension ObjectServer {
                 answer: answer
             )
             for (name, value) in invocation.options {
-                guard let type = method.options[name], type != value.type else { continue }
-                throw .invalidArguments("\(name) is a \(type.code), not a \(value.type.code)")
+                guard let type = method.options[name], type != value.type,
+                    // One element may stand for a list of one.
+                    type != .array(value.type)
+                else { continue }
+                throw .invalidArguments(
+                    "The option \(name) has the type \(type.code), not \(value.type.code)."
+                )
             }
             admit(invocation, method.access == .everyone && !isSetOfTrusted(invocation), answer)
         } catch {
@@ -73,11 +78,14 @@ extension ObjectServer {
         }
     }
 
-    /// Returns `true` for a call that sets a property that not everyone may set.
+    /// Returns `true` for a call that sets a property to a value that not everyone may set.
     private func isSetOfTrusted(_ invocation: Invocation) -> Bool {
         guard invocation.interface == Interface.properties.name, invocation.member == "Set",
             let (_, property) = try? find(invocation.arguments, at: invocation.path)
         else { return false }
+        if case .variant(let value) = invocation.arguments[2], value == property.harmless {
+            return false
+        }
         return property.access == .trusted
     }
 
@@ -222,7 +230,9 @@ extension ObjectServer {
         }
         guard case .variant(let value) = arguments[2], value.type == property.type else {
             let given = if case .variant(let value) = arguments[2] { value.type.code } else { "" }
-            throw .invalidArguments("\(property.name) is a \(property.type.code), not a \(given)")
+            throw .invalidArguments(
+                "\(property.name) has the type \(property.type.code), not \(given)"
+            )
         }
         export.onWrite(
             PropertyWrite(

@@ -25,6 +25,34 @@ package struct ConfigurationFile: Hashable, Sendable {
         return nil
     }
 
+    /// Returns the path of the file to write for the user, which need not be there: `override`, or
+    /// dualcam/dualcam.toml in $XDG_CONFIG_HOME (~/.config); `nil` without a home directory.
+    package static func writablePath(override: String?) -> String? {
+        override ?? userDirectory.map { "\($0)/dualcam/dualcam.toml" }
+    }
+
+    /// Makes the directory of the file at `path`, and those above it.
+    ///
+    /// - Throws: the errno of mkdir(2).
+    package static func makeFolder(of path: String) throws(SystemError) {
+        let parts = absolutePath(path).split(separator: "/").dropLast()
+        for count in parts.indices {
+            let parent = "/" + parts[...count].joined(separator: "/")
+            guard mkdir(parent, 0o700) == 0 || errno == EEXIST || access(parent, F_OK) == 0 else {
+                throw .last("mkdir", parent)
+            }
+        }
+    }
+
+    /// Removes the file at `path`; links that lead to it stay.
+    ///
+    /// - Throws: the errno of realpath(3) or unlink(2).
+    package static func remove(_ path: String) throws(SystemError) {
+        guard let found = realpath(path, nil) else { throw .last("realpath", path) }
+        defer { free(found) }
+        guard unlink(found) == 0 else { throw .last("unlink", path) }
+    }
+
     /// The user's configuration directory. The XDG Base Directory Specification requires ignoring
     /// relative paths.
     private static var userDirectory: String? {

@@ -174,6 +174,9 @@ package final class EventLoop {
 
     deinit { events.deallocate() }
 
+    /// Readable while there is work for `runOnce`, so that another loop can run this one.
+    package var descriptor: CInt { epoll.number }
+
     /// Calls `handler` on the loop's thread whenever `number` becomes ready as requested, or fails.
     ///
     /// A descriptor may have one watch at a time.
@@ -203,10 +206,14 @@ package final class EventLoop {
         try Timer(loop: self, handler: handler)
     }
 
-    /// Runs until `stop()`.
-    package func run() {
+    /// Runs until `stop()`. A loop that `keepsTime` rests for a moment in long runs (`ThreadRun`).
+    package func run(keepsTime: Bool = false) {
         isRunning = true
-        while isRunning { runOnce(milliseconds: -1) }
+        var run = ThreadRun()
+        while isRunning {
+            if keepsTime { run.rest() }
+            runOnce(milliseconds: -1)
+        }
     }
 
     /// Ends `run()` after this round. On the loop's thread; others `post` it to the mailbox.

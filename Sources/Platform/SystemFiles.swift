@@ -14,6 +14,14 @@ package func entries(of path: String) -> [String] {
     return names
 }
 
+/// Returns the names in the directory that the file at `path` is in, or would be; `nil` if there is
+/// no such directory.
+package func neighbors(of path: String) -> [String]? {
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
+    let name = folder ?? "."
+    return access("\(name)/.", F_OK) == 0 ? entries(of: name) : nil
+}
+
 /// Calls `body` with the name in an entry of readdir(3), valid within it.
 package func withName<Result>(
     of entry: UnsafeMutablePointer<dirent>,

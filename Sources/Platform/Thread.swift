@@ -1,7 +1,7 @@
 import CLinux
 package import Frames
 import Glibc
-package import Synchronization
+import Synchronization
 
 /// A named thread that runs one closure and is joined or detached.
 ///
@@ -71,25 +71,4 @@ package final class Thread: Sendable {
     }
 
     deinit { precondition(isJoined.load(ordering: .relaxed), "a thread that nobody waited for") }
-}
-
-/// A thread that an object starts once and that others may end.
-extension Mutex where Value == Thread? {
-    /// Waits for the thread to end, at most until `deadline`. Returns `true` if it has ended, or if
-    /// there is none.
-    package func join(until deadline: Timestamp) -> Bool {
-        withLock { thread in
-            guard thread?.join(until: deadline) ?? true else { return false }
-            thread = nil
-            return true
-        }
-    }
-
-    /// Lets the thread end by itself, if there is one.
-    package func leave() {
-        withLock { thread in
-            thread?.detach()
-            thread = nil
-        }
-    }
 }

@@ -37,6 +37,17 @@ package enum UserDirectory: String, Sendable {
     }
 }
 
+/// The directory for what a restart of the daemon needs, and a restart of the machine does not.
+package enum RuntimeDirectory {
+    /// $XDG_RUNTIME_DIR/dualcam, which need not exist; `nil` if the variable is no absolute path.
+    package static var path: String? {
+        guard let path = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }),
+            path.hasPrefix("/")
+        else { return nil }
+        return "\(path)/dualcam"
+    }
+}
+
 /// Returns `path` with a leading "~/" replaced by the home directory.
 package func expandingHome(_ path: String) -> String {
     guard path.hasPrefix("~/"), let home = getenv("HOME") else { return path }

@@ -117,10 +117,11 @@ package final class LoopWorker<State>: Sendable {
         _ make: (EventLoop) throws(SystemError) -> State
     ) throws(SystemError) {
         state = try make(loop)
+        let keepsTime = timed != nil
         do throws(SystemError) {
             try worker.start(timed: timed) { [self] in
                 state.map(first)
-                loop.run()
+                loop.run(keepsTime: keepsTime)
                 state = nil
             }
         } catch {

@@ -1,4 +1,5 @@
 import Control
+import DualCamCore
 import Foundation
 import TestSupport
 import Testing
@@ -64,6 +65,19 @@ struct InterfaceTests {
                     "\(method.name) \(option) \(type.code)"
                 )
             }
+        }
+    }
+
+    @Test func everyInterruptionIsDocumented() throws {
+        let file = directory.appendingPathComponent("\(CameraInterface.name).xml")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let comment = try #require(
+            text.components(separatedBy: "<!--").first {
+                $0.trimmingCharacters(in: .whitespacesAndNewlines).hasPrefix("Interruption:")
+            }
+        )
+        for interruption in Interruption.allCases {
+            #expect(comment.contains("\"\(interruption.rawValue)\""), "\(interruption)")
         }
     }
 

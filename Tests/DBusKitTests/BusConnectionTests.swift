@@ -191,4 +191,23 @@ struct BusConnectionTests {
         // Other tests open some, too; a leak would be hundreds.
         #expect(openDescriptors() < before + 100)
     }
+
+    @Test("one that left before anybody asked is reported, too, and one that is there is not")
+    func leaving() throws {
+        let stage = try Stage()
+        var client: BusConnection? = try stage.client()
+        let name = try #require(client?.uniqueName)
+        var gone: [String] = []
+        let watches = [name, ":9.99", "org.example.Nobody"].map { name in
+            stage.connection.onLeaving(name) { gone.append(name) }
+        }
+        try stage.wait(for: "those that are not there") { gone.count == 2 }
+        try stage.settle(stage.connection)
+        #expect(gone.sorted() == [":9.99", "org.example.Nobody"])
+        client = nil
+        try stage.wait(for: "the one that leaves") { gone.count > 2 }
+        try stage.settle(stage.connection)
+        #expect(gone.dropFirst(2) == [name])
+        withExtendedLifetime(watches) {}
+    }
 }

@@ -22,7 +22,7 @@ private struct LampInterface: InterfaceMembers {
         for: .everyone
     )
     let burn = MethodMember("Burn")
-    let lit = PropertyMember<Bool>("Lit", .readWrite)
+    let lit = PropertyMember<Bool>("Lit", .readWrite, harmless: false)
     let hours = PropertyMember<UInt64>("Hours")
     let blinked = SignalMember("Blinked", ArgumentMember<UInt32>("times"))
 }
@@ -180,6 +180,8 @@ struct HandlersTests {
             #expect(port.last == expected)
             try port.set("Lit", .boolean(true), from: caller)
             #expect(port.last == expected)
+            try port.set("Lit", .boolean(false), from: caller)
+            #expect(port.last == "[]")
             try port.call("Blink", [.uint32(1), .named([:])], from: caller)
             #expect(try port.sent.last?.values() == [.boolean(false)])
             try port.call(
@@ -218,5 +220,50 @@ struct HandlersTests {
         #expect(port.last == "org.freedesktop.DBus.Error.LimitsExceeded")
         try port.call("Blink", [.uint32(1), .named(["file": .descriptor(file)])])
         #expect(port.sent.last?.error == nil)
+    }
+
+    @Test("what a handler refuses is refused, with its reason, whenever it does")
+    func refusals() throws {
+        var later: [Write<Bool>] = []
+        server.export(LampInterface.self, at: desk) { lamp in
+            lamp.answer(\.blink) { call throws(DBusKit.DBusError) in throw .failed("no") }
+            lamp.answer(\.burn) { $0.fail(.limitsExceeded("no")) }
+            lamp.get(\.lit) { true }
+            lamp.setLater(\.lit) { write throws(DBusKit.DBusError) in
+                guard write.value else { throw .invalidArguments("no") }
+                later.append(write)
+            }
+            lamp.get(\.hours) { 12 }
+        }
+        try port.call("Blink", [.uint32(1), .named([:])])
+        try port.call("Burn", [.named([:])])
+        try port.set("Lit", .boolean(false))
+        for _ in 0..<2 { try port.set("Lit", .boolean(true)) }
+        #expect(port.order == ["Failed", "LimitsExceeded", "InvalidArgs"])
+        try #require(later.count == 2)
+        later[0].refuse(.unknownProperty("no"))
+        later[1].accept()
+        #expect(port.order.dropFirst(3) == ["UnknownProperty", "reply"])
+        #expect(port.sent.prefix(4).allSatisfy { $0.error?.message == "No." })
+        #expect(server.unanswered.isEmpty)
+    }
+
+    @Test("a value that cannot be changed refuses each value, for any type")
+    func setter() throws {
+        server.export(LampInterface.self, at: desk) { lamp in
+            lamp.answer(\.blink) { $0.reply(true) }
+            lamp.answer(\.burn) { $0.reply() }
+            lamp.get(\.lit) { true }
+            lamp.set(\.lit) { isOn throws(DBusKit.DBusError) in
+                if !isOn { throw .failed("it stays on") }
+            }
+            lamp.get(\.hours) { 12 }
+        }
+        try port.set("Lit", .boolean(false))
+        #expect(port.sent.last?.error?.message == "It stays on.")
+        try port.set("Lit", .boolean(true))
+        #expect(port.last == "[]")
+        try port.set("Hours", .uint64(1))
+        #expect(port.last == "org.freedesktop.DBus.Error.PropertyReadOnly")
     }
 }

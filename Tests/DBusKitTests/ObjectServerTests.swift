@@ -181,12 +181,12 @@ struct ObjectServerTests {
         ),
         (
             "Set", properties, desk, [.string(lamp.name), .string("Lit"), .variant(.string("on"))],
-            "InvalidArgs", "Lit is a b, not a s"
+            "InvalidArgs", "Lit has the type b, not s"
         ),
         (
             "Set", properties, desk,
             [.string(lamp.name), .string("Lit"), .variant(.variant(.boolean(true)))],
-            "InvalidArgs", "Lit is a b, not a v"
+            "InvalidArgs", "Lit has the type b, not v"
         ),
         (
             "Set", properties, desk,
@@ -213,7 +213,7 @@ struct ObjectServerTests {
                 continue
             }
             #expect(error.name == "org.freedesktop.DBus.Error.\(name)", "\(member) \(error)")
-            #expect(message.isEmpty || error.message == message)
+            #expect(message.isEmpty || error.message == message + ".")
             #expect(error.message.unicodeScalars.count <= 1024)
         }
         let blink = try stage.call(
@@ -223,7 +223,7 @@ struct ObjectServerTests {
             [.uint32(0), .named([:])],
             from: client
         )
-        #expect(blink == .failure(DBusKit.DBusError("org.example.Error.OutOfRange", "1 or more")))
+        #expect(blink == .failure(DBusKit.DBusError("org.example.Error.OutOfRange", "1 or more.")))
     }
 
     @Test func propertiesAreReadAndWritten() throws {
@@ -254,7 +254,9 @@ struct ObjectServerTests {
         #expect(try get("Lit") == .variant(.boolean(true)))
         for brightness: Double in [2, -.infinity, .nan] {
             let answer = try set("Brightness", .double(brightness))
-            #expect(answer == .failure(DBusKit.DBusError("org.example.Error.OutOfRange", "0 to 1")))
+            #expect(
+                answer == .failure(DBusKit.DBusError("org.example.Error.OutOfRange", "0 to 1."))
+            )
         }
         let all = try stage.call(
             "GetAll",
@@ -348,7 +350,8 @@ struct ObjectServerTests {
         // The call released without a reply is answered last.
         #expect(
             answers == [
-                .success([]), .failure(.failed("no")), .failure(.failed("Later was not answered")),
+                .success([]), .failure(.failed("No.")),
+                .failure(.failed("Later was not answered.")),
             ]
         )
     }

@@ -78,7 +78,10 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
         let error = try #require(throws: SystemError.self) {
             try ConfigurationFile.load(override: path)
         }
-        #expect(error.description == "read \(path), which is no regular file: Invalid argument")
+        #expect(
+            error.description
+                == "cannot read \(path), which is not a regular file: that is not supported"
+        )
     }
 
     @Test func textThatIsNotUTF8IsRefused() throws {

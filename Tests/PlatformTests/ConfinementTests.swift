@@ -1,16 +1,20 @@
+import CSandbox
 import Glibc
 import Synchronization
 import Testing
 
 @testable import Platform
 
-/// What `body` returns on a thread that was confined before, so that the others stay as they are.
-private func confined<Result: Sendable>(_ body: @escaping @Sendable () -> Result) throws -> Result?
-{
+/// What `body` returns on a thread that was confined before by `enter`, so that the others stay as
+/// they are.
+private func confined<Result: Sendable>(
+    by enter: @escaping @Sendable () throws(SystemError) -> Void = Confinement.enter,
+    _ body: @escaping @Sendable () -> Result
+) throws -> Result? {
     let result = Mutex<Result?>(nil)
     let thread = try Thread(name: "confined") {
         do throws(SystemError) {
-            try Confinement.enter()
+            try enter()
         } catch {
             Issue.record("\(error)")
             return
@@ -39,6 +43,52 @@ private func confined<Result: Sendable>(_ body: @escaping @Sendable () -> Result
         #expect(failures?.count == 12)
         // EACCES is Landlock's answer; here both are in force, and seccomp's comes first.
         #expect(failures?.allSatisfy { $0 == EPERM } ?? false, "\(String(describing: failures))")
+    }
+
+    @Test("seccomp alone keeps a thread from files and other programs")
+    func callsAlone() throws {
+        let own = getpid()
+        let failures = try confined(by: { () throws(SystemError) in
+            let error = csandbox_leave_calls(0)
+            guard error == 0 else { throw SystemError("seccomp", errno: error) }
+        }) {
+            [
+                open("/etc/passwd", O_RDONLY), open("/tmp", O_RDONLY),
+                open("/tmp/dualcam-confined", O_WRONLY | O_CREAT, 0o600),
+                unlink("/tmp/dualcam-none"), mkdir("/tmp/dualcam-confined", 0o700),
+                socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0),
+                socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0), kill(own, 0),
+            ].map { $0 == -1 ? errno : 0 }
+        }
+        #expect(failures == Array(repeating: EPERM, count: 8))
+    }
+
+    @Test("Landlock alone keeps a thread from files, where the kernel has it")
+    func filesAlone() throws {
+        let refusal = Mutex<CInt>(0)
+        let failures = try confined(by: { () throws(SystemError) in
+            let error = csandbox_leave_files(0)
+            refusal.withLock { $0 = error }
+        }) {
+            [
+                open("/etc/passwd", O_RDONLY), open("/tmp", O_RDONLY),
+                open("/tmp/dualcam-confined-\(getpid())", O_WRONLY | O_CREAT, 0o600),
+                mkdir("/tmp/dualcam-confined-\(getpid())", 0o700),
+            ].map { number -> CInt in
+                guard number >= 0 else { return errno }
+                close(number)
+                return 0
+            }
+        }
+        let error = refusal.withLock { $0 }
+        if error == 0 {
+            #expect(failures == Array(repeating: EACCES, count: 4))
+        } else {
+            // Then it says so, and takes nothing.
+            #expect([ENOSYS, EOPNOTSUPP, EPERM].contains(error))
+            #expect(failures?.first == 0)
+            unlink("/tmp/dualcam-confined-\(getpid())")
+        }
     }
 
     @Test func whatIsOpenIsReadAndThreadsAndMemoryAreThere() throws {

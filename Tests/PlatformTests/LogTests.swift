@@ -36,8 +36,8 @@ import Testing
         )
         #expect(
             entry.journalFields == [
-                "MESSAGE=the camera is gone: VIDIOC_DQBUF /dev/video0: No such device "
-                    + "camera=back mode=\"640x480\n@30\" strange key=ä=1",
+                "MESSAGE=the camera is gone: no picture came from /dev/video0: it is not "
+                    + "there any more camera=back mode=\"640x480\n@30\" strange key=ä=1",
                 "PRIORITY=4",
                 "CODE_FILE=Capture/Stream.swift",
                 "CODE_LINE=12",

@@ -96,4 +96,24 @@ struct StateFileTests {
             #expect(try file.load() == nil)
         }
     }
+
+    @Test("that cannot be looked at is neither there nor absent, but an error")
+    func unknown() throws {
+        try with { file in
+            try file.store("x")
+            let loop = "\(directory)/loop"
+            try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
+            for path in ["\(loop)/privacy", "\(directory)/\(String(repeating: "a", count: 300))"] {
+                let unknown = StateFile(path: path)
+                #expect(throws: SystemError.self) { try unknown.exists() }
+                #expect(throws: SystemError.self) { try unknown.load() }
+                #expect(throws: SystemError.self) { try unknown.remove() }
+            }
+            // These are known: nothing is there.
+            for path in ["\(file.path)/privacy", "\(directory)/none/privacy"] {
+                #expect(try !StateFile(path: path).exists())
+                #expect(try StateFile(path: path).load() == nil)
+            }
+        }
+    }
 }

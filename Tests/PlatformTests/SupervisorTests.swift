@@ -41,10 +41,14 @@ private struct NotifySocket {
             precondition(socket.next() == "STATUS=a READY=0")
             Supervisor.keepAlive()
             precondition(socket.next() == "WATCHDOG=1")
+            let start = MonotonicClock.now
             Supervisor.reloading()
+            let end = MonotonicClock.now
             let words = socket.next().split(whereSeparator: { $0 == "\n" || $0 == "=" })
             precondition(words.count == 4 && words[0...2] == ["RELOADING", "1", "MONOTONIC_USEC"])
-            precondition((Int(words[3]) ?? 0) > 0)
+            // In microseconds, of the clock that systemd compares it with.
+            let moments = start.nanoseconds / 1000...end.nanoseconds / 1000
+            precondition(moments.contains(Int64(words[3]) ?? 0))
             Supervisor.stopping(status: "")
             precondition(socket.next() == "STOPPING=1\nSTATUS=")
             precondition(socket.next() == "")

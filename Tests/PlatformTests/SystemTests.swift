@@ -1,7 +1,9 @@
+import Foundation
 import Frames
 import Glibc
 import Platform
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Files, bells and threads")
@@ -60,17 +62,15 @@ struct SystemTests {
         #expect(thread.join(until: MonotonicClock.now + Timestamp(seconds: 60)))
     }
 
-    @Test("an error names the call, its object and the reason")
+    @Test("an error says what could not be done, with what, and why")
     func errors() {
         let error = SystemError("open", "/dev/video0", errno: EBUSY)
-        #expect(error.description == "open /dev/video0: Device or resource busy")
-        #expect(SystemError("poll", errno: EINTR).description == "poll: Interrupted system call")
-        #expect(describe("read", "x", errno: 0, detail: "no frame") == "read x: no frame")
-        #expect(
-            describe("read", "x", errno: EIO, detail: "no frame")
-                == "read x: Input/output error; no frame"
-        )
-        #expect(describe("read", "", errno: 0) == "read: unknown")
+        #expect(error.description == "cannot open /dev/video0: another program is using it")
+        #expect(SystemError("poll", errno: EINTR).description == "interrupted system call")
+        #expect(describe("read", "x", reason: "", detail: "no end") == "cannot read x: no end")
+        #expect(describe("read", "x", reason: "a", detail: "b") == "cannot read x: a; b")
+        #expect(describe("read", "", reason: "") == "cannot read")
+        #expect(describe("ioctl", "", reason: "it is gone") == "it is gone")
         errno = ENOENT
         #expect(SystemError.last("stat", "y") == SystemError("stat", "y", errno: ENOENT))
     }
@@ -91,16 +91,12 @@ struct SystemTests {
 
     @Test("all is written, in as many pieces as it takes")
     func pieces() throws {
-        var ends: [CInt] = [0, 0]
-        try #require(pipe(&ends) == 0)
+        let (reader, writer) = try unsharedPipe()
         let bytes = (0..<500_000).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
-        let (reader, writer) = (ends[0], ends[1])
         let received = Mutex<[UInt8]>([])
         let thread = try Thread(name: "reader") {
             var piece = [UInt8](repeating: 0, count: 7000)
-            // Not until the end: a process that another test has started meanwhile may hold it
-            // open.
-            while received.withLock({ $0.count }) < bytes.count {
+            while true {
                 let count = read(reader, &piece, piece.count)
                 guard count > 0 else { return }
                 received.withLock { $0 += piece[..<count] }
@@ -111,5 +107,70 @@ struct SystemTests {
         thread.join()
         close(reader)
         #expect(received.withLock { $0 } == bytes)
+    }
+
+    /// Every name of a call in the sources, with every errno, is told in words.
+    @Test func noErrorShowsNamesOfCode() throws {
+        let sources = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+        let files = try #require(FileManager.default.enumerator(atPath: sources.path))
+        var calls: Set<String> = []
+        for case let file as String in files where file.hasSuffix(".swift") {
+            let text = try String(contentsOf: sources.appending(path: file), encoding: .utf8)
+            for match in text.matches(
+                of:
+                    /(?:SystemError\(|\.last\(|\.libav\(|failure\(|(?:Capture|Media)Error\(\s*\.[a-zA-Z]+,)\s*"([^"\\]+)"/
+            ) { calls.insert(String(match.1)) }
+        }
+        #expect(calls.count > 60 && calls.contains("VIDIOC_S_FMT"))
+        for call in calls {
+            for number in 0..<134 as Range<CInt> {
+                let text = describe(call, "/dev/video0", reason: reason(number))
+                #expect(
+                    !text.contains(/_|VIDIOC|errno|\b(fstat|mmap|pread|statvfs|lstat|dlopen)\b/),
+                    "\(text)"
+                )
+                #expect(!text.isEmpty || call == "dlopen")
+            }
+            // What is done has words of its own wherever a person might wonder.
+            if call.contains("_") {
+                #expect(describe(call, "x", reason: "y").hasSuffix(": y"))
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                "create", "/nope/x.jpg", ENOENT,
+                "cannot create /nope/x.jpg: there is no directory /nope"
+            ),
+            ("create", "/a/b/x.jpg", ENOTDIR, "cannot create /a/b/x.jpg: /a/b is not a directory"),
+            (
+                "mkdir", "/proc/nope", ENOENT,
+                "cannot create /proc/nope: no directory can be made there"
+            ),
+            ("open", "/a/b", ENOENT, "cannot open /a/b: there is no such file"),
+            ("create", "x.jpg", ENOENT, "cannot create x.jpg: there is no such file"),
+        ] as [(String, String, CInt, String)]
+    )
+    func aDirectoryThatIsMissingIsNamed(
+        _ call: String,
+        _ path: String,
+        _ number: CInt,
+        _ words: String
+    ) {
+        #expect(SystemError(call, path, errno: number).description == words)
+    }
+
+    @Test(arguments: [
+        ("there is no camera", "There is no camera."), ("Already so.", "Already so."),
+        ("/tmp/x cannot be read", "/tmp/x cannot be read."), ("", ""),
+        ("ramp-ms must be small", "ramp-ms must be small."), ("is it?", "Is it?"),
+        ("dualcamd is not running", "dualcamd is not running."),
+        ("cannot open x: there is no such file", "Cannot open x: there is no such file."),
+    ])
+    func aMessageBecomesASentence(_ text: String, _ sentence: String) {
+        #expect(text.sentence == sentence)
     }
 }

@@ -1,0 +1,64 @@
+import Glibc
+
+/// A program that starts with the user's desktop session: an entry in ~/.config/autostart, as the
+/// Desktop Application Autostart Specification has it.
+///
+/// - Context: any thread that may wait for the disk.
+package struct Autostart: Sendable {
+    /// The path of the entry.
+    package let path: String
+    private let text: String
+
+    /// Creates the entry `id`.desktop of the program called `name`, which `command` starts; `nil`
+    /// without a home directory.
+    package init?(_ id: String, name: String, command: String) {
+        let folder = getenv("XDG_CONFIG_HOME").map { String(cString: $0) }
+        if let folder, folder.hasPrefix("/") {
+            path = "\(folder)/autostart/\(id).desktop"
+        } else if let home = getenv("HOME").map({ String(cString: $0) }), home.hasPrefix("/") {
+            path = "\(home)/.config/autostart/\(id).desktop"
+        } else {
+            return nil
+        }
+        text = """
+            [Desktop Entry]
+            Type=Application
+            Name=\(name)
+            Exec=\(command)
+            Icon=org.dualcam.View
+            NoDisplay=true
+
+            """
+    }
+
+    /// The entry of the tray's icon.
+    package static var tray: Autostart? {
+        Autostart("org.dualcam.Tray", name: "DualCam in the tray", command: "dualcamctl tray")
+    }
+
+    /// The entry of the window.
+    package static var window: Autostart? {
+        Autostart("org.dualcam.View", name: "DualCam", command: "dualcam-view")
+    }
+
+    /// `true` if the program starts with the session: the entry is there, and nobody hid it.
+    package var isOn: Bool {
+        guard let bytes = try? readFile(path, limit: 1 << 16) else { return false }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        return !lines.contains("Hidden=true") && !lines.contains("X-GNOME-Autostart-enabled=false")
+    }
+
+    /// Writes the entry, or removes it.
+    ///
+    /// - Throws: the errno of mkdir(2), open(2), write(2), rename(2) or unlink(2).
+    package func set(_ isOn: Bool) throws(SystemError) {
+        if isOn {
+            try makeDirectory("/" + path.split(separator: "/").dropLast().joined(separator: "/"))
+            let file = try NewFile(for: path, mode: 0o644)
+            try file.write(Array(text.utf8))
+            try file.replace()
+        } else if unlink(path) != 0, errno != ENOENT, errno != ENOTDIR {
+            throw .last("unlink", path)
+        }
+    }
+}
