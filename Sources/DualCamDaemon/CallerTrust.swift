@@ -15,51 +15,100 @@ final class CallerTrust {
     private let loop: EventLoop
     /// The decisions about the programs on the bus, by unique name, which is never given again.
     private var decisions: [String: (isTrusted: Bool, watch: AnyObject)] = [:]
+    /// The calls that wait for a decision, by unique name.
+    private var waiting: [String: [(Bool) -> Void]] = [:]
+    /// The programs of callers that were asked for, by unique name.
+    private var programs: [String: (name: String, watch: AnyObject)] = [:]
+    /// The calls that wait for the name of a program.
+    private var unnamed: [String: [(String?) -> Void]] = [:]
+    /// The last program that was logged.
+    private var logged = ""
     /// The number of threads that look at a program.
     private var looking = 0
 
-    /// The longest time in seconds that a program's root may take to be looked at.
-    private static let timeout = 2.0
-    /// The largest number of such threads.
-    private static let mostThreads = 32
+    private let timeout: Double
+    private let confines: @Sendable (Credentials) -> Bool
 
-    /// Makes `server` ask for the decisions.
-    init(_ daemon: Daemon, _ server: ObjectServer, on connection: BusConnection, loop: EventLoop) {
+    /// The largest number of such threads.
+    static let mostThreads = 32
+
+    /// Makes `server` ask for the decisions. `confines` returns `true` for a program in a sandbox;
+    /// it may take `timeout` seconds, since a program's root may hang.
+    init(
+        _ daemon: Daemon,
+        _ server: ObjectServer,
+        on connection: BusConnection,
+        loop: EventLoop,
+        timeout: Double = 2,
+        confines: @escaping @Sendable (Credentials) -> Bool = Sandbox.confines
+    ) {
         self.daemon = daemon
         self.connection = connection
         self.loop = loop
+        self.timeout = timeout
+        self.confines = confines
         server.distrust = .denied(
             "Sandboxed apps may not do this; [access] sandboxed = \"all\" in the configuration allows it."
         )
         server.isTrusted = { [unowned self] caller, decide in judge(caller, decide) }
     }
 
-    private func judge(_ caller: String, _ decide: @escaping (Bool) -> Void) {
-        if daemon.configuration.access.sandboxed == .all { return decide(true) }
-        if let known = decisions[caller] { return decide(known.isTrusted) }
+    private func judge(_ caller: String, _ done: @escaping (Bool) -> Void) {
+        if daemon.configuration.access.sandboxed == .all { return done(true) }
+        if let known = decisions[caller] { return done(known.isTrusted) }
+        // Calls that come meanwhile wait for the same answer.
+        waiting[caller, default: []].append(done)
+        guard waiting[caller]?.count == 1 else { return }
         connection.credentials(of: caller) { [unowned self] credentials in
             guard let credentials else {
-                Log.control.notice(
-                    "caller not trusted",
-                    metadata: ["caller": "\(caller)", "reason": "gone"]
-                )
-                return decide(false)
+                log(caller, "gone")
+                return decide(false, about: caller)
             }
             look(at: credentials) { [unowned self] isTrusted in
                 // What could not be told is looked at again at the next call.
                 if let isTrusted { keep(isTrusted, about: caller) }
                 if isTrusted != true {
-                    Log.control.notice(
-                        "caller not trusted",
-                        metadata: [
-                            "caller": "\(caller)",
-                            "reason": isTrusted == nil ? "unknown" : "in a sandbox, or gone",
-                        ]
-                    )
+                    log(caller, isTrusted == nil ? "unknown" : "in a sandbox, or gone")
                 }
-                decide(isTrusted ?? false)
+                decide(isTrusted ?? false, about: caller)
             }
         }
+    }
+
+    /// Answers the calls that wait for the decision about a program.
+    private func decide(_ isTrusted: Bool, about caller: String) {
+        for call in waiting.removeValue(forKey: caller) ?? [] { call(isTrusted) }
+    }
+
+    /// Tells the program of a caller: its process at the time when it connected, or its unique name
+    /// where the bus cannot tell; `nil` if it has left.
+    func program(of caller: String, _ done: @escaping (String?) -> Void) {
+        if let known = programs[caller] { return done(known.name) }
+        // One question for all calls that come meanwhile: a bus lets few wait for their answer.
+        unnamed[caller, default: []].append(done)
+        guard unnamed[caller]?.count == 1 else { return }
+        connection.credentials(of: caller) { [unowned self] credentials in
+            var name: String?
+            if let credentials {
+                let program = credentials.process.map { "process \($0)" } ?? caller
+                let watch = connection.onLeaving(caller) { [weak self] in
+                    self?.programs[caller] = nil
+                }
+                programs[caller] = (program, watch)
+                name = program
+            }
+            for done in unnamed.removeValue(forKey: caller) ?? [] { done(name) }
+        }
+    }
+
+    /// Logs that a program is not trusted, once for several calls in a row.
+    private func log(_ caller: String, _ reason: String) {
+        guard caller != logged else { return }
+        logged = caller
+        Log.control.notice(
+            "caller not trusted",
+            metadata: ["caller": "\(caller)", "reason": "\(reason)"]
+        )
     }
 
     private func keep(_ isTrusted: Bool, about caller: String) {
@@ -78,9 +127,9 @@ final class CallerTrust {
             look.timer = try loop.timer {
                 mailbox.post { MainActor.assumeIsolated { look.finish(nil) } }
             }
-            look.timer?.arm(after: Self.timeout)
-            let thread = try Thread(name: "caller") {
-                let isTrusted = !Sandbox.confines(program)
+            look.timer?.arm(after: timeout)
+            let thread = try Thread(name: "caller") { [confines] in
+                let isTrusted = !confines(program)
                 mailbox.post {
                     MainActor.assumeIsolated {
                         self.looking -= 1

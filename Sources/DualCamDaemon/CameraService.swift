@@ -3,6 +3,7 @@ import DBusKit
 import DualCamCore
 import Engine
 import Frames
+import Imaging
 
 /// The Camera interfaces on the session bus, one for each camera.
 @MainActor
@@ -15,8 +16,8 @@ final class CameraService {
     /// The default and the longest duration of a zoom, in milliseconds.
     private static let (zoomRamp, longestRamp) = (UInt32(250), UInt32(60_000))
 
-    /// Exports the interfaces on `server`.
-    init(_ daemon: Daemon, on server: ObjectServer) {
+    /// Exports the interfaces on `server`. `editor` writes sources into the configuration.
+    init(_ daemon: Daemon, _ editor: SourceEditor, on server: ObjectServer) {
         self.daemon = daemon
         self.server = server
         for role in Role.allCases {
@@ -27,6 +28,14 @@ final class CameraService {
                     try selectLens(role, call.arguments)
                     selecting.append((role, call))
                     answerWaiting()
+                }
+                camera.answer(\.findPerspective) { [unowned self] call throws(DBusError) in
+                    try findPerspective(role, call)
+                }
+                camera.answer(\.use) { call in
+                    editor.use(call.arguments, as: role) { error in
+                        if let error { call.fail(error) } else { call.reply() }
+                    }
                 }
                 camera.answer(\.setZoom) { [unowned self] call throws(DBusError) in
                     try setZoom(role, call)
@@ -41,9 +50,10 @@ final class CameraService {
         var camera: CameraState { daemon.state.cameras[role] }
         handlers.get(\.role) { role.rawValue }
         handlers.get(\.name) { camera.name }
-        handlers.get(\.source) { camera.source.description }
+        handlers.get(\.source) { camera.source.shown }
         handlers.get(\.state) { camera.phase.rawValue }
         handlers.get(\.interruption) { camera.interruption.rawValue }
+        handlers.get(\.holder) { camera.holder }
         handlers.get(\.width) { UInt32(clamping: camera.mode?.size.width ?? 0) }
         handlers.get(\.height) { UInt32(clamping: camera.mode?.size.height ?? 0) }
         handlers.get(\.frameRate) { UInt32(saturating: camera.mode?.rate ?? 0) }
@@ -57,9 +67,39 @@ final class CameraService {
             }
             daemon.send(.camera(role, .setRotation(Int(degrees))))
         }
+        handlers.get(\.perspective) {
+            (daemon.state.perspective(of: role)?.points ?? []).map { Pair($0.x, $0.y) }
+        }
+        handlers.set(\.perspective) { corners throws(DBusError) in
+            let points = corners.map { NormalizedPoint(x: $0.first, y: $0.second) }
+            do throws(Perspective.Invalid) {
+                let perspective = points.isEmpty ? nil : try Perspective(points)
+                daemon.send(.camera(role, .setPerspective(perspective)))
+            } catch {
+                throw .outOfRange("These corners cannot be shown: \(error).")
+            }
+        }
+        handlers.get(\.ink) { camera.isInk }
+        handlers.set(\.ink) { daemon.send(.camera(role, .setInk($0))) }
+        handlers.get(\.frozen) { camera.isFrozen }
+        handlers.set(\.frozen) { isFrozen throws(DBusError) in
+            guard !isFrozen || camera.mode != nil else {
+                throw camera.phase == .unavailable
+                    ? .noCamera("There is no \(role.rawValue) camera to freeze.")
+                    : .failed(
+                        "The \(role.rawValue) camera gives no pictures now, so there is none to "
+                            + "freeze. Open the stream in an app first."
+                    )
+            }
+            daemon.send(.camera(role, .setFrozen(isFrozen)))
+        }
         handlers.get(\.nodeID) { camera.node.id ?? .max }
         handlers.get(\.consumers) { UInt32(clamping: camera.node.consumers) }
         handlers.get(\.framesCaptured) { daemon.counts(of: role).captured }
+        handlers.get(\.delay) {
+            let delay = daemon.shownSlot(of: role).delay ?? .zero
+            return UInt64(max(0, delay.nanoseconds) / 1000)
+        }
         handlers.get(\.framesDropped) {
             let counts = daemon.counts(of: role)
             return counts.damaged + counts.missing
@@ -89,12 +129,47 @@ final class CameraService {
         }
     }
 
+    private func findPerspective(
+        _ role: Role,
+        _ call: Call<Void, NoOptions, ([Pair<Double, Double>], Double)>
+    ) throws(DBusError) {
+        guard let basis = daemon.state.pictureBasis(of: role) else {
+            throw .failed(
+                "The \(role.rawValue) camera gives no pictures now, so there is no page to find. "
+                    + "Open the stream in an app first."
+            )
+        }
+        let isAccepted = daemon.findPage(role) { [self] page in
+            guard basis == daemon.state.pictureBasis(of: role) else {
+                return call.fail(.failed("The camera changed meanwhile."))
+            }
+            let corners = page?.corners.map { NormalizedPoint(x: $0.x, y: $0.y) } ?? []
+            guard let page, page.certainty >= FoundPage.enough,
+                let found = try? Perspective(corners)
+            else {
+                let certainty = Int(((page?.certainty ?? 0) * 100).rounded())
+                return call.fail(
+                    .failed(
+                        "No page is clear in the picture of the \(role.rawValue) camera "
+                            + "(\(certainty) % sure). Show all four corners on something darker, or "
+                            + "set them with `dualcamctl perspective set`."
+                    )
+                )
+            }
+            let perspective = daemon.state.perspective(found, of: role)
+            daemon.send(.camera(role, .setPerspective(perspective)))
+            call.reply((perspective.points.map { Pair($0.x, $0.y) }, page.certainty))
+        }
+        guard isAccepted else { throw .busy("A page is being looked for already.") }
+    }
+
     private func selectLens(_ role: Role, _ name: String) throws(DBusError) {
         let state = daemon.state.cameras[role].lens
         guard let lens = state.all.first(where: { $0.name == name }) else {
             let names = state.present.map(\.name).joined(separator: ", ")
+            let others = names.isEmpty ? "" : " It has \(names)."
             throw .notSupported(
-                "The \(role.rawValue) camera has no lens \"\(name.prefix(64))\"; there are: \(names)."
+                "The \(role.rawValue) camera has no lens “\(name.prefix(64))”." + others
             )
         }
         guard lens.isThere else {
@@ -109,8 +184,13 @@ final class CameraService {
         _ role: Role,
         _ call: Call<Double, CameraInterface.Zoom, Void>
     ) throws(DBusError) {
-        let range = daemon.state.cameras[role].lens.zoomRange
-        let zoom = try checked("Zoom", call.arguments, in: range)
+        let lens = daemon.state.cameras[role].lens
+        let range = lens.zoomRange
+        var zoom = call.arguments
+        if call.options.relative ?? false, zoom.isFinite {
+            zoom = min(max(lens.zoom + zoom, range.lowerBound), range.upperBound)
+        }
+        zoom = try checked("Zoom", zoom, in: range)
         let ramp = try checked(
             "ramp-ms",
             call.options.ramp ?? Self.zoomRamp,
@@ -120,7 +200,7 @@ final class CameraService {
         if let point = call.options.at {
             guard (0...1).contains(point.first), (0...1).contains(point.second) else {
                 throw .outOfRange(
-                    "Both parts of at must be between 0 and 1, not \(point.first) and \(point.second)."
+                    "The option at must be two numbers from 0 to 1, not \(point.first),\(point.second)."
                 )
             }
             middle = NormalizedPoint(x: point.first, y: point.second)

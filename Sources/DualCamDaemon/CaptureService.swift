@@ -10,6 +10,8 @@ final class CaptureService {
     private let daemon: Daemon
     private let server: ObjectServer
     private let session: RecordingSession
+    /// The callers that follow the level of the sound, with what tells that they are gone.
+    private var listeners: [String: AnyObject] = [:]
 
     /// Exports the interface on `server`, with the state of `session` as of each `refresh`.
     init(
@@ -23,8 +25,8 @@ final class CaptureService {
         self.server = server
         server.export(CaptureInterface.self, at: DualCam.path) { [unowned self] capture in
             showState(capture)
-            capture.answer(\.takePhoto) { call throws(DBusError) in try photos.take(call) }
-            capture.answer(\.takePhotoTo) { call throws(DBusError) in try photos.take(call) }
+            capture.answer(\.takePhoto) { call in photos.take(call) }
+            capture.answer(\.takePhotoTo) { call in photos.take(call) }
             capture.answer(\.startRecording) { [unowned self] call throws(DBusError) in
                 session.start(try request(call.options)) { [unowned self] result in
                     switch result {
@@ -32,6 +34,10 @@ final class CaptureService {
                     case .failure(let refusal): call.fail(error(refusal))
                     }
                 }
+            }
+            capture.answer(\.measureSound) { [unowned self] call throws(DBusError) in
+                measureSound(call)
+                call.reply()
             }
             capture.answer(\.stopRecording) { [unowned self] call in
                 session.stop { [unowned self] result in
@@ -44,6 +50,7 @@ final class CaptureService {
                 }
             }
         }
+        session.onLevel = { server.emit(\CaptureInterface.soundLevel, at: DualCam.path, $0) }
         session.onSaved = { [unowned self] file in
             server.emit(\CaptureInterface.recordingSaved, at: DualCam.path, described(file))
         }
@@ -57,6 +64,19 @@ final class CaptureService {
         session.onFailed = { reason in
             server.emit(\CaptureInterface.recordingFailed, at: DualCam.path, reason)
         }
+    }
+
+    private func measureSound(_ call: Call<Bool, NoOptions, Void>) {
+        let caller = call.sender
+        if !call.arguments {
+            listeners[caller] = nil
+        } else if listeners[caller] == nil {
+            listeners[caller] = call.onLeaving { [unowned self] in
+                listeners[caller] = nil
+                session.measuresSound = !listeners.isEmpty
+            }
+        }
+        session.measuresSound = !listeners.isEmpty
     }
 
     private func showState(_ capture: Handlers<CaptureInterface>) {
@@ -80,7 +100,7 @@ final class CaptureService {
     var problems: [String] { session.problems }
 
     private func described(_ file: RecordingSession.Saved) -> [String: Value] {
-        [
+        var values: [String: Value] = [
             "path": .string(file.movie.path),
             "picture": .string(file.picture.rawValue),
             "seconds": .double(file.movie.seconds),
@@ -90,6 +110,8 @@ final class CaptureService {
             "sound": .boolean(file.movie.hasSound),
             "size": .uint64(UInt64(clamping: file.movie.byteCount)),
         ]
+        if let failure = file.failure { values["error"] = .string(failure) }
+        return values
     }
 
     private func request(
@@ -98,11 +120,13 @@ final class CaptureService {
         var request = RecordingRequest()
         request.hasSound = options.audio ?? daemon.configuration.capture.recordsAudio
         request.isMP4 = options.mp4 ?? false
-        if let words = options.of, !words.isEmpty {
-            request.pictures = []
-            for word in words { request.pictures.insert(try choice("of", word)) }
+        if let words = options.of {
+            guard !words.isEmpty else { throw .nothingNamed }
+            var pictures: Set<RecordedPicture> = []
+            for word in words { pictures.insert(try choice("The option of", word)) }
+            request.pictures = pictures
         }
-        if let word = options.encoder { request.encoder = try choice("encoder", word) }
+        if let word = options.encoder { request.encoder = try choice("Encoder", word) }
         return request
     }
 
@@ -110,7 +134,8 @@ final class CaptureService {
         switch refusal {
         case .alreadyRecording: .alreadyRecording("Already recording.")
         case .notRecording: .notRecording("Nothing is being recorded.")
-        case .noCamera: .noCamera("There is no camera to record.")
+        case .noCamera(let role):
+            .noCamera("There is no \(role.map { "\($0.rawValue) " } ?? "")camera to record.")
         case .failed(let error):
             switch error.code {
             case .noSpace: .noSpace("There is no room for a recording: \(error)")

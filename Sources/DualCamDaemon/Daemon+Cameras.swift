@@ -2,52 +2,63 @@ import Capture
 import DualCamCore
 import Engine
 import Frames
+import Glibc
 import Logging
 import Platform
 
 /// The assignment of devices to the cameras and their lenses.
 extension Daemon {
-    /// Assigns the attached cameras to the roles.
-    func assignCameras() {
+    /// Assigns the attached cameras to the roles; `anew` as if no role held one by chance.
+    func assignCameras(anew: Bool = false) {
         let cameras = configuration.cameras
-        let lenses = Role.allCases.flatMap { cameras[$0].claimedLenses }
-
         let found = assign(
-            // A device that is configured as a lens is not available for automatic assignment.
-            devices.filter { device in
-                !lenses.contains {
-                    if case .v4l2(let name) = $0 { device.isCalled(name) } else { false }
-                }
-                    || Role.allCases.contains {
-                        if case .v4l2(let name) = cameras[$0].source {
-                            device.isCalled(name)
-                        } else {
-                            false
-                        }
-                    }
-            },
+            devices,
             back: cameras.back.source,
             front: cameras.front.source,
-            holding: PerRole(back: sources.back?.identity, front: sources.front?.identity),
+            holding: PerRole(
+                back: anew ? nil : sources.back?.identity,
+                front: anew ? nil : sources.front?.identity
+            ),
             by: policy
         )
+        standings = found.standings
+        for role in Role.allCases where cameras[role].source != .auto {
+            if let device = found[role] { namedDevices[cameras[role].source.description] = device }
+        }
         give(.back, found.back, problem: problem(of: .back, found.back ?? found.front))
         give(.front, found.front, problem: problem(of: .front, found.back ?? found.front))
     }
 
-    /// What `auto` takes into account besides the devices.
+    /// The facts that `auto` takes into account besides the devices.
     private var policy: AutoPolicy {
-        AutoPolicy(
+        func lenses(_ role: Role) -> [String] {
+            configuration.cameras[role].claimedLenses.compactMap {
+                if case .v4l2(let name) = $0 { name } else { nil }
+            }
+        }
+        return AutoPolicy(
             ignored: configuration.ignoredCameras,
             failing: trials.failing,
-            yields: !state.isInUse
+            yields: !state.isInUse,
+            lenses: PerRole(back: lenses(.back), front: lenses(.front))
         )
     }
 
     /// Returns what people should know of the choice that `auto` makes for `role`; empty if all is
     /// well. `any` is a device that was assigned, if any was.
     private func problem(of role: Role, _ any: CameraDevice?) -> String {
-        guard configuration.cameras[role].source == .auto else { return "" }
+        let source = configuration.cameras[role].source
+        if case .v4l2(let name) = source, isListed, namedDevices[source.description] == nil {
+            return "The \(role.rawValue) camera \(name) was not found. "
+                + whatIsThere(devices, insteadOf: name)
+        }
+        if case .pipewire(let name) = source, let nodes = nodeNames, !nodes.contains(name),
+            !knownNodes.contains(name)
+        {
+            return "The \(role.rawValue) camera \(source.shown) was not found. "
+                + whatIsThere(nodes: nodes.sorted(), insteadOf: name)
+        }
+        guard source == .auto else { return "" }
         if let left = leftDevices[role], trials.failing.contains(left.identity) {
             return "\(left.name) failed again and again, so the \(role.rawValue) camera is another "
                 + "one. To try it again, plug it in again."
@@ -58,8 +69,8 @@ extension Daemon {
         let reasons = devices.compactMap { device in
             policy.refusal(of: device).flatMap {
                 // Nobody expects a camera from these.
-                [.unfed, .ours, .virtual].contains($0)
-                    ? nil : "\(device.name) (\(device.path)) \($0.text)"
+                [.noPictures, .unfed, .ours, .echo, .virtual].contains($0)
+                    ? nil : "\(device.name) (\(device.path)): \($0.text)"
             }
         }
         return reasons.isEmpty
@@ -67,11 +78,11 @@ extension Daemon {
     }
 
     /// Records that the device of `role` does not deliver, and leaves it for another one if that
-    /// happens again and again.
-    func countFailure(of role: Role, _ device: String, _ why: Interruption) {
+    /// happens again and again. It delivered until now if `isPause`.
+    func countFailure(of role: Role, _ device: String, _ why: Interruption, isPause: Bool) {
         guard why == .stalled, configuration.cameras[role].source == .auto,
             let source = sources[role], source.identity == device,
-            trials.fail(device, at: MonotonicClock.now)
+            trials.fail(device, at: MonotonicClock.now, isPause: isPause)
         else { return }
         leftDevices[role] = (device, source.name)
         assignCameras()
@@ -82,15 +93,26 @@ extension Daemon {
     /// Makes `device` the camera of `role` if its source asks for a device.
     private func give(_ role: Role, _ device: CameraDevice?, problem: String) {
         let specification = configuration.cameras[role].source
-        let before = sources[role]
+        let absent = absentDevice(
+            for: specification,
+            assigned: device,
+            known: namedDevices[specification.description].map(AbsentDevice.init),
+            before: sources[role].map { AbsentDevice(identity: $0.identity, name: $0.name) },
+            isInUse: state.isInUse,
+            attached: Set(devices.map(\.identity))
+        )
         do throws(CaptureError) {
-            var source = try cameraSource(specification, role: role, device: device)
-            // A camera unplugged while in use keeps its role, since it may come back.
-            if source == nil, state.isInUse, let before,
-                !devices.contains(where: { $0.identity == before.identity })
-            {
-                source = V4L2Source(missing: before.identity, name: before.name)
-            }
+            let source =
+                if let absent {
+                    missingSource(absent.identity, name: absent.name)
+                } else {
+                    try cameraSource(
+                        specification,
+                        role: role,
+                        device: device,
+                        credentials: configuration.cameras[role].credentials
+                    )
+                }
             if source?.identity != sources[role]?.identity {
                 Log.capture.notice(
                     "camera",
@@ -115,6 +137,40 @@ extension Daemon {
         send(.camera(role, .identified(sources[role]?.identity ?? "")))
         findLenses(role)
         send(.camera(role, .assigned(name: sources[role]?.name)))
+        if let source = sources[role] as? V4L2Source {
+            let isAbsent = source.place.isEmpty && isListed
+            let absence: Interruption? = isAbsent ? source.isKnown ? .unplugged : .notFound : nil
+            send(.camera(role, .absent(absence)))
+        }
+        if case .pipewire(let name) = specification, let nodes = nodeNames {
+            let isThere = nodes.contains(name)
+            if isThere { knownNodes.insert(name) }
+            let absence: Interruption = knownNodes.contains(name) ? .unplugged : .notFound
+            send(.camera(role, .absent(isThere ? nil : absence)))
+        }
+        if case .file(let path) = specification { lookForFile(of: role, path) }
+    }
+
+    /// Looks if the file of `role` is there, on a thread of its own: its disk may not answer.
+    private func lookForFile(of role: Role, _ path: String) {
+        guard lookedFor.insert(role).inserted else { return }
+        let mailbox = loop.mailbox
+        let thread = try? Thread(name: "file") {
+            let isAbsent = access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
+            // Not all names: others may read the problem.
+            let hint =
+                isAbsent
+                ? whatIsThere(files: neighbors(of: path), insteadOf: path, isList: false) : ""
+            mailbox.post {
+                MainActor.assumeIsolated {
+                    self.lookedFor.remove(role)
+                    guard self.configuration.cameras[role].source == .file(path) else { return }
+                    self.fileHints[role] = hint
+                    self.send(.camera(role, .absent(isAbsent ? .notFound : nil)))
+                }
+            }
+        }
+        if let thread { thread.detach() } else { lookedFor.remove(role) }
     }
 
     /// Finds the devices of a role's lenses.
@@ -124,46 +180,10 @@ extension Daemon {
         var lenses: [Lens] = []
         if let own = sources[role] {
             found[own.identity] = own
-            let configured = configuration.cameras[role].lenses
-            var isNamed = false
-            for lens in configured {
-                guard let specification = lens.source else {
-                    isNamed = isNamed || lens.factor == 1
-                    lenses.append(
-                        Lens(
-                            name: lens.name,
-                            factor: lens.factor,
-                            device: own.identity,
-                            deviceFactor: 1,
-                            isThere: own.isThere
-                        )
-                    )
-                    continue
-                }
-                guard let source = lensSource(specification, role, before) else { continue }
-                let isOwn = source.identity == own.identity
-                isNamed = isNamed || isOwn
-                if !isOwn { found[source.identity] = source }
-                lenses.append(
-                    Lens(
-                        name: lens.name,
-                        factor: lens.factor,
-                        device: source.identity,
-                        deviceFactor: isOwn ? 1 : lens.factor,
-                        isThere: isOwn ? own.isThere : source.isThere
-                    )
-                )
-            }
-            if !isNamed {
-                lenses.append(
-                    Lens(
-                        name: "wide",
-                        factor: 1,
-                        device: own.identity,
-                        deviceFactor: 1,
-                        isThere: own.isThere
-                    )
-                )
+            lenses = configuration.cameras[role].lenses(of: LensDevice(own)) { specification in
+                guard let source = lensSource(specification, role, before) else { return nil }
+                if source.identity != own.identity { found[source.identity] = source }
+                return LensDevice(source)
             }
         }
         lensSources[role] = found
@@ -184,7 +204,7 @@ extension Daemon {
     ) -> (any CameraSource)? {
         var device: CameraDevice?
         if case .v4l2(let name) = specification {
-            device = devices.first { $0.isCalled(name) }
+            device = devices.first { $0.isCalled(name) && $0.refusal != .noPictures }
             if device == nil, let known = lensNames[specification.description],
                 let was = before[known]
             {
@@ -242,6 +262,21 @@ extension Daemon {
 
     /// Takes over the list of attached cameras after one came or went.
     func camerasChanged(_ found: [CameraDevice]) {
+        attached = found
+        isListed = true
+        devicesChanged()
+    }
+
+    /// Takes over the list of PipeWire's own cameras, and the names of all its cameras, after one
+    /// came or went.
+    func nodeCamerasChanged(_ found: [CameraDevice], names: Set<String>) {
+        nodeCameras = found
+        nodeNames = names
+        devicesChanged()
+    }
+
+    private func devicesChanged() {
+        let found = attached + nodeCameras
         devices = found
         trials.forget(except: Set(found.map(\.identity)))
         assignCameras()
@@ -260,7 +295,19 @@ extension Configuration.Camera {
     }
 }
 
-extension CameraSource {
-    /// `true` if the source can be opened, as far as is known.
-    fileprivate var isThere: Bool { !(self is V4L2Source) || !place.isEmpty }
+extension LensDevice {
+    /// The device of `source`, which is there if it can be opened, as far as is known.
+    fileprivate init(_ source: any CameraSource) {
+        self.init(
+            identity: source.identity,
+            isThere: !(source is V4L2Source) || !source.place.isEmpty
+        )
+    }
+}
+
+extension AbsentDevice {
+    /// Creates the device that `device` is once it is gone.
+    fileprivate init(_ device: CameraDevice) {
+        self.init(identity: device.identity, name: device.name)
+    }
 }

@@ -36,7 +36,7 @@ extension Daemon {
             isShown: state.showsControls,
             zoom: zoom
         )
-        use.controls.settings.frameRate = mode?.rate ?? Double(configuration.output.frameRate)
+        use.controls.settings.frameRate = mode?.knownRate ?? Double(configuration.output.frameRate)
         controls?[role][pipeline].use(use)
     }
 

@@ -2,6 +2,8 @@ import Capture
 import DualCamCore
 import Engine
 import Frames
+import Glibc
+import Imaging
 import Logging
 import PipeWire
 import Platform
@@ -26,11 +28,26 @@ final class Daemon {
     /// The closure called to store privacy, with the number of the request.
     var onPrivacy: (Bool, Int) -> Void = { _, _ in }
 
+    /// The closure called after all was set back to the configuration, to store that.
+    var onReset: () -> Void = {}
+
     // Members that are not private serve the extensions in `Daemon+….swift`.
 
     let loop: EventLoop
-    /// The attached cameras, as far as is known.
+    /// The attached cameras and other video nodes, as far as is known.
     var devices: [CameraDevice] = []
+    /// Those of them that udev lists, and those that only PipeWire has.
+    var attached: [CameraDevice] = []
+    var nodeCameras: [CameraDevice] = []
+    /// The names of the cameras in PipeWire; `nil` before they are known.
+    var nodeNames: Set<String>?
+    /// The names in the configuration of nodes that have been there.
+    var knownNodes: Set<String> = []
+    private var nodeWatch: PipeWireCameraWatch?
+    /// The number of node watches that were ended.
+    private var nodeWatches = 0
+    /// The verdict on each of them when the roles got their cameras last.
+    var standings: [CameraStanding] = []
     var sources: PerRole<(any CameraSource)?> = PerRole(back: nil, front: nil)
     /// The devices of each role's lenses, by identity, the role's own camera included.
     var lensSources = PerRole(
@@ -48,6 +65,9 @@ final class Daemon {
     /// The number of composite threads started so far; `frames` is the last one.
     private var compositeThreads = 0
     private var photos: PhotoThread?
+    /// Looks for pages; `nil` until the first request.
+    private var pages: LoopWorker<Void>?
+    private var isFindingPage = false
     /// The consumers of each recorded picture, by purpose.
     private var taps: [RecordedPicture: [Purpose: any FrameTap]] = [:]
 
@@ -58,7 +78,16 @@ final class Daemon {
     }
     private var grace: EventLoop.Timer?
     private var cameraGraces = PerRole<EventLoop.Timer?>(back: nil, front: nil)
+    private var settlings = PerRole<EventLoop.Timer?>(back: nil, front: nil)
     private var watch: CameraWatch?
+    /// `true` once the attached cameras were listed.
+    var isListed = false
+    /// The devices that sources have named so far, by source.
+    var namedDevices: [String: CameraDevice] = [:]
+    /// The roles whose file is being looked for.
+    var lookedFor: Set<Role> = []
+    /// A hint about a camera's file that is not there; empty if none.
+    var fileHints = PerRole(back: "", front: "")
     /// The identities of the lenses' devices, by source.
     var lensNames: [String: String] = [:]
     /// The failures of devices that `auto` took.
@@ -68,6 +97,7 @@ final class Daemon {
     /// The devices and sources of lenses whose failure was logged already.
     var lensTroubles: Set<String> = []
     private var mirror: LoopbackMirror?
+    private var viewers: LoopWorker<ConsumerWatch>?
     /// The number of mirrors started so far; `mirror` is the last one.
     private var mirrors = 0
     /// The reason why the stream is not mirrored although it should be; otherwise empty.
@@ -99,6 +129,7 @@ final class Daemon {
             cameraGraces[role] = try loop.timer { [unowned self] in
                 send(.node(role, .graceOver))
             }
+            settlings[role] = try loop.timer { [unowned self] in send(.scenes(.settled(role))) }
         }
         lensTimers = PerRole(back: try timers(.back), front: try timers(.front))
     }
@@ -114,25 +145,84 @@ final class Daemon {
     }
 
     /// Restores the state of the last run. Call it before `start`.
-    func restore(_ saved: SavedState) { saved.restore(&state) }
+    func restore(_ saved: SavedState) {
+        saved.restore(&state, swapping: configuration.state.memory == .all)
+    }
+
+    /// Goes back to the configuration. `done` is called at the end, with the refusals of the
+    /// cameras whose values could not be made automatic.
+    func reset(done: @escaping @MainActor ([Role: ControlRefusal]) -> Void) {
+        send(.reset)
+        for role in Role.allCases where !state.cameras[role].controls.manual.lock.subjects.isEmpty {
+            perform(.unlock, role) { _ in }
+        }
+        setPro(false) { [self] refusals in
+            onReset()
+            done(refusals)
+        }
+    }
 
     /// Starts the threads, looks for cameras and publishes the stream.
     func start() throws(SystemError) {
-        cameras = PerRole(back: try captureThreads(.back), front: try captureThreads(.front))
+        try startCapture()
         controls = PerRole(back: try controlThreads(.back), front: try controlThreads(.front))
         frames = try compositeThread()
         offerCameras()
         photos = try PhotoThread()
-        for event in configuration.changes(from: nil).events { send(event) }
+        for event in configuration.changes(from: nil).events {
+            // What was remembered of it counts.
+            if case .pro(.setHud) = event { continue }
+            send(event)
+        }
         let mailbox = loop.mailbox
         let watch = try CameraWatch { cameras in
             mailbox.post { MainActor.assumeIsolated { self.camerasChanged(cameras) } }
         }
         self.watch = watch
-        devices = watch.cameras(until: MonotonicClock.now + Timestamp(seconds: Self.lookDuration))
+        attached = watch.cameras(until: MonotonicClock.now + Timestamp(seconds: Self.lookDuration))
+        devices = attached
         assignCameras()
+        watchNodes()
         mirror = loopbackMirror()
+        viewers = try watchViewers()
         send(.stream(.start))
+    }
+
+    /// Looks for cameras that only PipeWire has while `auto` may take one or a source names one,
+    /// and only then: a connection to PipeWire takes some ten descriptors.
+    private func watchNodes() {
+        let isWanted = Role.allCases.contains {
+            switch configuration.cameras[$0].source {
+            case .auto, .pipewire: true
+            case .v4l2, .test, .file, .url: false
+            }
+        }
+        guard isWanted != (nodeWatch != nil) else { return }
+        guard isWanted else {
+            nodeWatch?.end()
+            nodeWatch?.leave()
+            nodeWatch = nil
+            nodeWatches += 1
+            nodeCameras = []
+            nodeNames = nil
+            devices = attached
+            return
+        }
+        let (mailbox, number) = (loop.mailbox, nodeWatches)
+        do throws(SystemError) {
+            nodeWatch = try PipeWireCameraWatch { cameras, names in
+                mailbox.post {
+                    MainActor.assumeIsolated {
+                        // Not those of a watch that was ended meanwhile.
+                        if number == self.nodeWatches {
+                            self.nodeCamerasChanged(cameras, names: names)
+                        }
+                    }
+                }
+            }
+        } catch {
+            Log.capture.error("no cameras of PipeWire", metadata: ["reason": "\(error)"])
+        }
     }
 
     /// Closes the cameras and withdraws the node. Returns `false` if a thread still runs: a camera
@@ -147,8 +237,11 @@ final class Daemon {
             }
         }
         watch?.end()
+        nodeWatch?.end()
         mirror?.end()
+        viewers?.end()
         photos?.end()
+        pages?.end()
         let hasEnded = frames?.end() ?? true
         var areClosed = true
         for role in Role.allCases {
@@ -160,10 +253,42 @@ final class Daemon {
             }
         }
         if !areClosed { Log.capture.warning("a camera does not close") }
-        let hasMirrorEnded = mirror?.wait(until: deadline) ?? true
-        let havePhotosEnded = photos?.wait(until: deadline) ?? true
+        let hasMirrorEnded =
+            (viewers?.join(until: deadline) ?? true) && (mirror?.wait(until: deadline) ?? true)
+        let havePhotosEnded =
+            (pages?.join(until: deadline) ?? true) && (photos?.wait(until: deadline) ?? true)
         guard havePhotosEnded else { return false }
-        return (watch?.wait(until: deadline) ?? true) && hasEnded && areClosed && hasMirrorEnded
+        let haveWatchesEnded =
+            (nodeWatch?.wait(until: deadline) ?? true) && (watch?.wait(until: deadline) ?? true)
+        return haveWatchesEnded && hasEnded && areClosed && hasMirrorEnded
+    }
+
+    /// Starts the thread that watches who is linked to the stream's node.
+    private func watchViewers() throws(SystemError) -> LoopWorker<ConsumerWatch> {
+        let worker = try LoopWorker<ConsumerWatch>(name: "viewers")
+        let mailbox = loop.mailbox
+        try worker.start { loop throws(SystemError) in
+            try ConsumerWatch(loop: loop) { consumers in
+                mailbox.post { MainActor.assumeIsolated { self.show(consumers) } }
+            }
+        }
+        return worker
+    }
+
+    /// Takes over who is linked to the nodes, but for our own copy on a loopback device, whose
+    /// readers it tells.
+    private func show(_ consumers: [Consumer]) {
+        let viewers = consumers.filter { $0.process != UInt32(getpid()) }.map { consumer in
+            let role = Role.allCases.first { state.cameras[$0].node.id == consumer.node }
+            return Viewer(
+                name: consumer.name,
+                application: consumer.application,
+                process: consumer.process,
+                since: consumer.since,
+                through: role.map { "\(configuration.output.nodeName).\($0.rawValue)" } ?? ""
+            )
+        }
+        send(.node(nil, .viewers(viewers)))
     }
 
     /// Creates the mirror that the configuration asks for; `nil` if it asks for none.
@@ -186,21 +311,43 @@ final class Daemon {
                 rate: output.frameRate
             ) { report in
                 var problem = ""
+                var loopback = LoopbackState()
                 switch report {
+                case .resting: break
                 case .ready(let path):
+                    loopback.device = path
                     Log.publish.notice("loopback ready", metadata: ["device": "\(path)"])
-                case .mirroring(let path):
-                    Log.publish.notice("loopback in use", metadata: ["device": "\(path)"])
+                case .mirroring(let path, let readers):
+                    loopback = LoopbackState(
+                        device: path,
+                        readers: readers.map {
+                            Viewer(
+                                name: $0.name,
+                                application: "",
+                                process: UInt32($0.process),
+                                since: $0.since,
+                                through: path
+                            )
+                        }
+                    )
+                    Log.publish.notice(
+                        "loopback in use",
+                        metadata: [
+                            "device": "\(path)",
+                            "by": "\(readers.map(\.name).joined(separator: ", "))",
+                        ]
+                    )
                 case .unavailable(let reason):
                     Log.publish.warning("no loopback", metadata: ["reason": "\(reason)"])
                     problem = "The stream is not on a loopback device: \(reason)"
                 }
-                let reported = problem
+                let (reported, state) = (problem, loopback)
                 mailbox.post {
                     MainActor.assumeIsolated {
                         // Reports of a mirror that was replaced are outdated.
                         guard number == self.mirrors else { return }
                         self.mirrorProblem = reported
+                        self.send(.loopback(state))
                         for observer in self.observers { observer() }
                     }
                 }
@@ -218,6 +365,12 @@ final class Daemon {
         mirror?.end()
         mirror?.leave()
         mirror = loopbackMirror()
+        send(.loopback(LoopbackState()))
+    }
+
+    /// Starts the threads of the cameras.
+    func startCapture() throws(SystemError) {
+        cameras = PerRole(back: try captureThreads(.back), front: try captureThreads(.front))
     }
 
     private func captureThreads(_ role: Role) throws(SystemError) -> PerPipeline<CaptureThread> {
@@ -250,7 +403,11 @@ final class Daemon {
         _ pipeline: CapturePipeline
     ) throws(SystemError) -> ControlThread {
         let mailbox = loop.mailbox
-        return try ControlThread(role: role, pipeline: pipeline) { identity, controls in
+        return try ControlThread(
+            role: role,
+            pipeline: pipeline,
+            records: RuntimeDirectory.path.map { "\($0)/held" }
+        ) { identity, controls in
             mailbox.post {
                 MainActor.assumeIsolated {
                     self.send(.controls(role, .read(identity: identity, controls)))
@@ -318,6 +475,15 @@ final class Daemon {
         case .lookForCameras: watch?.look()
         case .leaveControls(let role, let pipeline): controls?[role][pipeline].leave()
         case .showScene: frames?.show(state.scene)
+        case .freeze(let role, let change):
+            for pipeline in CapturePipeline.allCases {
+                let slot = slots[role][pipeline]
+                switch change {
+                case .on: slot.freeze()
+                case .off: slot.thaw()
+                case .last: slot.settle()
+                }
+            }
         case .moveTap(let role, let pipeline):
             slots[role][pipeline].tap(nil)
             slots[role][state.cameras[role].lens.pipeline].tap(tap(of: RecordedPicture(role)))
@@ -326,6 +492,7 @@ final class Daemon {
         case .watchLight(let role, let isOn): lensTimers?[role].watchLight(isOn)
         case .turnTorchesOff: turnTorchesOff()
         case .mirror(let isPublished): mirror?.follow(isPublished: isPublished)
+        case .watchViewers(let nodes): viewers?.post { $0.watch(nodes) }
         case .showControls(let role):
             if let role, !configuration.cameras[role].isOffered { return }
             frames?.show(nodeProperties(of: role), of: role)
@@ -351,9 +518,14 @@ final class Daemon {
         case .openCamera(let role):
             let lens = state.cameras[role].lens
             guard let source = source(role, lens.device) else { return }
-            cameras?[role][lens.pipeline].open(source, request(for: role))
+            cameras?[role][lens.pipeline].open(
+                source,
+                state.captureRequest(for: role, configuration)
+            )
         case .adaptCamera(let role):
-            cameras?[role][state.cameras[role].lens.pipeline].adapt(to: request(for: role))
+            cameras?[role][state.cameras[role].lens.pipeline].adapt(
+                to: state.captureRequest(for: role, configuration)
+            )
         case .closeCamera(let role, let keepsPicture):
             if !(state.cameras[role].lens.incoming?.holds ?? false) { turnTorchOff(role) }
             cameras?[role][state.cameras[role].lens.pipeline].close(keepingPicture: keepsPicture)
@@ -366,7 +538,7 @@ final class Daemon {
                 "lens",
                 metadata: ["camera": "\(role.rawValue)", "name": "\(source.name)"]
             )
-            var request = request(for: role)
+            var request = state.captureRequest(for: role, configuration)
             request.isFull = false
             cameras?[role][lens.pipeline.other].open(source, request)
         case .closeLens(let role): closeLens(role)
@@ -379,6 +551,18 @@ final class Daemon {
         case .prepareRecording, .beginRecording, .endRecording: onRecording(effect)
         case .askLogin, .startLoginMemory, .endLoginMemory: onSession(effect)
         case .storePrivacy(let isOn, let number): onPrivacy(isOn, number)
+        case .setControls(let role, let commands, let scene):
+            for one in commands {
+                perform(one.command, role) { [unowned self] result in
+                    guard case .failure(let refusal) = result else { return }
+                    Log.control.warning(
+                        "scene",
+                        metadata: ["key": "\(one.key)", "reason": "\(refusal.reason)"]
+                    )
+                    send(.scenes(.refusedLate([one.key: refusal.reason], of: scene)))
+                }
+            }
+        case .startSettling(let role, let seconds): settlings[role]?.arm(after: seconds)
         case .announce(let announcement): onAnnouncement(announcement)
         }
     }
@@ -401,24 +585,6 @@ final class Daemon {
         return found.count < 2 ? found.first : FrameTaps(found)
     }
 
-    /// Returns the capture request for the camera of `role`. Its size is that of the whole output,
-    /// since either camera may become the main picture at any time.
-    private func request(for role: Role) -> CaptureRequest {
-        let camera = configuration.cameras[role]
-        let size = configuration.output.size
-        let isOnItsSide = state.cameras[role].rotation % 180 != 0
-        var request = CaptureRequest(
-            size: isOnItsSide ? size.transposed : size,
-            rate: configuration.output.frameRate,
-            mode: camera.capture,
-            reduction: state.cameras[role].reduction
-        )
-        request.isFull = [.asked, .on].contains(state.cameras[role].full)
-        // The bandwidth that it gave up for the other camera may be free for a moment.
-        if request.isFull { request.reduction = 0 }
-        return request
-    }
-
     // MARK: Reports of the threads
 
     private func handle(
@@ -427,6 +593,8 @@ final class Daemon {
         _ report: CaptureThread.Report,
         _ device: String
     ) {
+        // Opened again since, or asked to close again: another report follows.
+        if report == .closed, cameras?[role][pipeline].isClosed == false { return }
         guard pipeline == state.cameras[role].lens.pipeline else {
             return handleOther(role, report, device)
         }
@@ -434,20 +602,23 @@ final class Daemon {
             more.merging(["camera": "\(role.rawValue)"]) { $1 }
         }
         switch report {
-        case .opening: send(.camera(role, .opening))
+        case .opening:
+            trials.open(device, at: MonotonicClock.now)
+            send(.camera(role, .opening))
         case .streaming(let mode, let unreduced):
+            trials.deliver(device)
             Log.capture.notice("streaming", metadata: camera(["mode": "\(mode)"]))
             send(.camera(role, .streaming(mode, insteadOf: unreduced)))
         case .adapted(let isFull): send(.camera(role, .adapted(isFull: isFull)))
-        case .interrupted(let why, let reason):
+        case .interrupted(let why, let reason, let holder):
             if state.cameras[role].interruption != why {
                 Log.capture.warning("interrupted", metadata: camera(["reason": "\(reason)"]))
             }
             // A camera that delivered may only hesitate.
-            let isFailure = state.cameras[role].mode == nil
-            send(.camera(role, .interrupted(why, reason: reason)))
-            if isFailure { countFailure(of: role, device, why) }
-            if why == .unplugged { watch?.look() }
+            let isPause = state.cameras[role].mode != nil
+            send(.camera(role, .interrupted(why, reason: reason, holder: holder)))
+            countFailure(of: role, device, why, isPause: isPause)
+            if why == .unplugged || why == .notFound { watch?.look() }
         case .closed:
             if state.cameras[role].isOpen { Log.capture.notice("closed", metadata: camera([:])) }
             send(.camera(role, .closed))
@@ -466,7 +637,7 @@ final class Daemon {
             lensTroubles.remove(device)
             send(.lens(role, .streaming(mode, insteadOf: unreduced)))
             if state.cameras[role].lens.incoming?.mode != nil { lensTimers?[role].beginLooking() }
-        case .interrupted(let why, let reason):
+        case .interrupted(let why, let reason, _):
             // It is retried repeatedly; one message is enough.
             if lensTroubles.insert(device).inserted {
                 Log.capture.warning(
@@ -532,7 +703,7 @@ final class Daemon {
         }
         perform(command, role) { result in
             if case .failure(let refusal) = result {
-                Log.control.warning("not set", metadata: ["reason": "\(refusal)"])
+                Log.control.warning("not set", metadata: ["reason": "\(refusal.reason)"])
             }
         }
     }
@@ -549,6 +720,32 @@ final class Daemon {
         done: @escaping @Sendable (Result<[PhotoThread.Photo], PhotoThread.Failure>) -> Void
     ) {
         photos?.take(stills, to: destination, taken: taken, done: done)
+    }
+
+    // MARK: Pages
+
+    /// Looks for a page in the picture of `role`, and calls `done` with the likeliest, if any.
+    /// Returns `false`, and does nothing, while it looks already or if the system has no thread
+    /// left.
+    func findPage(_ role: Role, done: @escaping @MainActor (FoundPage?) -> Void) -> Bool {
+        guard !isFindingPage else { return false }
+        if pages == nil {
+            let worker = try? LoopWorker<Void>(name: "page")
+            guard let worker, (try? worker.start { _ in }) != nil else { return false }
+            pages = worker
+        }
+        isFindingPage = true
+        let (mailbox, slot) = (loop.mailbox, shownSlot(of: role))
+        pages?.post { _ in
+            let page = slot.still().flatMap { PageFinder.find(in: $0) }
+            mailbox.post {
+                MainActor.assumeIsolated {
+                    self.isFindingPage = false
+                    done(page)
+                }
+            }
+        }
+        return true
     }
 
     /// Returns the slot of the device of `role` that is shown.
@@ -586,19 +783,25 @@ final class Daemon {
     func reconfigure(_ new: Configuration) {
         let changes = new.changes(from: configuration)
         guard new != configuration else { return }
+        // Whoever asks for "auto" wants its choice, not what a device left over.
+        let isFreed = Role.allCases.contains {
+            new.cameras[$0].source == .auto && configuration.cameras[$0].source != .auto
+        }
         for role in changes.formerTorches { turnTorchOff(role) }
         configuration = new
         trials = DeviceTrials()
         if changes.replacesStream { replaceCompositeThread() }
         if changes.replacesMirror { replaceMirror() }
         if changes.offersCameras { offerCameras() }
+        send(.configured(new.settings))
         for event in changes.events { send(event) }
         for role in changes.newSources {
             send(.camera(role, .assigned(name: nil)))
             sources[role] = nil
             send(.camera(role, .setSource(new.cameras[role].source)))
         }
-        assignCameras()
+        watchNodes()
+        assignCameras(anew: isFreed)
     }
 
     /// Replaces the composite thread and its node: the mode of a node never changes.
@@ -636,6 +839,28 @@ extension State {
             cameras: PerRole(back: camera(.back), front: camera(.front))
         )
         takesLivePhotos = configuration.capture.takesLivePhotos
+        pro.hud = configuration.scene.hud
+        _ = reduce(&self, .configured(configuration.settings), at: .zero)
+    }
+}
+
+extension Configuration {
+    /// The values of all that commands change.
+    fileprivate var settings: ConfiguredSettings {
+        func mounting(_ role: Role) -> Mounting {
+            Mounting(mirror: cameras[role].mirror, rotation: cameras[role].rotation)
+        }
+        var settings = ConfiguredSettings(
+            style: scene.style,
+            mountings: PerRole(back: mounting(.back), front: mounting(.front))
+        )
+        settings.hud = scene.hud
+        settings.takesLivePhotos = capture.takesLivePhotos
+        for role in Role.allCases {
+            settings.inks[role] = cameras[role].isInk
+            settings.perspectives[role] = cameras[role].perspective
+        }
+        return settings
     }
 }
 

@@ -182,6 +182,7 @@ extension MediaItem {
         values["uri"] = fileURI(path).map { .string($0) }
         values["camera"] = camera.map { .string($0) }
         values["movie"] = movie.map { .string($0) }
+        values["seconds"] = seconds.map { .double($0) }
         return values
     }
 }

@@ -48,10 +48,13 @@ final class LivePhotos {
         done: @escaping @MainActor (MediaError?) -> Void
     ) {
         let mailbox = loop.mailbox
+        let mode = daemon.configuration.capture.fileMode.bits
         do throws(SystemError) {
             let writer = try Thread(name: "movie") {
                 var failure: MediaError?
-                do throws(MediaError) { try clip.write(to: path) } catch { failure = error }
+                do throws(MediaError) {
+                    try clip.write(to: path, mode: mode)
+                } catch { failure = error }
                 let found = failure
                 mailbox.post {
                     MainActor.assumeIsolated {
@@ -107,7 +110,7 @@ final class LivePhotos {
     }
 
     private func keep(_ picture: RecordedPicture) {
-        let rate = picture.role.flatMap { daemon.state.cameras[$0].mode?.rate }
+        let rate = picture.role.flatMap { daemon.state.cameras[$0].mode?.knownRate }
         let buffer = PreRollBuffer()
         let plan = Recorder.Plan(
             picture.rawValue,
@@ -170,6 +173,7 @@ final class LivePhotos {
         switch report {
         case .ready(let track): if microphone != nil { sound = track }
         case .silent(let reason): Log.record.notice("no sound", metadata: ["reason": "\(reason)"])
+        case .level: break  // Nobody measures here.
         case .packet(let packet):
             for preRoll in preRolls.values { preRoll.recorder.take(sound: packet) }
         case .ended: threads -= 1

@@ -16,8 +16,8 @@ final class PhotoService {
     /// A call that waits for its cameras, its files or their movies.
     @MainActor
     private final class Request {
-        /// The unique name of the caller.
-        let caller: String
+        /// The caller's program.
+        let program: String
         /// Gives the call its answer.
         let answer: (Result<[[String: Value]], DBusError>) -> Void
         /// The subjects of the photographs. A camera that does not deliver is removed if the call
@@ -41,7 +41,7 @@ final class PhotoService {
         var timer: EventLoop.Timer?
 
         init(
-            by caller: String,
+            by program: String,
             _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void,
             _ subjects: [RecordedPicture],
             to destination: PhotoWriter.Destination,
@@ -50,7 +50,7 @@ final class PhotoService {
             isFull: Bool,
             isLive: Bool
         ) {
-            self.caller = caller
+            self.program = program
             self.answer = answer
             self.subjects = subjects
             self.destination = destination
@@ -89,6 +89,10 @@ final class PhotoService {
     /// The largest number of photographs that one program, and all of them, may wait for.
     private static let (mostOfOne, most) = (8, 64)
 
+    /// Tells the program of a caller by its unique name: what it returns is the same for all
+    /// connections of a program, and `nil` if the caller has left.
+    var program: (String, @escaping (String?) -> Void) -> Void = { $1($0) }
+
     /// The longest time for which a photograph waits for its cameras, in seconds.
     private static let timeout = 10.0
     /// The time in seconds that an opened camera needs to find its exposure.
@@ -114,62 +118,93 @@ final class PhotoService {
     }
 
     /// Takes photographs as files of their own.
-    func take(
-        _ call: Call<Void, CaptureInterface.Photo, [[String: Value]]>
-    ) throws(DBusError) {
-        let options = call.options
-        let request = try begin(
-            by: call.sender,
-            options.of,
-            isOne: false,
-            to: .folder(folder()),
-            isFull: options.full ?? false,
-            wantsMovie: options.live
-        ) { [unowned self] result in
-            switch result {
-            case .success(let photos):
-                for photo in photos {
-                    server.emit(\CaptureInterface.photoSaved, at: DualCam.path, photo)
+    func take(_ call: Call<Void, CaptureInterface.Photo, [[String: Value]]>) {
+        let (options, capture) = (call.options, daemon.configuration.capture)
+        program(call.sender) { [unowned self] program in
+            begin(
+                by: program,
+                options.of,
+                isOne: false,
+                to: .folder(capture.photoDirectory, mode: capture.fileMode.bits),
+                isFull: options.full ?? false,
+                wantsMovie: options.live,
+                whenCallerLeaves: call.whenCallerLeaves
+            ) { [unowned self] result in
+                switch result {
+                case .success(let photos):
+                    for photo in photos {
+                        server.emit(\CaptureInterface.photoSaved, at: DualCam.path, photo)
+                    }
+                    call.reply(photos)
+                case .failure(let error): call.fail(error)
                 }
-                call.reply(photos)
-            case .failure(let error): call.fail(error)
             }
         }
-        drop(request, when: call.whenCallerLeaves)
     }
 
     /// Takes one photograph into a file of the caller's.
-    func take(
-        _ call: Call<(SharedDescriptor, String), CaptureInterface.PhotoTo, [String: Value]>
-    ) throws(DBusError) {
+    func take(_ call: Call<(SharedDescriptor, String), CaptureInterface.PhotoTo, [String: Value]>) {
         let (file, word) = call.arguments
-        let request = try begin(
-            by: call.sender,
-            word,
-            isOne: true,
-            to: .descriptor { file.number },
-            isFull: call.options.full ?? false,
-            wantsMovie: call.options.live
-        ) { result in
-            switch result {
-            case .success(let photos): call.reply(photos.first ?? [:])
-            case .failure(let error): call.fail(error)
+        program(call.sender) { [unowned self] program in
+            begin(
+                by: program,
+                [word],
+                isOne: true,
+                to: .descriptor { file.number },
+                isFull: call.options.full ?? false,
+                wantsMovie: call.options.live,
+                whenCallerLeaves: call.whenCallerLeaves
+            ) { result in
+                switch result {
+                case .success(let photos): call.reply(photos.first ?? [:])
+                case .failure(let error): call.fail(error)
+                }
             }
         }
-        drop(request, when: call.whenCallerLeaves)
     }
 
-    /// Drops a request that is not being fulfilled yet when its caller leaves.
-    private func drop(_ request: Request, when leaves: (@escaping () -> Void) -> Void) {
-        leaves { [unowned self, weak request] in
-            guard let request, !request.isTaken else { return }
-            end(request, .failure(.failed("The caller has left.")))
-        }
-    }
-
+    /// Begins to take photographs, and drops them when the caller leaves, unless they are being
+    /// taken by then. `answer` gets the result, or the reason why they are refused.
     private func begin(
-        by caller: String,
-        _ word: String?,
+        by program: String?,
+        _ words: [String]?,
+        isOne: Bool,
+        to destination: PhotoWriter.Destination,
+        isFull: Bool,
+        wantsMovie: Bool?,
+        whenCallerLeaves: (@escaping () -> Void) -> Void,
+        _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void
+    ) {
+        let request: Request
+        do throws(DBusError) {
+            guard let program else { throw Self.left }
+            request = try self.request(
+                by: program,
+                words,
+                isOne: isOne,
+                to: destination,
+                isFull: isFull,
+                wantsMovie: wantsMovie,
+                answer
+            )
+        } catch {
+            return answer(.failure(error))
+        }
+        whenCallerLeaves { [unowned self, weak request] in
+            guard let request, !request.isTaken else { return }
+            end(request, .failure(Self.left))
+        }
+        requests.append(request)
+        hold()
+        refresh()
+    }
+
+    private static let left = DBusError.failed("The caller has left.")
+
+    /// Returns the request for photographs, or throws the reason why they are refused.
+    private func request(
+        by program: String,
+        _ words: [String]?,
         isOne: Bool,
         to destination: PhotoWriter.Destination,
         isFull: Bool,
@@ -177,49 +212,40 @@ final class PhotoService {
         _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void
     ) throws(DBusError) -> Request {
         guard !isEnding else { throw Self.ending }
-        let own = requests.count { $0.caller == caller }
-        guard own < Self.mostOfOne, requests.count < Self.most else {
-            throw .busy("\(own) photos of this program are waiting already.")
+        guard requests.count(where: { $0.program == program }) < Self.mostOfOne else {
+            throw .busy("\(Self.mostOfOne) photos of this program are waiting already.")
+        }
+        guard requests.count < Self.most else {
+            throw .busy("\(Self.most) photos of all programs are waiting already.")
         }
         let state = daemon.state
         if let suspension = state.suspensions.min(by: { $0.rawValue < $1.rawValue }) {
-            throw .locked("The cameras are closed: \(suspension).")
+            throw .locked(suspension.sentence)
         }
         let present = Role.allCases.filter { state.cameras[$0].phase != .unavailable }
         guard !present.isEmpty else { throw .noCamera("There is no camera.") }
-        let subjects: [RecordedPicture]
-        switch word {
-        case nil: subjects = present.compactMap { RecordedPicture(rawValue: $0.rawValue) }
-        case "both"? where !isOne: subjects = [.back, .front]
-        case "all"? where !isOne: subjects = [.back, .front, .stream]
-        case let word?:
-            guard let subject = RecordedPicture(rawValue: word) else {
-                let words = RecordedPicture.allCases.map(\.rawValue)
-                throw .outOfRange(
-                    isOne ? "which" : "of",
-                    word,
-                    expecting: isOne ? words : words + ["both", "all"]
-                )
-            }
-            subjects = [subject]
-        }
+        let subjects =
+            try words.map { words throws(DBusError) in try Self.subjects(words, isOne: isOne) }
+            ?? present.compactMap { RecordedPicture(rawValue: $0.rawValue) }
         for role in subjects.compactMap(\.role) where !present.contains(role) {
             throw .noCamera("There is no \(role.rawValue) camera.")
         }
         let roles = subjects.contains(.stream) ? present : subjects.compactMap(\.role)
         if isFull, subjects == [.stream] {
-            throw .outOfRange("full is true, but the stream has one size")
+            throw .outOfRange("The stream has one size; full is for a camera's own picture.")
         }
         if wantsMovie == true, isOne || isFull {
-            throw .outOfRange("live is true, but no movie is made \(isOne ? "there" : "with full")")
+            throw .outOfRange(
+                "No movie is made \(isOne ? "of a photo that goes to a file of the caller" : "with full"), so live cannot be true."
+            )
         }
         let request = Request(
-            by: caller,
+            by: program,
             answer,
             subjects,
             to: destination,
             of: Set(roles),
-            takesWhatDelivers: word == nil,
+            takesWhatDelivers: words == nil,
             isFull: isFull,
             isLive: wantsMovie ?? (state.takesLivePhotos && !isOne && !isFull)
         )
@@ -241,10 +267,35 @@ final class PhotoService {
             throw .failed("\(error)")
         }
         request.timer?.arm(after: Self.timeout)
-        requests.append(request)
-        hold()
-        refresh()
         return request
+    }
+
+    /// Returns the pictures that `words` name, each once.
+    static func subjects(
+        _ words: [String],
+        isOne: Bool
+    ) throws(DBusError) -> [RecordedPicture] {
+        guard !words.isEmpty else { throw .nothingNamed }
+        var subjects: [RecordedPicture] = []
+        for word in words {
+            let named: [RecordedPicture]
+            switch word {
+            case "both" where !isOne: named = [.back, .front]
+            case "all" where !isOne: named = [.back, .front, .stream]
+            default:
+                guard let subject = RecordedPicture(rawValue: word) else {
+                    let words = RecordedPicture.allCases.map(\.rawValue)
+                    throw .outOfRange(
+                        isOne ? "Which" : "The option of",
+                        word,
+                        expecting: isOne ? words : words + ["both", "all"]
+                    )
+                }
+                named = [subject]
+            }
+            subjects += named.filter { !subjects.contains($0) }
+        }
+        return subjects
     }
 
     /// Asks for the cameras that the calls need, and no others, and for the pre-rolls of their
@@ -272,8 +323,8 @@ final class PhotoService {
                 if request.leaves(role) { continue }
                 return end(request, .failure(.noCamera("There is no \(role.rawValue) camera.")))
             case .interrupted where !state.suspensions.isEmpty:
-                let why = camera.interruption.rawValue
-                return end(request, .failure(.locked("The cameras are closed: \(why).")))
+                let why = state.suspensions.min { $0.rawValue < $1.rawValue }?.sentence ?? ""
+                return end(request, .failure(.locked(why)))
             // Bandwidth is being freed for it, or may be free in a moment.
             case .interrupted where camera.interruption == .bandwidth: return
             case .interrupted:
@@ -375,7 +426,7 @@ final class PhotoService {
         case .success(let path): request.photos[index]["movie"] = .string(path)
         case .failure(let error):
             Log.record.warning("no movie", metadata: ["reason": "\(error)"])
-            request.photos[index]["movieError"] = .string(error.word)
+            request.photos[index]["movie-error"] = .string(error.word)
         }
         request.missing -= 1
         if request.missing == 0 { end(request, .success(request.photos)) }
@@ -404,14 +455,6 @@ final class PhotoService {
     }
 
     // MARK: Photographs
-
-    private func folder() throws(DBusError) -> String {
-        let configured = daemon.configuration.capture.photoDirectory
-        guard let path = UserDirectory.pictures.place(configured: configured) else {
-            throw .failed("There is no home for photographs; photo-directory can name one.")
-        }
-        return path
-    }
 
     private func still(
         of subject: RecordedPicture,
@@ -477,6 +520,8 @@ extension PhotoThread.Failure {
         switch self {
         case .cameraLost(let name): .cameraLost("The \(name) camera gives no whole picture.")
         case .photo(let error): .failed("The picture is no photograph: \(error).")
+        case .file(let error) where error.operation == "home directory":
+            .failed("\(error) for photos. Name one with photo-directory in [capture].")
         case .file(let error):
             switch error.errno {
             case ENOSPC, EDQUOT: .noSpace("\(error)")
@@ -486,4 +531,11 @@ extension PhotoThread.Failure {
             }
         }
     }
+}
+
+extension DBusError {
+    /// An option "of" is an empty list.
+    static let nothingNamed = DBusError.outOfRange(
+        "The option of is empty. Name back, front or stream, or leave it out."
+    )
 }

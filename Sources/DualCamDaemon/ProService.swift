@@ -43,7 +43,7 @@ final class ProService {
                 )
             }
         }
-        pro.get(\.dial) { daemon.state.pro.dial.rawValue }
+        pro.get(\.dial) { daemon.state.dial.rawValue }
         pro.setLater(\.dial) { [unowned self] write throws(DBusError) in
             select(try choice("Dial", write.value), write)
         }
@@ -69,8 +69,8 @@ final class ProService {
     ) throws(DBusError) {
         let clicks = Int(call.arguments)
         var role = daemon.state.scene.main
-        if let word = call.options.camera { role = try choice("camera", word) }
-        let dial = daemon.state.pro.dial
+        if let word = call.options.camera { role = try choice("Camera", word) }
+        let dial = daemon.state.dial
         let command: ControlCommand =
             switch dial {
             case .iso: .stepISO(clicks)
@@ -118,6 +118,7 @@ final class ProService {
         }
         handlers.get(\.compensation) { controls.manual.compensation }
         handlers.get(\.software) { controls.software }
+        handlers.get(\.locked) { controls.manual.lock.subjects.map(\.rawValue) }
     }
 
     private func answerSettings(of role: Role, _ controls: Handlers<ControlsInterface>) {
@@ -140,11 +141,35 @@ final class ProService {
             return .whiteBalance(balance)
         }
         set(\.setKelvin) { .whiteBalance(.kelvin(Int($0))) }
-        set(\.setCompensation) { .compensation($0) }
+        controls.answer(\.setCompensation) { [unowned self] call in
+            var stops = call.arguments
+            if call.options.relative ?? false, stops.isFinite {
+                let now = daemon.state.cameras[role].controls.manual.compensation
+                let range = CameraControls.compensations
+                stops = min(max(now + stops, range.lowerBound), range.upperBound)
+            }
+            perform(.compensation(stops), role, call) { _ in call.reply() }
+        }
         set(\.setAuto) { words throws(DBusError) in
             var dials: Set<Dial> = []
             for word in words { dials.insert(try choice("A dial", word)) }
             return .automatic(dials)
+        }
+        controls.answer(\.lock) { [unowned self] call throws(DBusError) in
+            var subjects: Set<ControlLock.Subject> = []
+            for word in call.arguments { subjects.insert(try choice("What is held", word)) }
+            guard daemon.state.cameras[role].mode != nil else {
+                throw .failed(
+                    "The \(role.rawValue) camera gives no pictures now, so its automatic has found "
+                        + "nothing to hold. Open the stream in an app first."
+                )
+            }
+            daemon.send(.scenes(.lockChosen(role)))
+            perform(.lock(subjects), role, call) { _ in call.reply() }
+        }
+        controls.answer(\.unlock) { [unowned self] call in
+            daemon.send(.scenes(.lockChosen(role)))
+            perform(.unlock, role, call) { _ in call.reply() }
         }
         controls.answer(\.setRaw) { [unowned self] call in
             perform(.raw(call.arguments.0, Int(call.arguments.1)), role, call) { _ in call.reply() }
@@ -222,7 +247,8 @@ extension DBusError {
             case .notSupported(let reason): .notSupported(reason)
             case .outOfRange(let reason): .outOfRange(reason)
             case .failed(_, let reason) where !isThere: .noCamera(reason)
-            case .failed(.unplugged, let reason): .cameraLost(reason)
+            case .failed(.unplugged, let reason), .failed(.notFound, let reason):
+                .cameraLost(reason)
             case .failed(.busy, let reason): .busy(reason)
             case .failed(.denied, let reason): .denied(reason)
             case .failed(_, let reason): .failed(reason)

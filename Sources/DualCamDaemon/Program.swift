@@ -7,6 +7,7 @@ import Glibc
 import Library
 import Logging
 import Media
+import Network
 import Platform
 
 /// The program: wires everything together and runs it.
@@ -21,6 +22,7 @@ package enum Program {
             switch options.helper {
             case .repair: RepairHelper.run()
             case .thumbnails: ThumbnailWorker.run(isIdle: false, program: program)
+            case .network: NetworkHelper.run()
             case .idleThumbnails: ThumbnailWorker.run(isIdle: true, program: program)
             case nil: break
             }
@@ -36,10 +38,11 @@ package enum Program {
     private static var program: String { "dualcam-\(DualCam.version)" }
 }
 
-/// What the daemon runs this program for once more, in place of being a daemon itself.
+/// A task for which the daemon runs this program once more, in place of being a daemon.
 enum HelperKind: String, ExpressibleByArgument {
     case repair
     case thumbnails
+    case network
     case idleThumbnails = "idle-thumbnails"
 
     /// The arguments that ask for it.
@@ -71,7 +74,11 @@ private func run(_ options: Options) throws {
     let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
     let loop = try EventLoop()
 
-    let (configuration, problems) = readConfiguration(options.config)
+    let reload = try ConfigurationReload(
+        loop: loop,
+        reading: { readConfiguration(options.config) }
+    )
+    let (configuration, problems) = try reload.first()
     let daemon = try Daemon(configuration ?? Configuration(), loop: loop)
     let connection = try BusConnection(loop: loop)
     let recording = try RecordingSession(
@@ -84,7 +91,7 @@ private func run(_ options: Options) throws {
     // As many as the library takes: a gallery asks for many thumbnails at once.
     server.callLimit = (256, .busy("Too many calls of this program wait for their answer."))
     let trust = CallerTrust(daemon, server, on: connection, loop: loop)
-    let service = Service(
+    let service = try Service(
         daemon,
         recording,
         live,
@@ -93,6 +100,8 @@ private func run(_ options: Options) throws {
         configurationFile: options.config
     )
     service.configurationProblems = problems
+    service.findWindows(on: connection)
+    service.program = { [unowned trust] in trust.program(of: $0, $1) }
     var isBusLost = false
     connection.onDisconnect = {
         Log.control.error("the session bus is gone")
@@ -101,7 +110,17 @@ private func run(_ options: Options) throws {
     }
     try connection.requestName(DualCam.busName)
     recording.repair()
+    service.loadScenes()
 
+    reload.done = { configuration, problems in
+        service.configurationProblems = problems
+        if let configuration {
+            daemon.reconfigure(configuration)
+            service.reconfigure()
+            Log.control.notice("configuration reloaded")
+        }
+        Supervisor.ready(status: service.status)
+    }
     try loop.watch(signals.descriptor, for: .readable) { _ in
         while let signal = signals.next() {
             guard signal == SIGHUP else {
@@ -109,14 +128,7 @@ private func run(_ options: Options) throws {
                 return
             }
             Supervisor.reloading()
-            let (configuration, problems) = readConfiguration(options.config)
-            service.configurationProblems = problems
-            if let configuration {
-                daemon.reconfigure(configuration)
-                service.reconfigure()
-                Log.control.notice("configuration reloaded")
-            }
-            Supervisor.ready(status: service.status)
+            reload.begin()
         }
     }
     let watchdog = try Watchdog(daemon, loop: loop)
@@ -129,6 +141,7 @@ private func run(_ options: Options) throws {
     withExtendedLifetime((service, session, trust)) { loop.run() }
 
     Supervisor.stopping(status: "Ending")
+    let hasRead = reload.end()
     watchdog.stop()
     // All waits together stay within the unit's TimeoutStopSec.
     let deadline = MonotonicClock.now + Timestamp(seconds: 3.5)
@@ -136,9 +149,11 @@ private func run(_ options: Options) throws {
     let isRecorded = recording.end()
     service.endPhotos(by: deadline)
     let areMoviesDone = live.end(by: deadline)
-    let isListed = service.end()
+    let isListed = service.end(by: deadline)
     let isStored = stateStore.end(by: deadline)
-    let hasEnded = daemon.end() && isRecorded && areMoviesDone && isListed && isStored
+    let hasEnded =
+        daemon.end() && isRecorded && areMoviesDone && isListed && isStored
+        && hasRead && !session.isConnecting
     if connection.isConnected { connection.flush() }
     let status = isBusLost ? EXIT_FAILURE : EXIT_SUCCESS
     guard hasEnded else {
@@ -146,22 +161,4 @@ private func run(_ options: Options) throws {
         _exit(status)
     }
     if isBusLost { exit(status) }
-}
-
-/// Returns the configuration that the file describes, or `nil` if it is unusable, and the problems
-/// found in it, one sentence each.
-private func readConfiguration(_ path: String?) -> (Configuration?, problems: [String]) {
-    do {
-        guard let file = try ConfigurationFile.load(override: path) else {
-            return (Configuration(), [])
-        }
-        let (configuration, warnings) = try Configuration.parse(file.text, file: file.path)
-        for warning in warnings {
-            Log.control.warning("configuration", metadata: ["reason": "\(warning)"])
-        }
-        return (configuration, warnings.map(\.description))
-    } catch {
-        Log.control.error("configuration", metadata: ["reason": "\(error)"])
-        return (nil, ["\(error)"])
-    }
 }

@@ -6,10 +6,12 @@ import Logging
 import Media
 import Platform
 import Recording
+import Synchronization
 
 /// The pictures to record, and the format.
 struct RecordingRequest {
-    var pictures = Set(RecordedPicture.allCases)
+    /// The pictures named; `nil` stands for those that there are.
+    var pictures: Set<RecordedPicture>?
     var hasSound = true
     var encoder: VideoEncoder.Kind?
     var isMP4 = false
@@ -20,7 +22,9 @@ struct RecordingRequest {
 final class RecordingSession {
     /// The reason why a recording cannot be started or stopped.
     enum Refusal: Error {
-        case alreadyRecording, notRecording, noCamera
+        case alreadyRecording, notRecording
+        /// This camera is not there; `nil`: none is.
+        case noCamera(Role?)
         case failed(MediaError)
     }
 
@@ -28,6 +32,8 @@ final class RecordingSession {
     struct Saved: Hashable {
         var picture: RecordedPicture
         var movie: Movie
+        /// The reason why the recording ended by itself, if it did: see `MediaError.word`.
+        var failure: String?
     }
 
     /// A file being written.
@@ -54,18 +60,28 @@ final class RecordingSession {
     private let daemon: Daemon
     private let loop: EventLoop
     private var request = RecordingRequest()
-    private var stem = ""
+    private var folder = ""
+    /// The files of the recording that ended by itself, until they are asked for.
+    private var endedByItself: [Saved]?
+    private var failure: String?
     private var recorders: [RecordedPicture: Recorder] = [:]
     private var microphone: Microphone?
+    /// Called with the level of the sound, 0 … 1, while it is measured.
+    var onLevel: (Double) -> Void = { _ in }
+    /// `true` while somebody asks for the level of the sound.
+    var measuresSound = false { didSet { microphone?.measure(measuresSound) } }
     private var sound: Track?
     private var saved: [Saved] = []
     private var endTime = Timestamp.zero
     /// The number of recorders that still write.
     private var remaining = 0
     private var starting: [(Result<Void, Refusal>) -> Void] = []
+    /// The answers to give once the files of the recording that has begun are there.
+    private var begun: [(Result<Void, Refusal>) -> Void] = []
     private var stopping: [([Saved]) -> Void] = []
     private var rotations: PerRole<Int>
     private var startTimer: EventLoop.Timer?
+    private var fileTimer: EventLoop.Timer?
     private var second: EventLoop.Timer?
     /// The paths of unfinished files, kept on disk for the next start of the daemon.
     private let journal = RecordingJournal()
@@ -95,6 +111,9 @@ final class RecordingSession {
     private static let diskTimeout = 10.0
     /// The time in seconds that cameras and the microphone may take to become ready.
     private static let startTimeout = 3.0
+    /// The time in seconds that the first frames of a recording may take. A camera that privacy
+    /// closes has none.
+    private static let fileTimeout = 1.0
     /// The range of the intervals between checks for room, in seconds. Each is longer than the one
     /// before, since a check does not show a quota.
     private static let mendDelays = 5.0...3600
@@ -119,6 +138,7 @@ final class RecordingSession {
         repairer = try RepairHelper(helper)
         rotations = daemon.rotations
         startTimer = try loop.timer { daemon.send(.recording(.startTimedOut)) }
+        fileTimer = try loop.timer { [unowned self] in answerBegun() }
         second = try loop.timer { [unowned self] in tick() }
         mender = try loop.timer { [unowned self] in mend() }
         diskTimer = try loop.timer { [unowned self] in
@@ -160,10 +180,17 @@ final class RecordingSession {
         diskTimer?.arm(after: Self.diskTimeout)
         let mailbox = loop.mailbox
         let folder = daemon.configuration.capture.videoDirectory
-        let encoder = request.encoder
+        let (encoder, hasSound) = (request.encoder, request.hasSound)
         disk.post { [weak self] _ in
-            let stem = Result { () throws(MediaError) in try newStem(in: folder, encoder) }
-            mailbox.post { MainActor.assumeIsolated { self?.prepared(number, stem) } }
+            let place = Result { () throws(MediaError) in
+                Place(
+                    folder: try newFolder(in: folder, encoder),
+                    // The same thread, since the encoder's library is loaded from the disk.
+                    sound: hasSound
+                        ? Result { () throws(MediaError) in try Microphone.track() } : nil
+                )
+            }
+            mailbox.post { MainActor.assumeIsolated { self?.prepared(number, place) } }
         }
     }
 
@@ -171,29 +198,36 @@ final class RecordingSession {
     private func refusal(of request: RecordingRequest) -> Refusal? {
         let state = daemon.state
         guard state.recording.phase == .off else { return .alreadyRecording }
-        let isPossible = request.pictures.allSatisfy { picture in
-            let roles = picture.role.map { [$0] } ?? Role.allCases
-            return roles.contains { state.cameras[$0].phase != .unavailable }
-        }
-        return isPossible ? nil : .noCamera
+        do throws(MissingCamera) {
+            _ = try state.pictures(toRecord: request.pictures)
+            return nil
+        } catch { return .noCamera(error.role) }
     }
 
     /// Begins the recording that waits for the disk, unless it was refused meanwhile.
-    private func prepared(_ number: Int, _ result: Result<String, MediaError>) {
+    private func prepared(_ number: Int, _ result: Result<Place, MediaError>) {
         preparations.unanswered -= 1
         guard let waiting = preparation, waiting.number == number else { return }
         if let refusal = refusal(of: waiting.request) { return refusePreparation(refusal) }
+        guard let pictures = try? daemon.state.pictures(toRecord: waiting.request.pictures) else {
+            return refusePreparation(.noCamera(nil))
+        }
         switch result {
         case .failure(let error): refusePreparation(.failed(error))
-        case .success(let stem):
+        case .success(let place):
             preparation = nil
             diskTimer?.disarm()
-            self.stem = stem
+            folder = place.folder
             request = waiting.request
-            problems = []
-            saved = []
+            (problems, saved, endedByItself, failure, sound) = ([], [], nil, nil, nil)
+            switch place.sound {
+            case .success(let track)?: sound = track
+            case .failure(let error)?: problems.append("\(Self.noSound)\(error).")
+            case nil: break
+            }
+            request.hasSound = sound != nil
             starting.append(waiting.done)
-            daemon.send(.recording(.start(request.pictures, sound: request.hasSound)))
+            daemon.send(.recording(.start(pictures, sound: request.hasSound)))
         }
     }
 
@@ -211,7 +245,12 @@ final class RecordingSession {
             refusePreparation(.notRecording)
             return done(.success([]))
         }
-        guard daemon.state.recording.phase != .off else { return done(.failure(.notRecording)) }
+        guard daemon.state.recording.phase != .off else {
+            // Who stops a recording that a full disk has ended still wants its files.
+            let files = endedByItself
+            endedByItself = nil
+            return done(files.map { .success($0) } ?? .failure(.notRecording))
+        }
         stopping.append { done(.success($0)) }
         daemon.send(.recording(.stop))
     }
@@ -253,10 +292,12 @@ final class RecordingSession {
         guard wantsSound else { return }
         let mailbox = loop.mailbox
         do throws(SystemError) {
-            microphone = try Microphone(timed: daemon.timedThreads) { [weak self] report in
+            microphone = try Microphone(timed: daemon.timedThreads, isPatient: true) {
+                [weak self] report in
                 mailbox.post { MainActor.assumeIsolated { self?.handle(report) } }
             }
             microphone?.pause(!daemon.state.suspensions.isEmpty)
+            microphone?.measure(measuresSound)
         } catch {
             handle(.silent("\(error)"))
         }
@@ -265,21 +306,28 @@ final class RecordingSession {
     private func begin() {
         startTimer?.disarm()
         let start = MonotonicClock.now
-        if daemon.state.recording.hasSound != true { sound = nil }
         rotations = daemon.rotations
+        let stamp = Stamp()
+        let folder = folder
         let mailbox = loop.mailbox
         for picture in daemon.state.recording.pictures {
-            let rate = picture.role.flatMap { daemon.state.cameras[$0].mode?.rate }
+            let rate = picture.role.flatMap { daemon.state.cameras[$0].mode?.knownRate }
             var plan = Recorder.Plan(
                 picture.rawValue,
-                stem: "\(stem)_\(picture.rawValue)",
+                name: { "\(folder)/DualCam_\(stamp.name(at: $0))_\(picture.rawValue)" },
                 start: start,
                 rate: rate ?? Double(daemon.configuration.output.frameRate)
             )
             plan.rotation = picture.role.map { rotations[$0] } ?? 0
             plan.sound = sound
             plan.encoder = request.encoder
+            plan.mode = daemon.configuration.capture.fileMode.bits
             plan.tags["title"] = "DualCam, \(picture.rawValue)"
+            if let role = picture.role {
+                plan.tags["camera"] = role.rawValue
+                let model = daemon.state.cameras[role].name
+                if !model.isEmpty { plan.tags["model"] = model }
+            }
             do throws(SystemError) {
                 let recorder = try Recorder(plan) { [weak self] report in
                     mailbox.post { MainActor.assumeIsolated { self?.handle(picture, report) } }
@@ -291,14 +339,22 @@ final class RecordingSession {
                 problems.append("The \(picture.rawValue) picture is not recorded: \(error)")
             }
         }
-        if sound == nil { microphone?.end(at: start) } else { microphone?.begin(at: start) }
+        microphone?.begin(at: start)
         second?.arm(after: 1)
         Log.record.notice(
             "recording",
-            metadata: ["files": "\(stem)_*.mkv", "sound": "\(sound != nil)"]
+            metadata: ["directory": "\(folder)", "sound": "\(sound != nil)"]
         )
-        let waiting = starting
+        begun = starting
         starting = []
+        fileTimer?.arm(after: Self.fileTimeout)
+    }
+
+    /// Answers those who started the recording.
+    private func answerBegun() {
+        fileTimer?.disarm()
+        let waiting = begun
+        begun = []
         for done in waiting { done(.success(())) }
     }
 
@@ -307,6 +363,7 @@ final class RecordingSession {
     private func end(at time: Timestamp) {
         startTimer?.disarm()
         second?.disarm()
+        answerBegun()
         for picture in recorders.keys { daemon.record(picture, nil, for: .recording) }
         endTime = time
         let waiting = starting
@@ -325,14 +382,14 @@ final class RecordingSession {
 
     private func handle(_ report: Microphone.Report) {
         switch report {
-        case .ready(let track):
-            sound = track
-            daemon.send(.recording(.microphone(true)))
+        case .ready:
+            problems.removeAll { $0.hasPrefix(Self.noSound) }
+            onChange()
         case .silent(let reason):
-            sound = nil
             problems.append("\(Self.noSound)\(reason).")
             Log.record.warning("no sound", metadata: ["reason": "\(reason)"])
-            daemon.send(.recording(.microphone(false)))
+            onChange()
+        case .level(let level): onLevel(level)
         case .packet(let packet):
             // Sound after the end of the pictures would make the files longer.
             let isOver = daemon.state.recording.phase == .ending && packet.time >= endTime
@@ -351,6 +408,10 @@ final class RecordingSession {
         switch report {
         case .began(let path, let encoder):
             writing.append(Writing(picture: picture, path: path, encoder: encoder))
+            if recorders.keys.allSatisfy({ picture in writing.contains { $0.picture == picture } })
+            {
+                answerBegun()
+            }
             remember(path, true)
             Log.record.notice("file", metadata: ["path": "\(path)", "encoder": "\(encoder)"])
         case .space(let space):
@@ -391,11 +452,14 @@ final class RecordingSession {
     /// Ends the recording because of a failure.
     private func fail(_ reason: String) {
         guard daemon.state.recording.phase == .running else { return }
-        problems.append(
-            reason == "NoSpace"
-                ? "The recording ended since the disk is full."
-                : "The recording ended: \(reason)"
-        )
+        failure = reason
+        let why =
+            switch reason {
+            case "NoSpace": "the disk is full"
+            case "Denied": "permission denied in the directory for videos"
+            default: reason.uncapitalized
+            }
+        problems.append("Recording stopped: \(why)")
         Log.record.error("recording failed", metadata: ["reason": "\(reason)"])
         onFailed(reason)
         daemon.send(.recording(.stop))
@@ -414,7 +478,9 @@ final class RecordingSession {
             var failures: [String] = []
             for index in made.indices {
                 do throws(MediaError) {
-                    made[index].movie.path = try Remux.makeMP4(of: files[index].movie.path)
+                    let path = try Remux.makeMP4(of: files[index].movie.path)
+                    made[index].movie.path = path
+                    made[index].movie.byteCount = try Remux.size(of: path)
                 } catch { failures.append("\(error)") }
             }
             let (result, reasons) = (made, failures)
@@ -429,7 +495,7 @@ final class RecordingSession {
             remember(file.movie.path, false)
         }
         saved = files
-        problems += failures.map { "A file stays Matroska: \($0)" }
+        problems += failures.map { "A recording could not become MP4, and stays Matroska: \($0)" }
         workers -= 1
         // Broken files are reported once repaired.
         for file in files where !broken.contains(file.movie.path) { onSaved(file) }
@@ -438,12 +504,14 @@ final class RecordingSession {
 
     private func settle() {
         problems.removeAll { $0.hasPrefix(Self.noSound) || $0 == Self.littleRoom }
+        for index in saved.indices { saved[index].failure = failure }
         let (files, waiting) = (saved, stopping)
+        if failure != nil, waiting.isEmpty { endedByItself = files.sorted() }
         saved = []
         stopping = []
         Log.record.notice("recorded", metadata: ["files": "\(files.count)"])
         daemon.send(.recording(.ended))
-        for done in waiting { done(files.sorted { $0.movie.path < $1.movie.path }) }
+        for done in waiting { done(files.sorted()) }
         mendDelay = Self.mendDelays.lowerBound
         mend()
         onChange()
@@ -595,12 +663,41 @@ extension Daemon {
     }
 }
 
-/// Returns the path without an ending of a new recording in the directory `configured`, or the
-/// user's own, which is created if necessary; tries `encoder`, if there is a wish for one. Waits
-/// for the disk.
+extension [RecordingSession.Saved] {
+    /// Returns the files by their paths.
+    fileprivate func sorted() -> [RecordingSession.Saved] {
+        sorted { $0.movie.path < $1.movie.path }
+    }
+}
+
+/// The time in the names of a recording's files: that of the first picture of any of them.
+private final class Stamp: Sendable {
+    private let first = Mutex<String?>(nil)
+
+    /// Returns the name for the recording, whose first picture is the first that this was called
+    /// for.
+    func name(at time: Timestamp) -> String {
+        first.withLock { name in
+            let chosen = name ?? WallTime(time).name
+            name = chosen
+            return chosen
+        }
+    }
+}
+
+/// The place on the disk that a recording needs before it begins.
+private struct Place: Sendable {
+    /// The directory of the files.
+    var folder: String
+    /// The track of the sound, or why there is none; `nil` without a wish for it.
+    var sound: Result<Track, MediaError>?
+}
+
+/// Returns the directory of a new recording: `configured`, or the user's own, which is created if
+/// necessary; tries `encoder`, if there is a wish for one. Waits for the disk.
 ///
 /// - Throws: `noSpace`, `denied`, `notFound`, `unsupported` or `system`.
-private func newStem(
+private func newFolder(
     in configured: String?,
     _ encoder: VideoEncoder.Kind?
 ) throws(MediaError) -> String {
@@ -608,19 +705,22 @@ private func newStem(
     guard !(try DiskSpace(at: folder)).isExhausted else {
         throw MediaError(.noSpace, "statvfs", folder, errno: ENOSPC)
     }
-    if let encoder { try VideoEncoder.check(encoder) }
-    return "\(folder)/DualCam_\(localTime())"
+    if let encoder { try check(encoder) }
+    return folder
 }
 
-/// Returns the local time in the form "2026-11-21_143005.123".
-private func localTime() -> String {
-    var now = timespec()
-    clock_gettime(CLOCK_REALTIME, &now)
-    var parts = tm()
-    localtime_r(&now.tv_sec, &parts)
-    var text = [CChar](repeating: 0, count: 32)
-    strftime(&text, text.count, "%Y-%m-%d_%H%M%S", &parts)
-    let milliseconds = String(1000 + now.tv_nsec / 1_000_000).dropFirst()
-    let date = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    return "\(date).\(milliseconds)"
+/// Opens `encoder` on trial. An error names one that works without a graphics processor.
+private func check(_ encoder: VideoEncoder.Kind) throws(MediaError) {
+    do throws(MediaError) {
+        try VideoEncoder.check(encoder)
+    } catch  where encoder == .vaapi {
+        let detail = error.detail.isEmpty ? "" : "\(error.detail); "
+        throw MediaError(
+            error.code,
+            error.operation,
+            error.subject,
+            errno: error.errno,
+            detail: "\(detail)use the encoder x264 instead"
+        )
+    }
 }

@@ -1,11 +1,14 @@
 import Control
 import DBusKit
 import DualCamCore
+import Frames
 
 /// The Scene interface on the session bus: the arrangement of the two pictures.
 @MainActor
 final class SceneService {
     private let daemon: Daemon
+    /// The callers that draw the HUD themselves, with what tells that they are gone.
+    private var hudClaims: [String: AnyObject] = [:]
 
     /// Exports the interface on `server`.
     init(_ daemon: Daemon, on server: ObjectServer) {
@@ -29,8 +32,46 @@ final class SceneService {
             scene.set(\.hud) { word throws(DBusError) in
                 daemon.send(.pro(.setHud(try choice("Hud", word))))
             }
+            scene.get(\.hudConsumer) { daemon.state.pro.hudConsumers.first ?? "" }
+            scene.answer(\.claimHud) { [unowned self] call throws(DBusError) in
+                claimHud(for: call.sender) { call.onLeaving($0) }
+                call.reply()
+            }
+            scene.answer(\.releaseHud) { [unowned self] call throws(DBusError) in
+                releaseHud(of: call.sender)
+                call.reply()
+            }
+            scene.get(\.title) { daemon.state.title?.text ?? "" }
+            scene.set(\.title) { text throws(DBusError) in
+                do throws(UnreadableValue) {
+                    daemon.send(.scenes(.setTitle(try Title(text))))
+                } catch {
+                    throw .outOfRange("Title is \(error.value), expected \(error.expected).")
+                }
+            }
+            scene.get(\.titleCorner) { daemon.state.titleCorner.rawValue }
+            scene.set(\.titleCorner) { word throws(DBusError) in
+                daemon.send(.scenes(.setTitleCorner(try choice("TitleCorner", word))))
+            }
+            scene.get(\.layouts) { Layout.allCases.map(\.rawValue) }
+            scene.get(\.mainRectangle) { Quad(daemon.state.scene.restingParts.main) }
+            scene.get(\.insetRectangle) { Quad(daemon.state.scene.restingParts.other) }
             showStyle(scene)
         }
+    }
+
+    private func claimHud(
+        for consumer: String,
+        onLeaving: (@escaping () -> Void) -> AnyObject
+    ) {
+        guard hudClaims[consumer] == nil else { return }
+        hudClaims[consumer] = onLeaving { [unowned self] in releaseHud(of: consumer) }
+        daemon.send(.pro(.claimHud(consumer: consumer)))
+    }
+
+    private func releaseHud(of consumer: String) {
+        guard hudClaims.removeValue(forKey: consumer) != nil else { return }
+        daemon.send(.pro(.releaseHud(consumer: consumer)))
     }
 
     private func showStyle(_ scene: Handlers<SceneInterface>) {
@@ -76,7 +117,14 @@ final class SceneService {
             isSwapped == daemon.state.scene.isSwapped || daemon.state.recording.phase == .off
                 || daemon.configuration.capture.allowsSwapWhileRecording
         else {
-            throw .locked("allow-swap-while-recording is off, and a recording is being made.")
+            throw .locked("A recording is being made, and allow-swap-while-recording is off.")
         }
+    }
+}
+
+extension Quad {
+    /// Creates the form of `rect` on D-Bus.
+    fileprivate init(_ rect: Rect) {
+        self.init(x: rect.x, y: rect.y, width: rect.width, height: rect.height)
     }
 }

@@ -12,10 +12,12 @@ final class Service {
     private let server: ObjectServer
     private let stream: StreamService
     private let privacy: PrivacyService
+    private let scenes: ScenesService
     private let cameras: CameraService
     private let capture: CaptureService
     private let photos: PhotoService
     private let library: LibraryService
+    private let editor: SourceEditor
     /// The services that only answer calls.
     private let others: [AnyObject]
     private var reported = ""
@@ -31,14 +33,16 @@ final class Service {
         on server: ObjectServer,
         loop: EventLoop,
         configurationFile: String?
-    ) {
+    ) throws(SystemError) {
         self.daemon = daemon
         self.server = server
         // Changes are signalled in this order.
-        stream = StreamService(daemon, on: server)
+        editor = SourceEditor(daemon, loop: loop, path: configurationFile)
+        stream = StreamService(daemon, editor, on: server)
         let scene = SceneService(daemon, on: server)
+        scenes = try ScenesService(daemon, on: server, loop: loop)
         privacy = PrivacyService(daemon, on: server)
-        cameras = CameraService(daemon, on: server)
+        cameras = CameraService(daemon, editor, on: server)
         others = [scene, ProService(daemon, on: server)]
         server.export(OrientationInterface.self, at: DualCam.path) { orientation in
             orientation.get(\.mode) { daemon.state.orientation.mode?.rawValue ?? "auto" }
@@ -60,17 +64,37 @@ final class Service {
         // Clients may have another working directory.
         stream.configurationFile = configurationFile.map(absolutePath) ?? ""
         stream.problems = { [unowned self] in problems }
+        editor.onWarnings = { [unowned self] in configurationProblems = $0 }
         server.onRead = { [unowned self] in refresh() }
         daemon.observers.append { [unowned self] in refresh() }
         recording.onChange = { [unowned self] in refresh() }
         refresh()
     }
 
+    /// Finds windows to bring back among the programs on `bus`.
+    func findWindows(on bus: BusConnection) {
+        stream.findWindow = { done in bus.findWindow(done) }
+    }
+
+    /// Tells the program of a caller by its unique name, for limits; see `PhotoService.program`.
+    var program: (String, @escaping (String?) -> Void) -> Void {
+        get { photos.program }
+        set { photos.program = newValue }
+    }
+
+    /// Requests the user's scenes. Call once the daemon owns its name.
+    func loadScenes() { scenes.load() }
+
     /// Takes over configuration changes that no event reports.
     func reconfigure() { library.reconfigure() }
 
-    /// Ends the service's threads. Returns `true` if they have ended in time.
-    func end() -> Bool { library.end() }
+    /// Ends the service's threads. Returns `true` if they have ended in time, those that write by
+    /// `deadline`.
+    func end(by deadline: Timestamp) -> Bool {
+        let isWritten = editor.end(by: deadline)
+        let areScenesWritten = scenes.end(by: deadline)
+        return library.end() && isWritten && areScenesWritten
+    }
 
     /// Waits at the end of the daemon until the photographs in progress are written and answered,
     /// at most until `deadline`.
@@ -91,10 +115,18 @@ final class Service {
                 let name = daemon.configuration.output.node(of: role).name
                 problems.append("The camera \(name) is not on PipeWire: \(camera.node.problem)")
             }
-            // A camera that is closed on purpose is not a problem.
-            if camera.phase == .interrupted, daemon.state.suspensions.isEmpty {
-                let notice = Notice(camera.interruption)?.text(for: role) ?? ""
-                problems.append("\(notice) (\(role.rawValue)): \(camera.reason)")
+            if camera.interruption == .notFound {
+                let shown = camera.source.shown
+                problems.append(
+                    camera.problem.isEmpty
+                        ? "The \(role.rawValue) camera was not found: \(shown). "
+                            + daemon.fileHints[role]
+                        : camera.problem
+                )
+                // A camera that is closed on purpose is not a problem.
+            } else if camera.phase == .interrupted, daemon.state.suspensions.isEmpty {
+                let notice = camera.interruption.text(for: role)
+                problems.append("\(notice) (\(role.rawValue)): \(camera.reason.uncapitalized)")
             } else if let mode = camera.mode, let unreduced = camera.unreducedMode {
                 problems.append(
                     "The \(role.rawValue) camera delivers \(mode) for want of USB bandwidth, not \(unreduced)."
@@ -103,11 +135,20 @@ final class Service {
                 problems.append(camera.problem)
             }
         }
-        problems += daemon.state.keptProblems
-        if Role.allCases.allSatisfy({ daemon.state.cameras[$0].phase == .unavailable }) {
+        problems += daemon.state.keptProblems + scenes.problems
+        for (key, reason) in daemon.state.scenes.lateRefusals.sorted(by: { $0.key < $1.key }) {
+            problems.append(
+                "“\(key)” of the scene “\(daemon.state.scenes.last)” was left out: "
+                    + reason.uncapitalized
+            )
+        }
+        if Role.allCases.allSatisfy({
+            let camera = daemon.state.cameras[$0]
+            return camera.phase == .unavailable && camera.interruption != .notFound
+        }) {
             problems.append("There is no camera.")
         }
-        return problems + capture.problems
+        return (problems + capture.problems).map(\.sentence)
     }
 
     /// Updates the properties to the present state. The server notifies clients of changes.
@@ -118,6 +159,7 @@ final class Service {
         stream.answerWaiting()
         cameras.answerWaiting()
         privacy.answerWaiting()
+        scenes.answerWaiting()
         if status != reported {
             reported = status
             Supervisor.report(status: status)

@@ -19,12 +19,19 @@ final class Session {
     private var asking: EventLoop.Timer?
     private var memory: EventLoop.Timer?
     private var reconnecting: EventLoop.Timer?
+    private var patience: EventLoop.Timer?
+    /// `true` while a thread waits for the system bus.
+    private(set) var isConnecting = false
+    private var hasAskedWithoutBus = false
     private var reconnectDelay = leastDelay
 
     /// The shortest and the longest delay until a lost system bus is looked for again, in seconds.
     private static let (leastDelay, mostDelay) = (1.0, 60.0)
+    /// The seconds after which a system bus that does not answer is not waited for.
+    private static let patience = 5.0
 
-    /// Watches the session bus and, if there is one, the system bus.
+    /// Watches the session bus and, if there is one, the system bus. No camera opens before it is
+    /// known if there is one.
     ///
     /// - Throws: `SystemError` when the process is out of descriptors.
     init(_ daemon: Daemon, on connection: BusConnection, loop: EventLoop) throws(SystemError) {
@@ -32,16 +39,13 @@ final class Session {
         self.loop = loop
         asking = try loop.timer { [unowned self] in login?.ask() }
         memory = try loop.timer { daemon.send(.session(.login(.outdated))) }
-        reconnecting = try loop.timer { [unowned self] in
-            if !connect() { reconnect() }
-        }
+        reconnecting = try loop.timer { [unowned self] in connect() }
+        patience = try loop.timer { [unowned self] in loseHope() }
         daemon.onSession = { [unowned self] in carryOut($0) }
         screenSavers = ScreenSavers(on: connection) { daemon.send(.session(.covered($0))) }
-        if !connect() { reconnect() }
         do throws(SystemError) {
             realTime = try RealTimeKit(
                 for: daemon.timedThreads,
-                system: system,
                 session: connection,
                 loop: loop
             ) { [unowned self] in logPriority($0) }
@@ -52,32 +56,64 @@ final class Session {
             letSleep()
             sensor?.isClaimed = !daemon.state.areCamerasClosed
         }
+        // Cameras stay closed until it is known.
+        daemon.send(.session(.login(.expected)))
+        connect()
     }
 
-    /// Connects to the system bus. Returns `false` if there is none.
-    private func connect() -> Bool {
-        do {
-            let system = try BusConnection(to: .system, loop: loop)
-            system.onDisconnect = { [unowned self] in reconnect() }
+    /// Connects to the system bus.
+    private func connect() {
+        isConnecting = true
+        patience?.arm(after: Self.patience)
+        do throws(SystemError) {
+            try BusConnection.open(.system, loop: loop) { [weak self] result in
+                MainActor.assumeIsolated { self?.connected(result) }
+            }
+        } catch {
+            connected(.failure(.failed("\(error)")))
+        }
+    }
+
+    private func connected(_ result: Result<BusConnection, DBusError>) {
+        isConnecting = false
+        patience?.disarm()
+        switch result {
+        case .success(let system):
+            system.onDisconnect = { [unowned self] in
+                Log.control.warning("the system bus is gone")
+                daemon.send(.session(.sleeping(false)))
+                daemon.send(.session(.login(.absent)))
+                reconnect()
+            }
             self.system = system
             reconnectDelay = Self.leastDelay
-            daemon.send(.session(.login(.expected)))
+            // If it comes late, cameras need not close for a bus without a logind.
             login = Login(on: system) { [unowned self] in handle($0) }
             sensor = SensorProxy(on: system) { [unowned self] in handle($0) }
-            return true
-        } catch {
+            realTime?.ask(on: system)
+        case .failure(let error):
             Log.control.info("no system bus", metadata: ["reason": "\(error)"])
-            return false
+            if system == nil { daemon.send(.session(.login(.absent))) }
+            askWithoutBus()
+            reconnect()
         }
     }
 
-    /// Handles the loss of the system bus, and looks for it again later.
+    /// Goes on without a system bus that does not answer. If it ever does, that counts.
+    private func loseHope() {
+        Log.control.warning("the system bus does not answer")
+        daemon.send(.session(.login(.silent)))
+        askWithoutBus()
+    }
+
+    /// Asks for priority elsewhere, once.
+    private func askWithoutBus() {
+        guard !hasAskedWithoutBus, system == nil else { return }
+        hasAskedWithoutBus = true
+        realTime?.ask(on: nil)
+    }
+
     private func reconnect() {
-        if system?.isConnected == false {
-            Log.control.warning("the system bus is gone")
-            daemon.send(.session(.sleeping(false)))
-            daemon.send(.session(.login(.absent)))
-        }
         reconnecting?.arm(after: reconnectDelay)
         reconnectDelay = min(2 * reconnectDelay, Self.mostDelay)
     }

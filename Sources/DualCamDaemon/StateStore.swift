@@ -2,7 +2,6 @@ import DualCamCore
 import Frames
 import Logging
 import Platform
-import Synchronization
 
 /// Stores what survives a restart: privacy always, and the rest of the state if the configuration
 /// asks for it. All file access is on a thread of its own.
@@ -10,8 +9,8 @@ import Synchronization
 final class StateStore {
     private let daemon: Daemon
     private let disk: LoopWorker<Disk>
-    /// What the last run left, once it is read; the bell rings then.
-    private let loaded: Loaded
+    /// The contents that the last run left, once they are read.
+    private let loaded: Awaited<Disk.Contents>
     private let loop: EventLoop
     private var timer: EventLoop.Timer?
     private var privacyTimer: EventLoop.Timer?
@@ -34,7 +33,7 @@ final class StateStore {
     init(_ daemon: Daemon, loop: EventLoop) throws(SystemError) {
         self.daemon = daemon
         self.loop = loop
-        loaded = try Loaded()
+        loaded = try Awaited()
         disk = try LoopWorker(name: "state")
         try disk.start { _ throws(SystemError) in Disk() }
         timer = try loop.timer { [unowned self] in store() }
@@ -49,6 +48,11 @@ final class StateStore {
                 timer?.arm(after: Self.delay)
             }
         }
+        daemon.onReset = { [unowned self] in
+            // Not even what was read too late counts at the next start.
+            isLate = false
+            store()
+        }
         load()
     }
 
@@ -59,12 +63,10 @@ final class StateStore {
         let (mailbox, loaded) = (loop.mailbox, loaded)
         disk.post { disk in
             let contents = disk.load(isRemembered)
-            loaded.contents.withLock { $0 = contents }
-            loaded.bell.ring()
+            loaded.deliver(contents)
             mailbox.post { MainActor.assumeIsolated { self.take(contents) } }
         }
-        loaded.bell.wait(until: MonotonicClock.now + Timestamp(seconds: Self.timeout))
-        if let contents = loaded.contents.withLock({ $0 }) { take(contents) } else { isLate = true }
+        if let contents = loaded.wait(Self.timeout) { take(contents) } else { isLate = true }
     }
 
     private func take(_ contents: Disk.Contents) {
@@ -129,21 +131,13 @@ final class StateStore {
         disk.end()
         disk.leave()
     }
-
-    /// Contents on their way from the disk's thread.
-    private final class Loaded: Sendable {
-        let contents = Mutex<Disk.Contents?>(nil)
-        let bell: Bell
-
-        init() throws(SystemError) { bell = try Bell() }
-    }
 }
 
 /// The files of the state. What waits for the disk is here.
 ///
 /// - Context: Bound to the thread `state`.
 private final class Disk {
-    /// What the last run left.
+    /// The contents that the last run left.
     struct Contents: Sendable {
         var isPrivate = false
         var saved: SavedState?

@@ -12,21 +12,52 @@ final class StreamService {
     var configurationFile = ""
     /// Returns all present problems, one sentence each.
     var problems: () -> [String] = { [] }
+    /// The cameras as Devices shows them, and what they were made of: the property is read after
+    /// each event, and they seldom change.
+    private var devices: (standings: [CameraStanding], shown: [[String: Value]]) = ([], [])
+    /// Finds out if a program has a window that RestoreRequested brings back.
+    var findWindow: (@escaping (Bool) -> Void) -> Void = { $0(false) }
     /// The calls of Start and Stop that wait for their reply.
     private var starting: [Call<Void, NoOptions, Void>] = []
     private var stopping: [Call<Void, NoOptions, Void>] = []
 
-    /// Exports the interface on `server`.
-    init(_ daemon: Daemon, on server: ObjectServer) {
+    /// Exports the interface on `server`. `editor` writes sources into the configuration.
+    init(_ daemon: Daemon, _ editor: SourceEditor, on server: ObjectServer) {
         self.daemon = daemon
         self.server = server
         server.export(StreamInterface.self, at: DualCam.path) { [unowned self] stream in
             showState(stream)
             stream.answer(\.start) { [unowned self] in start($0) }
             stream.answer(\.stop) { [unowned self] in stop($0, .stream(.stop)) }
-            stream.answer(\.restore) { [unowned self] in stop($0, .stream(.restore)) }
+            stream.answer(\.restore) { [unowned self] in restore($0) }
             stream.answer(\.toggle) { [unowned self] call in
                 daemon.state.isStarted ? stop(call, .stream(.stop)) : start(call)
+            }
+            stream.answer(\.undoUse) { call in
+                editor.undo { error in
+                    if let error { call.fail(error) } else { call.reply() }
+                }
+            }
+            stream.answer(\.reset) { call throws(DBusError) in
+                let state = daemon.state
+                guard
+                    !state.scene.isSwapped || state.recording.phase == .off
+                        || daemon.configuration.capture.allowsSwapWhileRecording
+                else {
+                    throw .locked(
+                        "allow-swap-while-recording is off, and a recording is being made."
+                    )
+                }
+                daemon.reset { refusals in
+                    guard !refusals.isEmpty else { return call.reply() }
+                    let reasons = Role.allCases.compactMap { refusals[$0]?.reason }
+                    call.fail(
+                        .failed(
+                            "Not every value of the cameras is automatic again; "
+                                + reasons.joined(separator: "; ")
+                        )
+                    )
+                }
             }
             stream.answer(\.statistics) { $0.reply(daemon.statistics) }
         }
@@ -39,9 +70,17 @@ final class StreamService {
         stream.get(\.active) { daemon.state.isActive }
         stream.get(\.possible) { daemon.state.isPossible }
         stream.get(\.problems) { [unowned self] in problems() }
+        stream.get(\.devices) { [unowned self] in
+            if daemon.standings != devices.standings {
+                devices = (daemon.standings, daemon.standings.map(\.shown))
+            }
+            return devices.shown
+        }
         stream.get(\.configurationFile) { [unowned self] in configurationFile }
         stream.get(\.nodeID) { daemon.state.nodeID ?? .max }
         stream.get(\.consumers) { UInt32(clamping: daemon.state.consumers) }
+        stream.get(\.viewers) { daemon.state.allViewers.map(\.description) }
+        stream.get(\.loopbackDevice) { daemon.state.loopback.device }
         stream.get(\.width) { UInt32(clamping: daemon.configuration.output.size.width) }
         stream.get(\.height) { UInt32(clamping: daemon.configuration.output.size.height) }
         stream.get(\.frameRate) { UInt32(clamping: daemon.configuration.output.frameRate) }
@@ -65,6 +104,20 @@ final class StreamService {
         starting.append(call)
         daemon.send(.stream(.start))
     }
+
+    /// Asks for the window of a camera program, if one has any. The stream goes on.
+    private func restore(_ call: Call<Void, NoOptions, Void>) {
+        findWindow { [daemon] isThere in
+            guard isThere else { return call.fail(.failed(Self.noWindow)) }
+            daemon.send(.stream(.restore))
+            call.reply()
+        }
+    }
+
+    private static let noWindow = """
+        No program has a window to bring back. This would show it again, and the stream would go \
+        on. To stop the stream, use `dualcamctl stop`.
+        """
 
     private func stop(_ call: Call<Void, NoOptions, Void>, _ event: Event) {
         stopping.append(call)
@@ -95,7 +148,78 @@ final class StreamService {
     }
 }
 
+extension CameraStanding {
+    /// The device as an element of the property Devices.
+    fileprivate var shown: [String: Value] {
+        var modes: [String] = []
+        for mode in device.modes.lazy.map(\.description) where !modes.contains(mode) {
+            guard modes.count < 256 else { break }
+            modes.append(mode)
+        }
+        return [
+            "id": .string(device.identity), "name": .string(device.name),
+            "path": .string(device.path), "role": .string(role?.rawValue ?? ""),
+            "chosen": .boolean(isChosen), "reason": .string(reason), "modes": .strings(modes),
+            "names": .strings(device.aliases.sorted()),
+        ]
+    }
+}
+
+extension Viewer {
+    /// The viewer as D-Bus properties.
+    fileprivate var description: [String: Value] {
+        [
+            "name": .string(name), "application-id": .string(application),
+            "pid": .uint32(process), "since": .uint64(UInt64(clamping: since)),
+            "through": .string(through),
+        ]
+    }
+}
+
 extension State {
     /// `true` if the stream is stopped, and stopping is complete.
     fileprivate var isSettled: Bool { !isStarted && !isStopping }
+}
+
+extension BusConnection {
+    /// Calls `done` with `true` if a program on the bus has a window that RestoreRequested brings
+    /// back: it owns org.dualcam.View, or its match rules name that signal. A bus that does not
+    /// tell the rules has none.
+    func findWindow(_ done: @escaping (Bool) -> Void) {
+        ask("org.freedesktop.DBus", "NameHasOwner", [.string("org.dualcam.View")]) {
+            [self] answer in
+            guard answer != .boolean(true) else { return done(true) }
+            ask("org.freedesktop.DBus.Debug.Stats", "GetAllMatchRules", []) { answer in
+                guard case .dictionary(let programs, _, _)? = answer else { return done(false) }
+                done(
+                    programs.values.contains { rules in
+                        rules.array?.contains {
+                            $0.string?.contains("member='RestoreRequested'") ?? false
+                        } ?? false
+                    }
+                )
+            }
+        }
+    }
+
+    private func ask(
+        _ interface: String,
+        _ member: String,
+        _ arguments: [Value],
+        _ done: @escaping (Value?) -> Void
+    ) {
+        let call = MethodCall(
+            member,
+            of: interface,
+            at: "/org/freedesktop/DBus",
+            on: "org.freedesktop.DBus",
+            arguments,
+            timeout: 2
+        )
+        do throws(DBusError) {
+            try self.call(call) { done((try? $0.get())?.first) }
+        } catch {
+            done(nil)
+        }
+    }
 }

@@ -1,5 +1,6 @@
 import Desktop
 import Glibc
+import TestSupport
 import Testing
 
 @testable import DBusKit
@@ -28,6 +29,22 @@ struct SandboxTests {
             "UnixUserID": Self.user, "ProcessID": Self.process, "LinuxSecurityLabel": label,
         ])
         #expect(Sandbox.confines(snap))
+    }
+
+    @Test("a program that has ended since is not trusted, whatever has its number now")
+    func ended() throws {
+        // As for a pidfd, the end of what it stands for makes a pipe readable: the last writer's
+        // end, so no program of another test may have inherited it.
+        let ends = try unsharedPipe()
+        let descriptor = SharedDescriptor(owning: ends.reader)
+        let program = Credentials([
+            "UnixUserID": Self.user, "ProcessID": Self.process,
+            "ProcessFD": .descriptor(descriptor),
+        ])
+        #expect(program.processDescriptor != nil)
+        #expect(!Sandbox.confines(program))
+        close(ends.writer)
+        #expect(Sandbox.confines(program))
     }
 
     @Test("who cannot be told is not trusted")

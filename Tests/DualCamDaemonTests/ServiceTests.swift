@@ -7,7 +7,7 @@ import Testing
 @testable import DualCamDaemon
 
 /// A server's port that leads nowhere.
-private final class NoBus: MessagePort {
+final class NoBus: MessagePort {
     var onCall: ((Message) -> Void)?
     var onRound: () -> Void = {}
     func soon() {}
@@ -23,7 +23,7 @@ struct ServiceTests {
         let loop = try EventLoop()
         let daemon = try Daemon(Configuration(), loop: loop)
         let server = ObjectServer(port: NoBus(), managing: DualCam.path)
-        let service = Service(
+        let service = try Service(
             daemon,
             try RecordingSession(daemon, helper: [], loop: loop),
             LivePhotos(daemon, loop: loop),

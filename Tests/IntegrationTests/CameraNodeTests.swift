@@ -120,6 +120,23 @@ extension DaemonTests {
             }
         }
 
+        @Test func whoLooksAtOneCameraIsNamed() throws {
+            try Daemon.with(Self.configuration(front: false)) { daemon in
+                func viewers() throws -> [[String: Value]] {
+                    try daemon.get("Viewers", of: .stream).array?.compactMap(\.named) ?? []
+                }
+                let back = try reader("dualcam.back", daemon)
+                _ = try back.next()
+                try eventually("a viewer", within: 20) { try viewers().count == 1 }
+                let viewer = try viewers()[0]
+                #expect(viewer["through"] == .string("dualcam.back"))
+                #expect(viewer["pid"] == .uint32(UInt32(getpid())))
+                #expect(try daemon.get("LoopbackDevice", of: .stream) == .string(""))
+                back.close()
+                try eventually("nobody", within: 20) { try viewers().isEmpty }
+            }
+        }
+
         @Test func whatIsNotLiveIsVeiledThereToo() throws {
             try Daemon.with(Self.configuration(front: false)) { daemon in
                 let back = try reader("dualcam.back", daemon)
@@ -168,7 +185,7 @@ extension DaemonTests {
                 try daemon.set("Enabled", of: .privacy, to: .boolean(false))
                 try eventually("the loss", within: 20) {
                     try daemon.get("Interruption", of: .camera, at: DualCam.backPath)
-                        == .string("unplugged")
+                        == .string("not-found")
                 }
                 _ = try back.picture("the last picture, veiled", within: 20) {
                     $0[640, 600].y < 170

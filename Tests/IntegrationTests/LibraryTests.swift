@@ -155,8 +155,8 @@ extension DaemonTests {
                 #expect(child.exit == .status(0) && child.errors == "")
                 #expect(
                     child.output == """
-                        photo back   10 2026-11-21 14:30:02 \(pictures)/DualCam_2026-11-21_143002.123_back.jpg
-                        photo back    5 2026-11-21 14:30:01 \(pictures)/DualCam_2026-11-21_143001.123_back.jpg
+                        photo back   10       - 2026-11-21 14:30:02 \(pictures)/DualCam_2026-11-21_143002.123_back.jpg
+                        photo back    5       - 2026-11-21 14:30:01 \(pictures)/DualCam_2026-11-21_143001.123_back.jpg
 
                         """
                 )
@@ -310,7 +310,7 @@ extension DaemonTests {
                 #expect(refusal("\(pictures)/text.jpg") == "Failed")
                 let child = try run(daemon, ["thumbnail", "\(pictures)/text.jpg"])
                 #expect(child.exit == .status(1) && child.output == "")
-                #expect(child.errors.contains("text.jpg: it is no JPEG"), "\(child.errors)")
+                #expect(child.errors.contains("text.jpg: it is not a JPEG"), "\(child.errors)")
                 #expect(try run(daemon, ["thumbnail", outside]).exit == .status(1))
                 #expect(try run(daemon, ["thumbnail", outside, "--size", "0"]).exit == .status(2))
 

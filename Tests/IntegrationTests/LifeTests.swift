@@ -89,6 +89,67 @@ extension DaemonTests {
             }
         }
 
+        @Test("a configuration on a disk that hangs holds nobody up, and counts once read")
+        func slowConfiguration() throws {
+            try PrivateSession.with([.bus]) { session in
+                let disk = try SlowDisk("\(session.directory)/dualcam.toml", in: session)
+                let daemon = try Daemon(
+                    Self.configuration,
+                    in: session,
+                    node: false,
+                    adding: disk.environment
+                )
+                let lateness = Lateness(session)
+                let text = DaemonTests.still(back: "test", front: "test", scene: "colour = 5")
+                try text.write(
+                    toFile: "\(session.directory)/dualcam.toml",
+                    atomically: true,
+                    encoding: .utf8
+                )
+                try disk.wait(3000)
+                // The second comes while the first is being read, and so do all that follow.
+                for _ in 0..<5 {
+                    daemon.program.signal(SIGHUP)
+                    usleep(50_000)
+                }
+                let start = MonotonicClock.now
+                var longest = 0.0
+                try eventually("the new configuration") {
+                    let asked = MonotonicClock.now
+                    let isRead = try daemon.complains(of: "colour")
+                    let time = (MonotonicClock.now - asked).seconds
+                    longest = max(longest, time > 0.5 ? time - lateness.seconds(from: asked) : 0)
+                    return isRead
+                }
+                #expect(longest <= 0.5 && (MonotonicClock.now - start).seconds > 1)
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        @Test("a configuration that does not answer holds up no start, and counts once read")
+        func silentConfiguration() throws {
+            try PrivateSession.with([.bus]) { session in
+                let disk = try SlowDisk("\(session.directory)/dualcam.toml", in: session)
+                try disk.wait(25_000)
+                let daemon = try Daemon(
+                    "[output]\nwidth = 640\nheight = 360\n" + Self.configuration,
+                    in: session,
+                    node: false,
+                    adding: disk.environment
+                )
+                #expect(try daemon.complains(of: "has not been read yet"))
+                #expect(try daemon.get("Width", of: .stream) == .uint32(1280))
+                try disk.wait(0)
+                try eventually("the configuration") {
+                    try daemon.get("Width", of: .stream) == .uint32(640)
+                }
+                #expect(try !daemon.complains(of: "has not been read yet"))
+                let source = try daemon.get("Source", of: .camera, at: DualCam.backPath)
+                #expect(source == .string("test"))
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
         @Test func withoutPipeWireItWaitsForIt() throws {
             try Daemon.with(Self.configuration, services: [.bus], node: false) { daemon in
                 try eventually("the loss") { try daemon.complains(of: "PipeWire") }
@@ -174,6 +235,75 @@ extension DaemonTests {
                     ($0 as? DBusKit.DBusError)?.name == "org.dualcam.DualCam1.Error.NoCamera"
                 }
                 try expectCalmPicture(daemon)
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                // Two lines in the middle: that there is none, and what would help.
+                _ = try reader.picture("the words", within: 20) { picture in
+                    [345, 375].allSatisfy { row in
+                        (480..<800).contains { x in
+                            (row - 12..<row + 12).contains { picture[x, $0].y > 180 }
+                        }
+                    }
+                }
+            }
+        }
+
+        @Test func whatWasNeverThereIsNotFoundEvenUnwatched() throws {
+            let configuration = DaemonTests.still(
+                back: "v4l2:usb-no-such-camera",
+                front: "file:/no/such.jpg"
+            )
+            try Daemon.with(configuration) { daemon in
+                for camera in [DualCam.backPath, DualCam.frontPath] {
+                    try eventually("not found") {
+                        try daemon.get("Interruption", of: .camera, at: camera)
+                            == .string("not-found")
+                    }
+                    #expect(try daemon.state(of: camera) == "unavailable")
+                }
+                #expect(
+                    try daemon.complains(of: "The back camera usb-no-such-camera was not found.")
+                )
+                try eventually("the directory") {
+                    try daemon.complains(
+                        of: "The front camera was not found: file:/no/such.jpg. There is no "
+                            + "directory /no."
+                    )
+                }
+                #expect(try !daemon.complains(of: "There is no camera."))
+                #expect(try daemon.get("Possible", of: .stream) == .boolean(false))
+                let tool = Programs.path(of: "dualcamctl")
+                let status = try daemon.session.output(tool, "status")
+                #expect(
+                    status.split(separator: "\n").count {
+                        $0.hasSuffix("not found") || $0.contains("not found ·")
+                    } == 2,
+                    "\(status)"
+                )
+                let file = "\(daemon.session.directory)/dualcam.toml"
+                let check = try daemon.session.run(tool, "config", "check", file)
+                #expect(try check.wait() == .status(0))
+                #expect(
+                    check.errors.contains("cameras.back.source: usb-no-such-camera was not found.")
+                )
+                #expect(
+                    check.errors.contains(
+                        "cameras.front.source: the file /no/such.jpg was not found. There is no "
+                            + "directory /no.\n"
+                    )
+                )
+                #expect(check.output.hasSuffix(" has no mistakes, but 2 sources were not found\n"))
+                let doctor = try daemon.session.run(tool, "doctor")
+                #expect(try doctor.wait(within: 30) == .status(1))
+                // Each by its own line, and none again among what the daemon reports.
+                for role in ["back", "front"] {
+                    #expect(
+                        doctor.output.contains("✗ cameras        cameras.\(role).source: "),
+                        "\(doctor.output)"
+                    )
+                    #expect(doctor.output.contains("→ dualcamctl use \(role) auto\n"))
+                }
+                #expect(doctor.output.contains("✓ stream "))
             }
         }
 
@@ -188,7 +318,7 @@ extension DaemonTests {
                     #expect(try daemon.complains(of: "/dev/no-such-camera-either"))
                     let camera = DualCam.backPath
                     let interruption = try daemon.get("Interruption", of: .camera, at: camera)
-                    #expect(interruption == .string("unplugged"))
+                    #expect(interruption == .string("not-found"))
                 }
             }
         }

@@ -237,7 +237,10 @@ extension DaemonTests {
                 let daemon = try Daemon(try configuration(session, live: true), in: session)
                 let child = try session.run(Self.tool, ["photo", "--of", "back"])
                 #expect(try child.wait(within: 60) == .status(1))
-                #expect(child.errors.contains("no movie of back: NoSpace"), "\(child.errors)")
+                #expect(
+                    child.errors.contains("No movie of the back camera: the disk is full."),
+                    "\(child.errors)"
+                )
                 #expect(names(session).count == 1 && names(session)[0].hasSuffix(".jpg"))
                 #expect(child.output.contains(names(session)[0]))
                 #expect(try daemon.end().exit == .status(0))

@@ -93,6 +93,13 @@ extension DaemonTests {
                         (object as? [String: Any])?["photos"] as? [[String: Any]]
                     )
                     #expect(photos.map { $0["camera"] as? String } == ["back", "front"])
+                    // Of one moment: less than the interval of the cameras apart, and one stamp.
+                    let times = photos.compactMap { $0["time"] as? Int }
+                    #expect(abs(try #require(times.first) - (times.last ?? 0)) < 34_000)
+                    let stamps = photos.compactMap {
+                        ($0["path"] as? String)?.split(separator: "/").last?.prefix(25)
+                    }
+                    #expect(stamps.count == 2 && Set(stamps).count == 1)
                     for photo in photos {
                         let path = try #require(photo["path"] as? String)
                         let camera = try #require(photo["camera"] as? String)
@@ -305,7 +312,7 @@ extension DaemonTests {
                 try daemon.set("Enabled", of: .privacy, to: .boolean(true))
                 let locked = try run(daemon, "")
                 #expect(locked.exit == .status(1))
-                #expect(locked.errors.contains("closed: privacy"), "\(locked.errors)")
+                #expect(locked.errors.contains("Privacy is on."), "\(locked.errors)")
                 try daemon.set("Enabled", of: .privacy, to: .boolean(false))
                 // A file in the place of the directory.
                 try Data().write(to: URL(filePath: Self.folder(daemon.session)))
@@ -320,7 +327,7 @@ extension DaemonTests {
                     ]
                 )
                 try full.wait(within: 60)
-                #expect(full.exit == .status(1) && full.errors.contains("No space"))
+                #expect(full.exit == .status(1) && full.errors.contains("the disk is full"))
                 #expect(try run(daemon, "--of both -o x.jpg").exit == .status(2))
                 #expect(try run(daemon, "--of side").exit == .status(2))
                 // A disk with room for one of two photographs.
@@ -334,7 +341,7 @@ extension DaemonTests {
                     defer { withExtendedLifetime(small) {} }
                     let noSpace = try run(daemon, "--of both")
                     #expect(noSpace.exit == .status(1))
-                    #expect(noSpace.errors.contains("No space left"), "\(noSpace.errors)")
+                    #expect(noSpace.errors.contains("the disk is full"), "\(noSpace.errors)")
                     #expect(names(daemon) == [])
                 }
                 try daemon.reload(

@@ -59,29 +59,30 @@ extension DaemonTests {
                     expectRamp(picture, in: lower, of: inset, "\(size)")
                 }
 
-                let layouts: [(String, main: Rect, other: Rect)] = [
-                    (
-                        "side-by-side",
-                        Rect(x: 12, y: 185, width: 622, height: 350),
-                        Rect(x: 646, y: 185, width: 622, height: 350)
-                    ),
-                    (
-                        "stacked",
-                        Rect(x: 336, y: 12, width: 608, height: 342),
-                        Rect(x: 336, y: 366, width: 608, height: 342)
-                    ),
-                ]
-                for (layout, main, other) in layouts {
-                    try daemon.set("Layout", of: .scene, to: .string(layout))
-                    let picture = try reader.picture()
-                    expect(picture, shows: .bars, in: main, margin: 8, layout)
-                    expect(picture, shows: .ramp, in: other, turned: .mirror, margin: 8, layout)
-                    // Around them is a copy of the main picture, blurred and darkened: white on the
-                    // left side, black on the right one.
-                    let left = picture.mean(PixelRect(x: 0, y: 60, width: 8, height: 100))
-                    let right = picture.mean(PixelRect(x: 1272, y: 60, width: 8, height: 100))
-                    #expect((60...160).contains(left), "\(layout): \(left)")
-                    #expect((15...30).contains(right), "\(layout): \(right)")
+                // Halves, cropped about the middle, with a black gap between them.
+                try daemon.set("Layout", of: .scene, to: .string("side-by-side"))
+                let beside = try reader.picture()
+                #expect(beside.mean(PixelRect(x: 638, y: 20, width: 4, height: 680)) == 16)
+                for x in [8, 160, 318, 480, 620] {
+                    let place = (Double(x) + 0.5 - 318) / 1280 + 0.5
+                    for y in [60, 200, 700] {
+                        let wanted = Chart.bars.color(place, (Double(y) + 0.5) / 720)
+                        if let wanted { #expect(beside[x, y].distance(to: wanted) <= 2) }
+                        let gray = Color.gray(Int((16 + 219 * (1 - place)).rounded()))
+                        #expect(beside[x + 644, y].distance(to: gray) <= 2, "(\(x), \(y))")
+                    }
+                }
+                try daemon.set("Layout", of: .scene, to: .string("stacked"))
+                let stacked = try reader.picture()
+                #expect(stacked.mean(PixelRect(x: 20, y: 358, width: 1240, height: 4)) == 16)
+                for x in [40, 400, 900, 1240] {
+                    let place = (Double(x) + 0.5) / 1280
+                    for y in [10, 178, 340] {
+                        let wanted = Chart.bars.color(place, (Double(y) + 0.5 - 178) / 720 + 0.5)
+                        if let wanted { #expect(stacked[x, y].distance(to: wanted) <= 2) }
+                        let gray = Color.gray(Int((16 + 219 * (1 - place)).rounded()))
+                        #expect(stacked[x, y + 364].distance(to: gray) <= 2, "(\(x), \(y))")
+                    }
                 }
                 try daemon.set("Layout", of: .scene, to: .string("single"))
                 expect(try reader.picture(), shows: .bars, in: Self.whole, "single")
@@ -203,7 +204,7 @@ extension DaemonTests {
             }
         }
 
-        @Test(arguments: ["blur", "black", "crop"])
+        @Test(arguments: ["auto", "blur", "black", "crop"])
         func aPictureOfAnotherShapeIsShownWholeOrCropped(background: String) throws {
             let configuration = DaemonTests.still(
                 back: "test:bars",
@@ -222,7 +223,7 @@ extension DaemonTests {
                 // Turned clockwise, the white bar is on top and the ramp on the left.
                 let beside = picture.mean(PixelRect(x: 1000, y: 4, width: 200, height: 40))
                 switch background {
-                case "blur":
+                case "auto", "blur":
                     expect(picture, shows: .bars, in: fitted, turned: .clockwise90)
                     #expect((60...155).contains(beside))
                 case "black":

@@ -57,8 +57,158 @@ extension DaemonTests {
             }
         }
 
+        /// Paints one picture as ffmpeg's `filter` gives it into the file `name`, and returns its
+        /// path. What ends in ".bgrx" has pixels alone.
+        private func paint(_ filter: String, _ name: String, _ daemon: Daemon) throws -> String {
+            let path = "\(daemon.session.directory)/\(name)"
+            let form =
+                name.hasSuffix(".bgrx")
+                ? ["-pix_fmt", "bgr0", "-f", "rawvideo"] : ["-q:v", "2", "-pix_fmt", "yuvj420p"]
+            let painter = try daemon.session.run(
+                "ffmpeg",
+                ["-v", "error", "-f", "lavfi", "-i", filter, "-frames:v", "1"] + form + [path]
+            )
+            try #require(painter.wait() == .status(0), "\(painter.errors)")
+            return path
+        }
+
+        /// Starts a camera that has the picture in `path`.
+        private func node(
+            _ daemon: Daemon,
+            _ name: String,
+            _ width: Int,
+            _ height: Int,
+            _ path: String,
+            _ options: [String] = []
+        ) throws -> Child {
+            try daemon.session.run(
+                Programs.path(of: "jpeg-node"),
+                [name, "\(width)", "\(height)", path] + options
+            )
+        }
+
+        /// The whole stream is the camera.
+        private static let alone =
+            "[output]\nwidth = 640\nheight = 360\n" + configuration
+            + "layout = \"single\"\nbackground = \"crop\"\n"
+
+        /// A phone's node says how its pictures lie: mirrored, then turned anticlockwise, with a
+        /// border that is not to be shown.
+        @Test(
+            arguments: ["bgrx", "jpg"],
+            [(0, "null"), (1, "transpose=cclock"), (5, "hflip,transpose=cclock")]
+        )
+        func aPictureIsUprightHoweverItLies(_ form: String, _ row: (Int, String)) throws {
+            let (transform, turn) = row
+            let (width, height) = transform & 1 == 0 ? (640, 360) : (360, 640)
+            try Daemon.with(Self.alone) { daemon in
+                let border = "pad=\(width + 40):\(height + 48):16:24:lime"
+                let picture = try paint(
+                    "smptebars=s=640x360,\(turn),\(border)",
+                    "bars.\(form)",
+                    daemon
+                )
+                let phone = try node(
+                    daemon,
+                    "phone",
+                    width + 40,
+                    height + 48,
+                    picture,
+                    ["transform=\(transform)", "crop=16,24,\(width),\(height)"]
+                        + (form == "bgrx" ? ["raw"] : [])
+                )
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                let (yellow, red) = (Color(162, 44, 142), Color(65, 100, 212))
+                let shown = try reader.picture("yellow; it wrote: \(phone.errors)", within: 30) {
+                    $0[137, 20].distance(to: yellow) < 12
+                }
+                for row in Swift.stride(from: 4, to: 220, by: 12) {
+                    #expect(shown[137, row].distance(to: yellow) < 12, "row \(row)")
+                    #expect(shown[502, row].distance(to: red) < 12, "row \(row)")
+                }
+            }
+        }
+
+        @Test func aNodeChangesItsFormatInFlight() throws {
+            try Daemon.with(Self.alone) { daemon in
+                let white = try paint("color=white:s=640x360", "white.bgrx", daemon)
+                let red = try paint("color=red:s=320x180", "red.bgrx", daemon)
+                let phone = try node(
+                    daemon,
+                    "phone",
+                    640,
+                    360,
+                    white,
+                    ["raw", "then=60,320,180,\(red)"]
+                )
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                _ = try reader.picture("white; it wrote: \(phone.errors)", within: 30) {
+                    $0[320, 180].distance(to: Color.gray(235)) < 12
+                }
+                _ = try reader.picture("red; it wrote: \(phone.errors)", within: 30) {
+                    $0[320, 180].distance(to: Color(81, 90, 240)) < 12
+                }
+                #expect(try daemon.get("Width", of: .camera, at: DualCam.backPath) == .uint32(320))
+                #expect(try daemon.state(of: DualCam.backPath) == "streaming")
+            }
+        }
+
+        /// One good picture at each opening is no reason to go on with a camera for ever.
+        @Test func aCameraThatFailsAfterEachFirstPictureIsLeftForAnother() throws {
+            try Daemon.with(DaemonTests.still(back: "auto", front: "test")) { daemon in
+                func name() throws -> DBusKit.Value {
+                    try daemon.get("Name", of: .camera, at: DualCam.backPath)
+                }
+                let picture = try paint("color=white:s=640x360", "white.jpg", daemon)
+                let broken = try node(daemon, "broken", 640, 360, picture, ["good=1"])
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                try eventually("its picture; it wrote: \(broken.errors)", within: 30) {
+                    try daemon.state(of: DualCam.backPath) == "streaming"
+                }
+                let before = try name()
+                let sound = try node(daemon, "sound", 640, 360, picture)
+                // Each of the five failures takes 3 s, and a pause.
+                try eventually("another camera; it wrote: \(sound.errors)", within: 60) {
+                    try name() != before
+                }
+                try eventually("its picture", within: 20) {
+                    try daemon.state(of: DualCam.backPath) == "streaming"
+                }
+                #expect(try daemon.problems.contains { $0.contains("failed again and again") })
+            }
+        }
+
+        /// libcamera's software gives RGB alone, and phones JPEGs.
+        @Test func aNodeOfJPEGsIsACamera() throws {
+            try Daemon.with(Self.configuration) { daemon in
+                let picture = try paint("color=white:s=642x360", "white.jpg", daemon)
+                let phone = try daemon.session.run(
+                    Programs.path(of: "jpeg-node"),
+                    ["phone", "642", "360", picture]
+                )
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                try eventually("its picture; it wrote: \(phone.errors)", within: 30) {
+                    try daemon.state(of: DualCam.backPath) == "streaming"
+                }
+                let format = try daemon.get("PixelFormat", of: .camera, at: DualCam.backPath)
+                #expect(format == .string("MJPG"))
+                try eventually("white", within: 15) {
+                    let frame = try reader.next()
+                    return frame.bytes[360 * frame.stride + 640 * 2] > 210
+                }
+                try eventually("the delay of a picture") {
+                    let delay = try daemon.get("Delay", of: .camera, at: DualCam.backPath).integer
+                    return (1...10_000_000).contains(delay ?? 0)
+                }
+            }
+        }
+
         /// One width whose row length GStreamer rounds up, and one whose it does not.
-        @Test(arguments: ["I420", "NV12", "YUY2"], [642, 644])
+        @Test(arguments: ["I420", "NV12", "YUY2", "RGB", "BGRx"], [642, 644])
         func coloursLieWhereTheyBelongAtAnyWidth(_ format: String, _ width: Int) throws {
             let configuration =
                 "[output]\nwidth = 640\nheight = 360\n" + Self.configuration
@@ -108,6 +258,36 @@ extension DaemonTests {
             }
         }
 
+        @Test func aNodeThatWasNeverThereIsNotFoundEvenUnwatched() throws {
+            try Daemon.with(
+                Self.configuration.replacing("pipewire:phone", with: "pipewire:pohne")
+            ) { daemon in
+                func interruption() throws -> Value {
+                    try daemon.get("Interruption", of: .camera, at: DualCam.backPath)
+                }
+                try eventually("not found") { try interruption() == .string("not-found") }
+                #expect(try daemon.state(of: DualCam.backPath) == "unavailable")
+                #expect(
+                    try daemon.complains(
+                        of: "The back camera pipewire:pohne was not found. PipeWire has no camera."
+                    )
+                )
+                let phone = try phone(daemon.session, "YUY2")
+                try eventually("the nearest node; it wrote: \(phone.errors)", within: 30) {
+                    try daemon.complains(of: "PipeWire has phone. Did you mean phone?")
+                }
+                // It is there once its name is right, still unwatched.
+                let tool = Programs.path(of: "dualcamctl")
+                _ = try daemon.session.output(tool, "use", "back", "pipewire:phone")
+                try eventually("found") { try interruption() == .string("none") }
+                #expect(try !daemon.complains(of: "not found"))
+                phone.end()
+                try eventually("unplugged", within: 30) {
+                    try interruption() == .string("unplugged")
+                }
+            }
+        }
+
         @Test func itGoesAndComesAgain() throws {
             try Daemon.with(Self.configuration) { daemon in
                 let reader = try daemon.reader()
@@ -123,6 +303,45 @@ extension DaemonTests {
                     try becomes("streaming")
                     phone.end()
                     try becomes("interrupted")
+                }
+            }
+        }
+
+        @Test func autoTakesACameraThatOnlyPipeWireHas() throws {
+            let configuration = DaemonTests.still(back: "auto", front: "test")
+            try Daemon.with(configuration) { daemon in
+                // pipewiresink of 0.3.65 crashes now and then.
+                let white = try paint("color=white:s=642x360", "white.jpg", daemon)
+                let phone = try node(daemon, "phone", 642, 360, white)
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                try eventually("its picture; it wrote: \(phone.errors)", within: 30) {
+                    try daemon.state(of: DualCam.backPath) == "streaming"
+                }
+                #expect(try daemon.get("Name", of: .camera, at: DualCam.backPath) != .string(""))
+                phone.end()
+                try eventually("its absence", within: 20) {
+                    try daemon.state(of: DualCam.backPath) == "interrupted"
+                }
+            }
+        }
+
+        @Test func theyAreLookedForOnlyWhileASourceIsAuto() throws {
+            let fixed = DaemonTests.still(back: "test", front: "test")
+            try Daemon.with(fixed) { daemon in
+                func isLooking() -> Bool {
+                    Holdings(of: daemon).names["thread node-cameras"] != nil
+                }
+                let before = Holdings(of: daemon)
+                #expect(!isLooking())
+                for _ in 0..<3 {
+                    try daemon.reload(DaemonTests.still(back: "auto", front: "test"))
+                    try eventually("a look at PipeWire's cameras") { isLooking() }
+                    try daemon.reload(fixed)
+                    try eventually("its end") { !isLooking() }
+                }
+                try eventually("the descriptors of before") {
+                    Holdings(of: daemon).descriptors <= before.descriptors + 4
                 }
             }
         }

@@ -51,6 +51,28 @@ extension DaemonTests {
             }
         }
 
+        @Test("a recording's sound keeps time as well, as long as it is recorded")
+        func sound() throws {
+            try withSession { session in
+                let kit = try startKit(in: session)
+                let folder = "\(session.directory)/videos"
+                let daemon = try Daemon(
+                    Self.configuration + "\n[capture]\nvideo-directory = \"\(folder)\"\n",
+                    in: session
+                )
+                try expect(kit, wasAskedBy: daemon)
+                try daemon.call(
+                    "StartRecording",
+                    of: .capture,
+                    options: ["of": .strings(["back"]), "audio": .boolean(true)]
+                )
+                try expect(kit, wasAskedBy: daemon, for: Self.threads.union(["sound"]))
+                try daemon.call("StopRecording", of: .capture)
+                try eventually("its end") { try Set(scheduling(of: daemon).keys) == Self.threads }
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
         @Test func theStreamGoesOnWhereTheKitRefuses() throws {
             try withSession { session in
                 let kit = try startKit(in: session)
@@ -69,6 +91,21 @@ extension DaemonTests {
                 defer { reader.close() }
                 _ = try reader.next()
                 #expect(try Set(scheduling(of: daemon).keys) == Self.threads)
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        @Test("the kit is asked again after the system bus was lost and came back")
+        func aBusThatComesBack() throws {
+            try withSession { session in
+                var kit: MockedService? = try startKit(in: session)
+                let daemon = try Daemon(Self.configuration, in: session)
+                try expect(#require(kit), wasAskedBy: daemon)
+                session.kill(.systemBus)
+                kit = nil
+                try session.start(.systemBus)
+                let other = try startKit(in: session)
+                try expect(other, wasAskedBy: daemon)
                 #expect(try daemon.end().exit == .status(0))
             }
         }
@@ -120,6 +157,7 @@ extension DaemonTests {
         private func expect(
             _ service: MockedService,
             wasAskedBy daemon: Daemon,
+            for threads: Set<String> = threads,
             priority: Int = 5
         ) throws {
             var calls: [[Int?]] = []
@@ -135,7 +173,7 @@ extension DaemonTests {
                         if case .variant(let value) = argument { value.integer } else { nil }
                     }
                 }
-                return calls.count >= Self.threads.count
+                return calls.count >= threads.count
             }
             let process = Int(daemon.program.id)
             #expect(calls.allSatisfy { $0.count == 3 && $0[0] == process && $0[2] == priority })
@@ -144,7 +182,7 @@ extension DaemonTests {
                 let path = "/proc/\(process)/task/\(thread)/comm"
                 return try String(contentsOfFile: path, encoding: .utf8).dropLast()
             }
-            #expect(Set(names.map(String.init)) == Self.threads && names.count == calls.count)
+            #expect(Set(names.map(String.init)) == threads && names.count == calls.count)
         }
 
         private func scheduling(of daemon: Daemon) throws -> [String: String] {

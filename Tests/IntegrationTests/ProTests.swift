@@ -50,6 +50,38 @@ extension DaemonTests {
             (680..<700).flatMap { picture.luma(row: $0)[400..<880].map { $0 > 180 } }
         }
 
+        @Test("is drawn by the stream again once the consumer that drew it itself is gone")
+        func claimed() throws {
+            try withStill { daemon, reader in
+                try daemon.set("Enabled", of: .pro, to: .boolean(true))
+                _ = try reader.picture("the HUD") { $0[640, 675].y < 60 }
+                let address = daemon.session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
+                let loop = try EventLoop()
+                var other: BusConnection? = try BusConnection(to: .address(address), loop: loop)
+                let claim = MethodCall(
+                    "ClaimHud",
+                    of: Interface.scene.name,
+                    at: DualCam.path,
+                    on: DualCam.busName,
+                    [.named([:])]
+                )
+                _ = try other?.call(claim)
+                _ = try reader.picture("no HUD") { $0[640, 675] == .gray(110) }
+                #expect(
+                    try daemon.get("HudConsumer", of: .scene) == .string(other?.uniqueName ?? "")
+                )
+                #expect(try daemon.get("Hud", of: .scene) == .string("pro"))
+                other = nil
+                _ = try reader.picture("the HUD again") { $0[640, 675].y < 60 }
+                #expect(try daemon.get("HudConsumer", of: .scene) == .string(""))
+                // Whoever claims and releases has it back, too.
+                try daemon.call("ClaimHud", of: .scene)
+                _ = try reader.picture("no HUD again") { $0[640, 675] == .gray(110) }
+                try daemon.call("ReleaseHud", of: .scene)
+                _ = try reader.picture("the HUD at last") { $0[640, 675].y < 60 }
+            }
+        }
+
         @Test("shows the new value in the next frame, and leaves with what it did")
         func shown() throws {
             try withStill { daemon, reader in

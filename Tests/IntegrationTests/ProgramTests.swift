@@ -7,10 +7,51 @@ import Testing
 /// Tests of the programs as files.
 @Suite("Programs as files", .timeLimit(.minutes(1)))
 struct BinaryTests {
-    @Test("they are hardened", arguments: ["dualcamd", "dualcamctl"])
-    func hardened(_ name: String) throws {
+    /// The paths of the programs: those of these tests, and those of a release if it was built.
+    private static let programs: [String] = {
+        let release = root.appending(path: ".build/release").path
+        let places = Set([Programs.directory, release])
+        let paths = places.flatMap { place in
+            ["dualcamd", "dualcamctl", "dualcam-view"].map { "\(place)/\($0)" }
+        }
+        // The first two are there at any rate; the window is not built where there is no GTK.
+        return paths.filter { path in
+            (path.hasPrefix(Programs.directory) && !path.hasSuffix("-view"))
+                || FileManager.default.fileExists(atPath: path)
+        }
+    }()
+
+    private static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    @Test("the unit is neither for root nor for login screens, and a failure starts it again")
+    func conditions() throws {
+        let text = try String(
+            contentsOf: Self.root.appending(path: "systemd/dualcamd.service"),
+            encoding: .utf8
+        )
+        var sections: [String: [String]] = [:]
+        var section = ""
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            if line.hasPrefix("[") {
+                section = String(line)
+            } else {
+                sections[section, default: []].append(String(line))
+            }
+        }
+        let conditions = sections["[Unit]", default: []].filter { $0.hasPrefix("Condition") }
+        #expect(
+            Set(conditions) == [
+                "ConditionUser=!@system", "ConditionEnvironment=!XDG_SESSION_CLASS=greeter",
+            ]
+        )
+        #expect(sections["[Service]", default: []].contains("Restart=on-failure"))
+    }
+
+    @Test("they are hardened", arguments: programs)
+    func hardened(_ path: String) throws {
         func readelf(_ option: String) throws -> String {
-            let child = try Child("readelf", [option, "-W", Programs.path(of: name)])
+            let child = try Child("readelf", [option, "-W", path])
             #expect(try child.wait(within: 30) == .status(0), "\(child.errors)")
             return child.output
         }

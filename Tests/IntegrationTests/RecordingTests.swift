@@ -87,16 +87,26 @@ extension DaemonTests {
                 #expect(try daemon.state(of: DualCam.backPath) == "closed")
                 #expect(refusal { _ = try stop(daemon) } == "NotRecording")
                 #expect(refusal { try start(daemon, ["of": .strings(["left"])]) } == "OutOfRange")
-                #expect(refusal { try start(daemon, ["of": .string("back")]) } == "InvalidArgs")
+                #expect(refusal { try start(daemon, ["of": .strings([])]) } == "OutOfRange")
+                #expect(refusal { try start(daemon, ["of": .uint32(1)]) } == "InvalidArgs")
+                #expect(refusal { try start(daemon, ["audio": .string("no")]) } == "InvalidArgs")
                 #expect(refusal { try start(daemon, ["audio": .string("false")]) } == "InvalidArgs")
                 if !FileManager.default.fileExists(atPath: "/dev/dri") {
                     let wish: [String: Value] = ["encoder": .string("vaapi")]
-                    #expect(refusal { try start(daemon, wish) } == "Failed")
+                    do {
+                        try start(daemon, wish)
+                        Issue.record("It has begun.")
+                    } catch let error as DBusError {
+                        #expect(error.name.hasSuffix(".Failed"))
+                        #expect(error.message.hasSuffix("use the encoder x264 instead."))
+                    }
                 }
                 try start(daemon)
                 #expect(try daemon.state(of: DualCam.backPath) == "streaming")
                 #expect(refusal { try start(daemon) } == "AlreadyRecording")
-                #expect(try daemon.complains(of: "The recording has no sound"))
+                try eventually("the word about the sound") {
+                    try daemon.complains(of: "The recording has no sound")
+                }
                 try eventually("two seconds", within: 20) { try seconds(daemon) >= 2 }
                 try daemon.call("Swap", of: .scene, options: ["instant": .boolean(true)])
                 try eventually("four seconds", within: 20) { try seconds(daemon) >= 4 }
@@ -113,6 +123,20 @@ extension DaemonTests {
                 )
                 let paths = files.compactMap { $0["path"]?.string }
                 let probes = try paths.map { try Probe($0) }
+                // One stamp, that of the first picture, in all names; the date in all files.
+                let stamps = Set(paths.map { $0.split(separator: "/").last?.prefix(25) ?? "" })
+                #expect(stamps.count == 1)
+                for (file, probe) in zip(files, probes) {
+                    #expect(file["sound"] == .boolean(false) && probe.streams.count == 1)
+                    let tags = probe.format.tags ?? [:]
+                    #expect(tags["creation_time"] != nil && tags["TIMECODE"] != nil)
+                    #expect(tags["title"] == "DualCam, \(file["picture"]?.string ?? "")")
+                    var status = stat()
+                    #expect(stat(file["path"]?.string ?? "", &status) == 0)
+                    #expect(file["size"]?.integer == Int(status.st_size))
+                    #expect(status.st_mode & 0o777 == 0o600)
+                }
+                #expect(probes[0].format.tags?["CAMERA"] == "back")
                 let durations = probes.compactMap(\.duration)
                 print("recorded: \(durations) s, \(probes.map(\.times.count)) frames")
                 try #require(durations.count == 3)
@@ -146,6 +170,39 @@ extension DaemonTests {
             }
         }
 
+        @Test("has its files when StartRecording returns")
+        func beginsWithFiles() throws {
+            try PrivateSession.with { session in
+                let daemon = try Daemon(try cameras(session), in: session)
+                for _ in 0..<3 {
+                    try start(daemon, ["of": .strings(["back"]), "audio": .boolean(false)])
+                    #expect(try daemon.get("RecordingFiles", of: .capture).array?.count == 1)
+                    #expect(try stop(daemon).count == 1)
+                }
+            }
+        }
+
+        @Test("the camera that is there is recorded; one that is named must be there")
+        func missingCamera() throws {
+            try PrivateSession.with { session in
+                let front = "source = \"file:\(session.directory)/front.avi\""
+                let configuration = try cameras(session)
+                    .replacing(front, with: "source = \"v4l2:no-such-camera\"")
+                let daemon = try Daemon(configuration, in: session)
+                try start(daemon, ["audio": .boolean(false)])
+                try eventually("both files", within: 20) {
+                    try daemon.get("RecordingFiles", of: .capture).array?.count == 2
+                }
+                #expect(try stop(daemon).map { $0["picture"]?.string } == ["back", "stream"])
+                do {
+                    try start(daemon, ["of": .strings(["back", "front"])])
+                    Issue.record("It has begun.")
+                } catch let error as DBusError {
+                    #expect(error.message == "There is no front camera to record.")
+                }
+            }
+        }
+
         @Test(
             "a camera that goes ends its file, one that comes begins another; a swap may be locked"
         )
@@ -174,9 +231,15 @@ extension DaemonTests {
                 }
                 let now = try seconds(daemon)
                 try eventually("a second", within: 20) { try seconds(daemon) >= now + 2 }
-                let paths = try stop(daemon).compactMap { $0["path"]?.string }
+                let files = try stop(daemon)
+                let paths = files.compactMap { $0["path"]?.string }
                 try #require(paths.count == 2)
                 #expect(paths.allSatisfy { $0.hasSuffix(".mp4") })
+                for (file, path) in zip(files, paths) {
+                    var status = stat()
+                    #expect(stat(path, &status) == 0)
+                    #expect(file["size"]?.integer == Int(status.st_size))
+                }
                 #expect(paths.contains { $0.hasSuffix("_back-2.mp4") })
                 for path in paths { #expect(try decodedCount(path) > 10) }
                 #expect(
@@ -289,25 +352,12 @@ extension DaemonTests {
         @Test("a disk that hangs keeps nobody waiting, and what was refused does not begin later")
         func slowDisk() throws {
             try PrivateSession.with { session in
-                let library = "\(session.directory)/slowdisk.so"
-                let source = URL(filePath: #filePath).deletingLastPathComponent().path
-                let compiler = try session.run(
-                    "clang",
-                    ["-shared", "-fPIC", "-O1", "-o", library, "\(source)/slowdisk.c"]
-                )
-                try #require(compiler.wait(within: 60) == .status(0), "\(compiler.errors)")
-                let delay = "\(session.directory)/delay"
-                func wait(_ milliseconds: Int) throws {
-                    try "\(milliseconds)".write(toFile: delay, atomically: true, encoding: .utf8)
-                }
-                try wait(6000)
+                let disk = try SlowDisk(folder(session), in: session)
+                try disk.wait(6000)
                 let daemon = try Daemon(
                     try cameras(session),
                     in: session,
-                    adding: [
-                        "LD_PRELOAD": library, "SLOW_DISK": folder(session), "SLOW_DELAY": delay,
-                        "WATCHDOG_USEC": "3000000",
-                    ]
+                    adding: disk.environment.merging(["WATCHDOG_USEC": "3000000"]) { $1 }
                 )
                 let reader = try StreamReader("dualcam", in: session)
                 try eventually("frames", within: 20) { reader.count > 10 }
@@ -351,14 +401,14 @@ extension DaemonTests {
                 // While the disk is still at it, no further recording waits for it.
                 #expect(refusal { try start(daemon) } == "Failed")
 
-                try wait(0)
+                try disk.wait(0)
                 try eventually("a recording", within: 60) {
                     refusal { try start(daemon, ["audio": .boolean(false)]) } == nil
                 }
-                // While it is being recorded, each call takes a second.
-                try wait(1000)
+                // While it is being recorded, each call takes its time.
+                try disk.wait(300)
                 try eventually("three seconds", within: 60) { try seconds(daemon) >= 3 }
-                try wait(0)
+                try disk.wait(0)
                 let files = try stop(daemon)
                 #expect(files.count == 3)
                 for file in files {
@@ -370,6 +420,118 @@ extension DaemonTests {
                 #expect(
                     try FileManager.default.contentsOfDirectory(atPath: folder(session)).count == 3
                 )
+            }
+        }
+
+        @Test(
+            "a disk that takes 25 s for each call holds up no answer, no frame and no sign of life"
+        )
+        func hangingDisk() throws {
+            try PrivateSession.with { session in
+                // What is remembered, the user's directories and the photographs; and recordings.
+                let home = "\(session.directory)/home"
+                let disk = try SlowDisk(home, folder(session), in: session)
+                try makeDirectory("\(home)/.config")
+                try "XDG_PICTURES_DIR=\"$HOME/Photos\"\n".write(
+                    toFile: "\(home)/.config/user-dirs.dirs",
+                    atomically: true,
+                    encoding: .utf8
+                )
+                let daemon = try Daemon(
+                    try cameras(session),
+                    in: session,
+                    adding: disk.environment.merging(["WATCHDOG_USEC": "1500000"]) { $1 }
+                )
+                let reader = try StreamReader("dualcam", in: session)
+                defer { reader.close() }
+                // Until the cameras count as settled: then a photograph is of the next frame.
+                try eventually("frames", within: 20) { reader.count > 75 }
+                let lateness = Lateness(session)
+                reader.flush()
+                let (first, fed) = (try reader.next(), signsOfLife(daemon))
+
+                try disk.wait(25_000)
+                var answers: [String: Result<[Value], DBusError>] = [:]
+                func ask(_ member: String, _ interface: String, _ arguments: [Value]) throws {
+                    let call = MethodCall(
+                        member,
+                        of: interface,
+                        at: DualCam.path,
+                        on: DualCam.busName,
+                        arguments,
+                        timeout: 60
+                    )
+                    try daemon.bus.call(call) { answers[member] = $0 }
+                }
+                let capture = Interface.capture.name
+                try ask("TakePhoto", capture, [.named(["of": .strings(["back"])])])
+                try ask("StartRecording", capture, [.named(["audio": .boolean(false)])])
+                var (asked, longest) = (0, 0.0)
+                /// Asks for a property until `condition` holds, and notes how long answers take.
+                func watch(_ what: String, until condition: () throws -> Bool) throws {
+                    try eventually(what, within: 60) {
+                        let start = MonotonicClock.now
+                        _ = try daemon.get("Recording", of: .capture)
+                        let time = (MonotonicClock.now - start).seconds
+                        asked += 1
+                        let late = time > 0.1 ? lateness.seconds(from: start) : 0
+                        longest = max(longest, time - late)
+                        try daemon.settle()
+                        usleep(10_000)
+                        return try condition()
+                    }
+                }
+                try watch("some answers") { asked >= 50 }
+                try ask(
+                    "Set",
+                    "org.freedesktop.DBus.Properties",
+                    [
+                        .string(Interface.privacy.name), .string("Enabled"),
+                        .variant(.boolean(true)),
+                    ]
+                )
+                // Cameras close at once; after 5 s it says that the disk is missing.
+                try watch("word of the disk") { answers["Set"] != nil }
+                let frames = [first] + reader.drain() + [try reader.next()]
+                guard case .failure(let error)? = answers["Set"] else {
+                    Issue.record("\(answers)")
+                    return
+                }
+                #expect(error.name.hasSuffix(".Failed"))
+                let done = answers.values.filter { (try? $0.get()) != nil }
+                #expect(done.isEmpty, "\(answers)")
+                #expect(try daemon.get("Enabled", of: .privacy) == .boolean(true))
+                #expect(try daemon.state(of: DualCam.backPath) != "streaming")
+                let wait = StreamReader.longestWait(frames, lateness)
+                print(
+                    "hanging disk: \(asked) answers, the last in \(milliseconds(longest)),",
+                    "\(frames.count) frames, longest wait \(milliseconds(wait)),",
+                    "\(signsOfLife(daemon) - fed) signs of life"
+                )
+                #expect(longest <= 0.1)
+                #expect(wait <= 2.0 / 30 + 0.002)
+                #expect(signsOfLife(daemon) - fed >= 4)
+
+                try disk.wait(0)
+                try watch("all other answers") { answers.count == 3 }
+                #expect(try daemon.end().exit == .status(0))
+            }
+        }
+
+        @Test("a recording is whole after the session bus was lost")
+        func lostBus() throws {
+            try PrivateSession.with { session in
+                let daemon = try Daemon(try cameras(session), in: session)
+                try start(daemon, ["of": .strings(["back"]), "audio": .boolean(false)])
+                try eventually("two seconds", within: 20) { try seconds(daemon) >= 2 }
+                session.kill(.bus)
+                #expect(try daemon.program.wait() == .status(1))
+                let files = entries(of: folder(session))
+                try #require(files.count == 1)
+                let path = "\(folder(session))/\(files[0])"
+                let probe = try Probe(path)
+                #expect(try #require(probe.duration) >= 1.9)
+                #expect(try decodedCount(path) == probe.times.count)
             }
         }
 
@@ -426,6 +588,15 @@ extension DaemonTests {
                     #expect(try #require(probe.duration) > 0.5)
                     #expect(try decodedCount("\(disk)/\(file)") == probe.times.count)
                 }
+                // Who stops it now still gets the files, and the reason.
+                let tool = try daemon.session.run(
+                    Programs.path(of: "dualcamctl"),
+                    ["record", "stop"]
+                )
+                #expect(try tool.wait(within: 30) == .status(1))
+                #expect(tool.errors.contains("the disk is full"), "\(tool.errors)")
+                #expect(tool.output.split(separator: "\n").count == 3, "\(tool.output)")
+                #expect(refusal { _ = try stop(daemon) } == "NotRecording")
                 #expect(refusal { try start(daemon) } == "NoSpace")
                 #expect(try daemon.complains(of: "the disk is full"))
                 #expect(try daemon.get("Active", of: .stream) == .boolean(true))

@@ -62,6 +62,43 @@ extension DaemonTests {
             }
         }
 
+        @Test("a program with two connections has the photographs of one")
+        func twoConnections() throws {
+            try Daemon.with(Self.configuration) { daemon in
+                let ends = try unsharedPipe()
+                let writer = SharedDescriptor(owning: ends.writer)
+                defer { close(ends.reader) }
+                let setPipeSize: CInt = 1031
+                try #require(fcntl(writer.number, setPipeSize, 4096) == 4096)
+                let call = MethodCall(
+                    "TakePhotoTo",
+                    of: Interface.capture.name,
+                    at: DualCam.path,
+                    on: DualCam.busName,
+                    [.descriptor(writer), .string("back"), .named([:])],
+                    timeout: 60
+                )
+                // Once the ninth is refused, eight are waiting.
+                var isFull = false
+                for _ in 1...9 {
+                    try daemon.bus.call(call) { answer in
+                        if case .failure(let error) = answer { isFull = error.name == Self.busy }
+                    }
+                }
+                try eventually("the refusal of one", within: 60) {
+                    try daemon.settle()
+                    return isFull
+                }
+                let address = daemon.session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
+                let other = try BusConnection(to: .address(address), loop: try EventLoop())
+                #expect {
+                    try other.call(call)
+                } throws: {
+                    ($0 as? DBusKit.DBusError)?.name == Self.busy
+                }
+            }
+        }
+
         @Test("a photograph of a program that leaves is dropped, and its camera closes")
         func leaving() throws {
             try PrivateSession.with([.bus]) { session in

@@ -248,13 +248,45 @@ extension DaemonTests {
                     try daemon.get("Interruption", of: .camera, at: DualCam.backPath)
                         == .string("locked")
                 }
-                try eventually("a problem") { try daemon.complains(of: "logind does not say") }
+                try eventually("a problem") {
+                    try daemon.complains(of: "does not say if the session is locked")
+                }
                 #expect(try captured(daemon) == [0, 0])
                 try desktop.failLogin(false)
                 try eventually("cameras") {
                     try daemon.state(of: DualCam.backPath) == "streaming"
                 }
                 #expect(try daemon.problems == [])
+            }
+        }
+
+        @Test("a system bus that does not answer holds nobody up, and no camera opens")
+        func busThatDoesNotAnswer() throws {
+            try PrivateSession.with { session in
+                let silent = try SilentSocket("\(session.directory)/silent")
+                let daemon = try Daemon(
+                    Self.configuration,
+                    in: session,
+                    node: false,
+                    adding: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(silent.path)"]
+                )
+                // PipeWire's library asks that bus, too: see docs/pipewire.md.
+                try eventually("the node", within: 60) {
+                    try daemon.get("Active", of: .stream).boolean ?? false
+                }
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                _ = try reader.next()
+                try eventually("a problem") {
+                    try daemon.complains(of: "does not say if the session is locked")
+                }
+                let camera = DualCam.backPath
+                #expect(
+                    try daemon.get("Interruption", of: .camera, at: camera) == .string("locked")
+                )
+                #expect(try captured(daemon) == [0, 0])
+                // The thread that waits for the bus does not hold up the end either.
+                #expect(try daemon.end().exit == .status(0))
             }
         }
 

@@ -86,6 +86,9 @@ extension DaemonTests {
 
         @Test func theDoctorFindsAllWellAndWhatIsNot() throws {
             try Daemon.with(DaemonTests.still(back: "test", front: "test")) { daemon in
+                // The browsers of this machine have never been started in this session's home.
+                let fixed = try run(daemon.session, "doctor --fix --yes")
+                #expect(fixed.exit == .status(0), "\(fixed.output)\(fixed.errors)")
                 let well = try run(daemon.session, "doctor")
                 #expect(well.exit == .status(0), "\(well.output)")
                 #expect(!well.output.contains("✗") && well.errors.isEmpty)
@@ -116,6 +119,88 @@ extension DaemonTests {
                     let child = try run(session, verb)
                     #expect(child.exit == .status(8), "\(verb)")
                     #expect(!child.errors.isEmpty && child.output.isEmpty)
+                }
+            }
+        }
+
+        /// What people read: no name of a Swift value, a call or an errno. Paths may be anything.
+        private static func leaks(in text: String) -> [String] {
+            let words = text.replacing(/\S*\/\S*/, with: "a path")
+            let patterns: [Regex<Substring>] = [
+                /[a-z]+\([a-z0-9]+:/, /(?i)errno/, /\bE(?!XIF\b)[A-Z]{3,}\b/, /_ctx_/, /\.swift/,
+                /Optional\(/, /VIDIOC\w*/, /\b(?:av|avformat|avcodec|sws|swr|pw|dbus|sd)_\w+/,
+                /org\.freedesktop\.DBus\.Error\S*/, /\b[a-z]+[A-Z][a-z]+\b/, /\.\./, /[;:] ?$/,
+            ]
+            return words.split(separator: "\n").flatMap { line in
+                patterns.filter { line.contains($0) }.map { _ in String(line) }
+            }
+        }
+
+        /// Sets of cameras and directories that fail in their own ways.
+        private static let failures = [
+            ("devices that are not there", "v4l2:usb-none-video-index0", "file:/nope.jpg", ""),
+            (
+                "sources that are not there", "test:nope", "pipewire:nope",
+                "[loopback]\ndevice = \"auto\"\n"
+            ),
+            (
+                "files that cannot be written", "test", "test",
+                """
+                [capture]
+                photo-directory = "/proc/none"
+                video-directory = "/proc/none"
+                [loopback]
+                device = "/dev/video99"
+                """
+            ),
+        ]
+
+        @Test(arguments: failures.map(\.0))
+        func whatFailsIsToldInWords(_ name: String) throws {
+            let (_, back, front, more) = try #require(Self.failures.first { $0.0 == name })
+            let configuration = """
+                [output]
+                width = 320
+                height = 180
+                [cameras.back]
+                source = "\(back)"
+                [cameras.front]
+                source = "\(front)"
+                \(more)
+                """
+            try Daemon.with(configuration) { daemon in
+                let text = "\(daemon.session.directory)/text.jpg"
+                try "no picture".write(toFile: text, atomically: true, encoding: .utf8)
+                let broken = "\(daemon.session.directory)/broken.toml"
+                try "[output\nwidth = \n".write(toFile: broken, atomically: true, encoding: .utf8)
+                var said = ""
+                for command in [
+                    "status", "cameras", "doctor", "config check", "config check \(broken)",
+                    "config show /nope.toml", "photo", "photo --of back", "photo -o /nope/x.jpg",
+                    "record start", "record start --encoder vaapi --of back", "record start",
+                    "record stop", "record stop", "iso 99", "iso +1", "shutter 1/3", "focus 0.5",
+                    "wb 99K", "ev 5", "ev =-9", "zoom 99", "zoom 0.1", "lens nope", "torch on",
+                    "controls", "controls --set x=1", "dial focus", "dial up", "swap", "restore",
+                    "media list", "media thumbnail /nope.jpg", "orient /nope.jpg", "orient \(text)",
+                    "privacy on", "status", "photo", "record start", "record status", "record stop",
+                    "privacy off", "stop", "status", "photo", "start",
+                ] {
+                    let child = try run(daemon.session, command)
+                    let lines = child.output + child.errors
+                    #expect(Self.leaks(in: lines) == [], "\(command)")
+                    #expect(child.exit != nil)
+                    said += "$ dualcamctl \(command)\n\(lines)"
+                }
+                let log = daemon.program.errors.split(separator: "\n")
+                    .filter { !$0.contains(" info ") && !$0.contains(" debug ") }
+                #expect(Self.leaks(in: log.joined(separator: "\n")) == [])
+                if let file = ProcessInfo.processInfo.environment["DUALCAM_SAID"] {
+                    let before = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+                    try (before + said + log.joined(separator: "\n") + "\n").write(
+                        toFile: file,
+                        atomically: true,
+                        encoding: .utf8
+                    )
                 }
             }
         }

@@ -1,0 +1,113 @@
+import DBusKit
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DualCamCore
+@testable import DualCamDaemon
+
+/// A bus with a program on it that is looked at as the test says.
+@MainActor
+private final class Visited {
+    /// What looking at the program finds: a sandbox or none, or nothing while it hangs.
+    enum Look { case sandbox, free, hanging }
+
+    let look = Mutex(Look.free)
+    let count = Mutex(0)
+    let caller: BusConnection
+    private let session: PrivateSession
+    private let loop: EventLoop
+    private let server: ObjectServer
+    private var trust: CallerTrust?
+
+    init(timeout: Double, _ change: (inout Configuration) -> Void = { _ in }) throws {
+        session = try PrivateSession([.bus])
+        loop = try EventLoop()
+        let address = session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
+        let connection = try BusConnection(to: .address(address), loop: loop)
+        caller = try BusConnection(to: .address(address), loop: loop)
+        server = ObjectServer(on: connection)
+        var configuration = Configuration()
+        change(&configuration)
+        let daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
+        trust = CallerTrust(daemon, server, on: connection, loop: loop, timeout: timeout) {
+            [self] _ in
+            count.withLock { $0 += 1 }
+            while look.withLock({ $0 == .hanging }) { usleep(1000) }
+            return look.withLock { $0 == .sandbox }
+        }
+    }
+
+    /// Returns the decisions about as many calls of the caller at once.
+    func decisions(_ count: Int) throws -> [Bool] {
+        var decisions: [Bool] = []
+        for _ in 0..<count { server.isTrusted?(caller.uniqueName) { decisions.append($0) } }
+        return try eventually("the decisions", within: 10) {
+            if decisions.count < count { loop.runOnce(milliseconds: 5) }
+            return decisions.count < count ? nil : decisions
+        }
+    }
+
+    /// Returns the decision about the program called `name`, by default the caller.
+    func decision(_ name: String? = nil) throws -> Bool {
+        var decision: Bool?
+        server.isTrusted?(name ?? caller.uniqueName) { decision = $0 }
+        return try eventually("the decision", within: 10) {
+            if decision == nil { loop.runOnce(milliseconds: 5) }
+            return decision
+        }
+    }
+}
+
+@MainActor
+@Suite("Trust in callers", .timeLimit(.minutes(1)))
+struct CallerTrustTests {
+    @Test("is for those outside sandboxes, and each is looked at once")
+    func decided() throws {
+        for look in [Visited.Look.free, .sandbox] {
+            let visited = try Visited(timeout: 10)
+            visited.look.withLock { $0 = look }
+            for _ in 1...3 { #expect(try visited.decision() == (look == .free)) }
+            #expect(visited.count.withLock { $0 } == 1)
+        }
+    }
+
+    @Test("is decided once for many calls at a time, however many there are")
+    func together() throws {
+        let visited = try Visited(timeout: 10)
+        #expect(try visited.decisions(100) == Array(repeating: true, count: 100))
+        #expect(visited.count.withLock { $0 } == 1)
+    }
+
+    @Test("is not for one that cannot be looked at, until it can")
+    func unknown() throws {
+        let visited = try Visited(timeout: 0.05)
+        visited.look.withLock { $0 = .hanging }
+        defer { visited.look.withLock { $0 = .free } }
+        #expect(try !visited.decision())
+        #expect(try !visited.decision())
+        #expect(visited.count.withLock { $0 } == 2)
+        visited.look.withLock { $0 = .free }
+        #expect(try eventually("a thread that answers") { try visited.decision() ? true : nil })
+        #expect(try !visited.decision(":1.999"), "there is no such program")
+    }
+
+    @Test("waits on a limited number of threads")
+    func threads() throws {
+        let visited = try Visited(timeout: 0.005)
+        visited.look.withLock { $0 = .hanging }
+        defer { visited.look.withLock { $0 = .free } }
+        for _ in 0..<CallerTrust.mostThreads + 5 { #expect(try !visited.decision()) }
+        #expect(visited.count.withLock { $0 } == CallerTrust.mostThreads)
+    }
+
+    @Test("is for all where the configuration says so, and nobody is looked at")
+    func all() throws {
+        let visited = try Visited(timeout: 10) { $0.access.sandboxed = .all }
+        visited.look.withLock { $0 = .sandbox }
+        #expect(try visited.decision())
+        #expect(visited.count.withLock { $0 } == 0)
+    }
+}

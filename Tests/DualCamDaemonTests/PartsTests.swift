@@ -1,0 +1,648 @@
+import CDBus
+import Control
+import Engine
+import Frames
+import Glibc
+import Media
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DBusKit
+@testable import DualCamCore
+@testable import DualCamDaemon
+
+/// A server's port whose callers are the test.
+private final class Callers: MessagePort {
+    var onCall: ((Message) -> Void)?
+    var onRound: () -> Void = {}
+    private var leaving: [String: [() -> Void]] = [:]
+    private var serial: UInt32 = 0
+
+    private(set) var sent: [Message] = []
+
+    func soon() {}
+    func send(_ message: Message) { sent.append(message) }
+    func onLeaving(_ name: String, _ handler: @escaping () -> Void) -> AnyObject {
+        leaving[name, default: []].append(handler)
+        return self
+    }
+
+    func leave(_ name: String) { for handler in leaving[name] ?? [] { handler() } }
+
+    /// The sentence of the last error that was sent.
+    var refusal: String { sent.last?.error?.message ?? "" }
+
+    /// The names of the errors that were sent, without what all have in common.
+    var errors: [String] {
+        sent.compactMap { $0.error?.name.split(separator: ".").last.map(String.init) }
+    }
+
+    func takePhoto(_ options: [String: Value], from sender: String) throws {
+        try call("TakePhoto", of: CaptureInterface.name, [.named(options)], from: sender)
+    }
+
+    /// Has `sender` set a property.
+    func set(_ name: String, of interface: String, _ value: Value, from sender: String) throws {
+        try call(
+            "Set",
+            of: "org.freedesktop.DBus.Properties",
+            [.string(interface), .string(name), .variant(value)],
+            from: sender
+        )
+    }
+
+    func call(
+        _ member: String,
+        of interface: String,
+        _ arguments: [Value],
+        from sender: String
+    ) throws {
+        let message = try Message(
+            MethodCall(member, of: interface, at: DualCam.path, on: DualCam.busName, arguments)
+        )
+        serial += 1
+        dbus_message_set_serial(message.pointer, serial)
+        dbus_message_set_sender(message.pointer, sender)
+        onCall?(message)
+    }
+}
+
+/// A daemon whose cameras, stream and session are what the test says; it has no threads.
+@MainActor
+private struct Scripted {
+    let loop: EventLoop
+    let daemon: DualCamDaemon.Daemon
+    let service: Service
+    let recording: RecordingSession
+    let callers = Callers()
+
+    init(_ change: (inout Configuration) -> Void = { _ in }) throws {
+        var configuration = Configuration()
+        change(&configuration)
+        loop = try EventLoop()
+        daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
+        recording = try RecordingSession(daemon, helper: [], loop: loop)
+        service = try Service(
+            daemon,
+            recording,
+            LivePhotos(daemon, loop: loop),
+            on: ObjectServer(port: callers, managing: DualCam.path),
+            loop: loop,
+            configurationFile: nil
+        )
+        for role in Role.allCases { daemon.send(.camera(role, .assigned(name: "A camera"))) }
+    }
+
+    /// Has a consumer take frames of both cameras, which deliver.
+    func stream() {
+        daemon.send(.stream(.start))
+        daemon.send(.node(nil, .published(id: 7)))
+        daemon.send(.node(nil, .consumed(true)))
+        let size = Size(width: 1280, height: 720)
+        let mode = CaptureMode(size: size, rate: 30, format: .yuyv)
+        for role in Role.allCases {
+            daemon.send(.camera(role, .streaming(mode, insteadOf: nil)))
+        }
+    }
+}
+
+@MainActor
+@Suite("Problems")
+struct ProblemTests {
+    @Test("a camera that was lost is one, and one that was closed on purpose is none")
+    func cameras() throws {
+        let scripted = try Scripted()
+        let (daemon, service) = (scripted.daemon, scripted.service)
+        scripted.stream()
+        #expect(service.problems == [])
+        daemon.send(.session(.sleeping(true)))
+        #expect(daemon.state.cameras.back.phase == .interrupted && service.problems == [])
+        daemon.send(.session(.sleeping(false)))
+        scripted.stream()
+        daemon.send(.camera(.front, .interrupted(.unplugged, reason: "no such device")))
+        #expect(service.problems.count == 1)
+        #expect(service.problems.first?.contains("(front): no such device") == true)
+        daemon.send(.privacy(.set(true)))
+        #expect(service.problems == [])
+        daemon.send(.privacy(.set(false)))
+        for role in Role.allCases { daemon.send(.camera(role, .assigned(name: nil))) }
+        for role in Role.allCases { daemon.send(.camera(role, .closed)) }
+        #expect(service.problems == ["There is no camera."])
+    }
+}
+
+@MainActor
+@Suite("Photographs that are asked for")
+struct PhotoRequestTests {
+    @Test("keep their cameras open, in the mode that the most demanding needs, until none is left")
+    func cameras() throws {
+        let scripted = try Scripted()
+        let (callers, daemon) = (scripted.callers, scripted.daemon)
+        func expect(_ roles: Set<Role>, full: Set<Role>) {
+            #expect(daemon.state.photographed == roles)
+            #expect(daemon.state.photographedFull == full)
+        }
+        try callers.takePhoto(["of": .string("back")], from: ":1.1")
+        expect([.back], full: [])
+        try callers.takePhoto(["of": .string("back"), "full": .boolean(true)], from: ":1.2")
+        expect([.back], full: [.back])
+        try callers.takePhoto(["of": .string("both"), "full": .boolean(true)], from: ":1.3")
+        expect([.back, .front], full: [.back, .front])
+        callers.leave(":1.3")
+        expect([.back], full: [.back])
+        callers.leave(":1.2")
+        expect([.back], full: [])
+        callers.leave(":1.1")
+        expect([], full: [])
+        withExtendedLifetime(scripted) {}
+    }
+}
+
+@MainActor
+@Suite("Photographs of many")
+struct PhotoLimitTests {
+    @Test("are at most eight of one program, and at most 64 of all")
+    func limits() throws {
+        let scripted = try Scripted()
+        let callers = scripted.callers
+        for _ in 1...8 { try callers.takePhoto(["of": .string("back")], from: ":1.1") }
+        #expect(callers.errors == [])
+        try callers.takePhoto(["of": .string("back")], from: ":1.1")
+        #expect(callers.errors == ["Busy"])
+        for number in 2...8 {
+            for _ in 1...8 {
+                try callers.takePhoto(["of": .string("front")], from: ":1.\(number)")
+            }
+        }
+        #expect(callers.errors == ["Busy"])
+        try callers.takePhoto(["of": .string("front")], from: ":1.9")
+        #expect(callers.errors == ["Busy", "Busy"])
+        #expect(callers.refusal == "64 photos of all programs are waiting already.")
+        callers.leave(":1.3")
+        for _ in 1...8 { try callers.takePhoto(["of": .string("front")], from: ":1.9") }
+        // The others are the answers to the caller that left.
+        #expect(callers.errors.count { $0 == "Busy" } == 2 && callers.errors.count == 10)
+    }
+
+    @Test("are counted together where a program has several connections")
+    func connections() throws {
+        let scripted = try Scripted()
+        let callers = scripted.callers
+        // The last of these has left by the time that the bus is asked.
+        let programs = [":1.1": "a", ":1.2": "a", ":1.3": "b"]
+        scripted.service.program = { caller, done in done(programs[caller]) }
+        for _ in 1...5 { try callers.takePhoto(["of": .string("back")], from: ":1.1") }
+        for _ in 1...3 { try callers.takePhoto(["of": .string("back")], from: ":1.2") }
+        #expect(callers.errors == [])
+        for caller in [":1.1", ":1.2"] {
+            try callers.takePhoto(["of": .string("back")], from: caller)
+            #expect(callers.refusal == "8 photos of this program are waiting already.")
+        }
+        try callers.takePhoto(["of": .string("back")], from: ":1.3")
+        #expect(callers.errors == ["Busy", "Busy"])
+        callers.leave(":1.2")
+        for _ in 1...3 { try callers.takePhoto(["of": .string("back")], from: ":1.1") }
+        #expect(callers.errors.count { $0 == "Busy" } == 2)
+        try callers.takePhoto(["of": .string("back")], from: ":1.4")
+        #expect(callers.refusal == "The caller has left.")
+    }
+
+    @Test("are of each picture once, whatever it is called")
+    func subjects() throws {
+        #expect(
+            try PhotoService.subjects(["back", "both", "back"], isOne: false) == [.back, .front]
+        )
+        #expect(try PhotoService.subjects(["all"], isOne: false) == [.back, .front, .stream])
+        #expect(try PhotoService.subjects(["stream"], isOne: true) == [.stream])
+        for (words, isOne) in [(["both"], true), ([], false), (["none"], false)] {
+            #expect(throws: DBusKit.DBusError.self) {
+                try PhotoService.subjects(words, isOne: isOne)
+            }
+        }
+    }
+
+    @Test("that nobody could take are refused, and each error says why")
+    func refused() throws {
+        let scripted = try Scripted()
+        let (callers, daemon) = (scripted.callers, scripted.daemon)
+        let cases: [([String: Value], String)] = [
+            (["of": .string("side")], "OutOfRange"),
+            (["of": .string("stream"), "full": .boolean(true)], "OutOfRange"),
+            (["full": .boolean(true), "live": .boolean(true)], "OutOfRange"),
+        ]
+        for (options, name) in cases {
+            let count = callers.errors.count
+            try callers.takePhoto(options, from: ":1.1")
+            #expect(callers.errors.dropFirst(count) == [name], "\(options)")
+        }
+        daemon.send(.camera(.front, .assigned(name: nil)))
+        try callers.takePhoto(["of": .string("front")], from: ":1.1")
+        #expect(callers.errors.last == "NoCamera")
+        // Both are asked for; there is one.
+        try callers.takePhoto([:], from: ":1.1")
+        #expect(callers.errors.count == 4 && daemon.state.photographed == [.back])
+        daemon.send(.privacy(.set(true)))
+        try callers.takePhoto(["of": .string("back")], from: ":1.1")
+        #expect(callers.errors.last == "Locked")
+    }
+
+    @Test("wait for their camera, and end when it cannot be had")
+    func lost() throws {
+        let scripted = try Scripted()
+        let (callers, daemon, service) = (scripted.callers, scripted.daemon, scripted.service)
+        scripted.stream()
+        daemon.send(.camera(.back, .interrupted(.bandwidth, reason: "no room")))
+        try callers.takePhoto(["of": .string("back")], from: ":1.1")
+        #expect(callers.errors == [] && daemon.state.photographed == [.back])
+        daemon.send(.camera(.back, .interrupted(.unplugged, reason: "no such device")))
+        #expect(callers.errors == ["CameraLost"] && daemon.state.photographed == [])
+        daemon.send(.camera(.back, .interrupted(.busy, reason: "held by cheese")))
+        try callers.takePhoto(["of": .string("back")], from: ":1.1")
+        #expect(callers.errors == ["CameraLost", "Busy"])
+        withExtendedLifetime(service) {}
+    }
+}
+
+@MainActor
+@Suite("Privacy that is asked for")
+struct PrivacyRequestTests {
+    @Test("is answered when it is kept, or with what is missing")
+    func answers() throws {
+        let scripted = try Scripted()
+        let (callers, daemon) = (scripted.callers, scripted.daemon)
+        var stored: [(Bool, Int)] = []
+        daemon.onPrivacy = { stored.append(($0, $1)) }
+        scripted.stream()
+        func ask(_ isOn: Bool) throws {
+            try callers.set("Enabled", of: PrivacyInterface.name, .boolean(isOn), from: ":1.1")
+        }
+        func answers() -> Int { callers.sent.count { $0.kind == DBUS_MESSAGE_TYPE_METHOD_RETURN } }
+        try ask(true)
+        #expect(stored.map(\.0) == [true] && answers() == 0)
+        daemon.send(.privacy(.stored(number: stored[0].1, failure: nil)))
+        #expect(answers() == 0, "the cameras are open")
+        for role in Role.allCases { daemon.send(.camera(role, .closed)) }
+        #expect(answers() == 1 && callers.errors == [])
+        try ask(false)
+        daemon.send(.privacy(.stored(number: stored[1].1, failure: "the disk is full")))
+        #expect(callers.errors == ["Failed"] && answers() == 1)
+    }
+}
+
+@MainActor
+@Suite("The configuration that is written")
+struct SourceEditorTests {
+    private static func device(_ number: Int) -> CameraDevice {
+        CameraDevice(
+            path: "/dev/video\(number)",
+            name: "Camera \(number)",
+            identity: "v4l2:camera-\(number)"
+        )
+    }
+
+    /// Edits the file with `work`, and returns the error.
+    private static func edit(
+        _ scripted: Scripted,
+        _ work: (@escaping (DBusKit.DBusError?) -> Void) -> Void
+    ) throws -> String? {
+        var answers: [DBusKit.DBusError?] = []
+        work { answers.append($0) }
+        try eventually("the disk") {
+            scripted.loop.runOnce(milliseconds: 5)
+            return !answers.isEmpty
+        }
+        precondition(answers.count == 1)
+        return answers[0]?.message
+    }
+
+    /// Writes and undoes in `directory`.
+    private static func check(in directory: String) throws {
+        setenv("XDG_STATE_HOME", directory, 1)
+        let path = "\(directory)/dualcam.toml"
+        let scripted = try Scripted()
+        let daemon = scripted.daemon
+        daemon.camerasChanged([device(0), device(1)])
+        let editor = SourceEditor(daemon, loop: scripted.loop, path: path)
+        func text() throws -> String {
+            String(decoding: try readFile(path, limit: 9999), as: UTF8.self)
+        }
+        func use(_ word: String) throws -> String? {
+            try edit(scripted) { editor.use(word, as: .front, $0) }
+        }
+        func undo() throws -> String? { try edit(scripted) { editor.undo($0) } }
+        func hold(_ condition: Bool) {
+            precondition(condition, "\(String(describing: try? text()))")
+        }
+        func expect(_ text: String?, contains part: String) {
+            precondition(text?.contains(part) ?? false, "\(text ?? "none"): \(part)")
+        }
+        try writeFile(Array("# mine\n".utf8), to: path)
+        try hold(use("camera-1") == nil)
+        try hold(text().hasPrefix("# mine\n"))
+        try expect(text(), contains: "v4l2:camera-1")
+        hold(daemon.configuration.cameras.front.source == .v4l2("camera-1"))
+        try hold(undo() == nil)
+        try hold(text() == "# mine\n")
+        hold(daemon.configuration.cameras.front.source == .auto)
+        try expect(undo(), contains: "nothing to undo")
+        try hold(use("camera-0") == nil)
+        try writeFile(Array("# later\n".utf8), to: path)
+        try expect(undo(), contains: "was changed since")
+        try hold(text() == "# later\n")
+        try hold(use("camera-7") != nil)
+        try expect(use("test:nope"), contains: "there is no test picture nope")
+        try expect(use("file:\(directory)/nope.jpg"), contains: "nope.jpg: there is no such file")
+        try hold(text() == "# later\n")
+        hold(editor.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+    }
+
+    @Test("is as before after an undo, unless somebody changed it since")
+    func undo() async {
+        await #expect(processExitsWith: .success) {
+            try await MainActor.run {
+                let folder = try ScratchDirectory()
+                try SourceEditorTests.check(in: folder.path)
+            }
+        }
+    }
+}
+
+@MainActor
+@Suite("Recordings that are asked for")
+struct RecordingRequestTests {
+    @Test("do not pile up before a disk that does not answer")
+    func slowDisk() throws {
+        let folder = try ScratchDirectory()
+        let scripted = try Scripted { $0.capture.videoDirectory = folder.path }
+        let recording = scripted.recording
+        var answers: [String] = []
+        func start() {
+            var request = RecordingRequest()
+            request.hasSound = false
+            recording.start(request) { result in
+                switch result {
+                case .success: answers.append("recording")
+                case .failure(.alreadyRecording): answers.append("already")
+                case .failure(.notRecording): answers.append("stopped")
+                case .failure(.noCamera): answers.append("no camera")
+                case .failure(.failed(let error)): answers.append(error.detail)
+                }
+            }
+        }
+        // The disk's answers are not taken before the loop runs.
+        start()
+        start()
+        #expect(answers == ["already"])
+        recording.stop { _ in }
+        #expect(answers == ["already", "stopped"])
+        start()
+        #expect(answers == ["already", "stopped", "the disk does not answer"])
+        // It answers at last, too late for the first.
+        for _ in 0..<2 { start() }
+        #expect(answers.count == 5)
+        try eventually("the disk") {
+            scripted.loop.runOnce(milliseconds: 5)
+            start()
+            return answers.last == "already"
+        }
+        try eventually("the recording") {
+            scripted.loop.runOnce(milliseconds: 5)
+            return scripted.daemon.state.recording.phase == .starting
+        }
+        #expect(recording.end())
+    }
+}
+
+@MainActor
+@Suite("A lens that comes in")
+struct LensTimersTests {
+    @Test("is steady after four frames that are equally bright, or after two seconds")
+    func steady() throws {
+        let loop = try EventLoop()
+        let timers = try LensTimers(loop: loop, crossed: {}, retry: {}, look: {}, light: {})
+        let slot = FrameSlot(bell: try Bell())
+        let layout = FrameLayout(size: Size(width: 64, height: 32), format: .gray)
+        var number: UInt64 = 0
+        func put(_ luma: UInt8) {
+            let buffer = FrameBuffer(byteCount: layout.byteCount)
+            for index in buffer.bytes.indices { buffer.bytes[index] = luma }
+            number += 1
+            slot.put(
+                Frame(
+                    buffer: buffer,
+                    layout: layout,
+                    color: .jpeg,
+                    timestamp: MonotonicClock.now,
+                    sequence: number
+                )
+            )
+        }
+        // Those of before do not count.
+        for _ in 0..<10 { put(100) }
+        let start = MonotonicClock.now
+        timers.beginLooking()
+        usleep(310_000)
+        for _ in 0..<4 {
+            #expect(!timers.isSteady(slot))
+            put(100)
+        }
+        #expect(timers.isSteady(slot))
+        func isUnsteady() -> Bool {
+            !timers.isSteady(slot) || (MonotonicClock.now - start).seconds >= 2
+        }
+        put(150)
+        #expect(isUnsteady())
+        put(90)
+        #expect(isUnsteady())
+        put(91)
+        #expect(timers.isSteady(slot))
+        // Not before its least time, however many there are.
+        timers.beginLooking()
+        let again = MonotonicClock.now
+        _ = timers.isSteady(slot)
+        for _ in 0..<8 { put(91) }
+        let isSteady = timers.isSteady(slot)
+        #expect(!isSteady || (MonotonicClock.now - again).seconds >= 0.3)
+    }
+}
+
+/// Returns whether a daemon with this directory for its state begins with privacy.
+@MainActor
+private func beginsPrivate(in directory: String, isKnown: Bool) throws -> Bool {
+    setenv("XDG_STATE_HOME", directory, 1)
+    let loop = try EventLoop()
+    let daemon = try DualCamDaemon.Daemon(Configuration(), loop: loop)
+    let store = try StateStore(daemon, loop: loop)
+    try eventually("the disk") {
+        loop.runOnce(milliseconds: 5)
+        return !daemon.state.privacy.isUnread
+    }
+    let suspensions = daemon.state.suspensions
+    precondition(daemon.state.storeProblems.isEmpty == isKnown)
+    precondition(store.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+    return suspensions.contains(.privacy)
+}
+
+/// A reading of the configuration that lasts until the test ends it.
+private final class Readings: Sendable {
+    let begun = Atomic(0)
+    let allowed = Atomic(0)
+
+    /// Waits for the test, and returns a configuration that cannot be used.
+    func read() -> (Configuration?, problems: [String]) {
+        let number = begun.add(1, ordering: .relaxed).newValue
+        while allowed.load(ordering: .relaxed) < number { usleep(1000) }
+        return (nil, ["failure \(number)"])
+    }
+}
+
+@MainActor
+@Suite("The configuration that is read again")
+struct ConfigurationReloadTests {
+    @Test("is answered once for each reading, and requests meanwhile share the next")
+    func once() throws {
+        let loop = try EventLoop()
+        let readings = Readings()
+        var answers: [[String]] = []
+        let reload = try ConfigurationReload(loop: loop, reading: { readings.read() })
+        reload.done = { configuration, problems in
+            #expect(configuration == nil)
+            answers.append(problems)
+        }
+        for _ in 1...5 { reload.begin() }
+        try eventually("the first") { readings.begun.load(ordering: .relaxed) == 1 }
+        readings.allowed.store(2, ordering: .relaxed)
+        try eventually("both") {
+            loop.runOnce(milliseconds: 5)
+            return answers.count >= 2
+        }
+        reload.begin()
+        readings.allowed.store(9, ordering: .relaxed)
+        #expect(reload.end())
+        for _ in 1...3 { loop.runOnce(milliseconds: 0) }
+        #expect(answers == [["failure 1"], ["failure 2"], ["failure 3"]])
+    }
+
+    @Test("is waited for at the start, and told once")
+    func first() throws {
+        let loop = try EventLoop()
+        let readings = Readings()
+        readings.allowed.store(9, ordering: .relaxed)
+        var answers: [[String]] = []
+        let reload = try ConfigurationReload(loop: loop, reading: { readings.read() })
+        reload.done = { answers.append($1) }
+        #expect(try reload.first().problems == ["failure 1"])
+        reload.begin()
+        try eventually("another") {
+            loop.runOnce(milliseconds: 5)
+            return !answers.isEmpty
+        }
+        #expect(answers == [["failure 2"]])
+        #expect(reload.end())
+    }
+
+    @Test("does not hold up the end where its disk hangs")
+    func hanging() throws {
+        let loop = try EventLoop()
+        let readings = Readings()
+        let reload = try ConfigurationReload(loop: loop, reading: { readings.read() })
+        reload.begin()
+        #expect(!reload.end())
+        readings.allowed.store(1, ordering: .relaxed)
+    }
+}
+
+/// Checks that what was remembered in `directory` is restored once, whatever comes later.
+@MainActor
+private func restoresOnce(in directory: String) throws {
+    setenv("XDG_STATE_HOME", directory, 1)
+    try makeDirectory("\(directory)/dualcam")
+    let loop = try EventLoop()
+    var configuration = Configuration()
+    configuration.state.memory = .all
+    let daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
+    var state = daemon.state
+    state.scene.setSwapped(true, at: .zero, instantly: true)
+    try StateFile(path: "\(directory)/dualcam/state.toml").store(SavedState(state).text)
+    let store = try StateStore(daemon, loop: loop)
+    try eventually("the disk") {
+        if daemon.state.privacy.isUnread { loop.runOnce(milliseconds: 5) }
+        return !daemon.state.privacy.isUnread
+    }
+    precondition(daemon.state.scene.isSwapped)
+    daemon.send(.scene(.swap(instantly: true)))
+    // The disk's thread has ended, so all that it reported is there.
+    precondition(store.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+    for _ in 1...5 { loop.runOnce(milliseconds: 0) }
+    precondition(!daemon.state.scene.isSwapped, "restored again")
+}
+
+@Suite("What is remembered")
+struct RememberedStateTests {
+    @Test("is restored once")
+    func once() async {
+        await #expect(processExitsWith: .success) {
+            try await MainActor.run {
+                let root = try ScratchDirectory()
+                try restoresOnce(in: root.path)
+            }
+        }
+    }
+}
+
+/// Checks that a daemon whose frames do not answer stops feeding the watchdog.
+@MainActor
+private func starvesWatchdog(in directory: String) throws {
+    let path = "\(directory)/notify"
+    let notifications = try NotifySocket(path: path)
+    setenv("NOTIFY_SOCKET", path, 1)
+    setenv("WATCHDOG_USEC", "30000", 1)
+    unsetenv("WATCHDOG_PID")
+    let scripted = try Scripted()
+    let watchdog = try Watchdog(scripted.daemon, loop: scripted.loop)
+    try eventually("the first") {
+        scripted.loop.runOnce(milliseconds: 5)
+        return notifications.lines.contains("WATCHDOG=1")
+    }
+    // Time for ten more.
+    let end = MonotonicClock.now + Timestamp(seconds: 0.1)
+    while MonotonicClock.now < end { scripted.loop.runOnce(milliseconds: 5) }
+    precondition(notifications.lines.count { $0 == "WATCHDOG=1" } == 1)
+    watchdog.stop()
+}
+
+@Suite("The watchdog")
+struct WatchdogTests {
+    @Test("is not fed once the frames stop")
+    func starved() async {
+        await #expect(processExitsWith: .success) {
+            try await MainActor.run {
+                let folder = try ScratchDirectory()
+                try starvesWatchdog(in: folder.path)
+            }
+        }
+    }
+}
+
+@Suite("Privacy that was stored")
+struct StoredPrivacyTests {
+    @Test("is off only where it is certain that it was not on")
+    func reading() async {
+        await #expect(processExitsWith: .success) {
+            try await MainActor.run {
+                let root = try ScratchDirectory()
+                for name in ["on", "unreadable"] { mkdir("\(root.path)/\(name)", 0o700) }
+                mkdir("\(root.path)/on/dualcam", 0o700)
+                close(creat("\(root.path)/on/dualcam/privacy", 0o600))
+                // A link to itself: whether the file is there cannot be found out.
+                symlink("dualcam", "\(root.path)/unreadable/dualcam")
+                let isOff = try !beginsPrivate(in: "\(root.path)/none", isKnown: true)
+                let isOn = try beginsPrivate(in: "\(root.path)/on", isKnown: true)
+                let isAssumed = try beginsPrivate(in: "\(root.path)/unreadable", isKnown: false)
+                precondition(isOff && isOn && isAssumed)
+            }
+        }
+    }
+}
