@@ -1,5 +1,6 @@
 import Control
 import DBusKit
+import Frames
 import Platform
 
 /// The commands' connection to the daemon.
@@ -24,8 +25,10 @@ final class Client {
         } catch {
             throw Failure(
                 status: .notRunning,
-                message: "there is no session bus: \(error.message)\n"
-                    + "If `make run` started DualCam, first run the export commands that it printed."
+                message: """
+                    There is no session bus, which a desktop starts when you log in. If `make run` \
+                    started DualCam, first run the export commands that it printed.
+                    """
             )
         }
     }
@@ -72,18 +75,19 @@ final class Client {
     func get<Members: InterfaceMembers, Content>(
         _ property: KeyPath<Members, PropertyMember<Content>>,
         at path: ObjectPath = DualCam.path,
-        startsService: Bool = true
+        startsService: Bool = true,
+        within timeout: Double = defaultTimeout
     ) throws(Failure) -> Content {
         let name = Members.members[keyPath: property].name
-        let values = try send(
-            MethodCall(
-                "Get",
-                of: "org.freedesktop.DBus.Properties",
-                at: path,
-                [.string(Members.name), .string(name)],
-                startsService: startsService
-            )
+        var call = MethodCall(
+            "Get",
+            of: "org.freedesktop.DBus.Properties",
+            at: path,
+            [.string(Members.name), .string(name)],
+            startsService: startsService
         )
+        call.timeout = timeout
+        let values = try send(call)
         guard case .variant(let value)? = values.first else { return try results(nil) }
         return try results(Content(dbus: value))
     }
@@ -123,27 +127,45 @@ final class Client {
         guard let content else {
             throw Failure(
                 status: .failed,
-                message: "dualcamd sent something else than expected; is it of another version?"
+                message:
+                    "dualcamd did not send what was expected. Is it of another version? Restart it."
             )
         }
         return content
     }
 
     private func send(_ call: MethodCall) throws(Failure) -> [Value] {
+        let start = MonotonicClock.now
         do throws(DBusError) {
             return try connection.call(call)
         } catch {
-            throw failure(error, after: call.timeout)
+            let time = (MonotonicClock.now - start).seconds
+            throw failure(error, after: time, of: call.timeout, didStart: call.startsService)
         }
     }
 
-    /// Returns the failure that tells the user about a D-Bus error. `timeout` is the one of the
-    /// call, in seconds.
-    func failure(_ error: DBusError, after timeout: Double = defaultTimeout) -> Failure {
+    /// Returns the failure that tells the user about a D-Bus error, which came `time` seconds after
+    /// a call that waits for `timeout`. `didStart` is `true` if the call would have started it.
+    func failure(
+        _ error: DBusError,
+        after time: Double,
+        of timeout: Double = defaultTimeout,
+        didStart: Bool = false
+    ) -> Failure {
         let name = error.name.split(separator: ".").last.map(String.init) ?? ""
         switch name {
+        // The bus says so at once when the daemon has left it. Only the end of the wait is later.
+        case "NoReply" where time < 0.95 * timeout:
+            return Failure(
+                status: .notRunning,
+                message: "dualcamd ended before it answered" + unitState
+            )
         case "ServiceUnknown", "NameHasNoOwner", "Disconnected":
-            return Failure(status: .notRunning, message: "dualcamd is not running" + unitState)
+            let command = didStart ? "systemctl --user enable --now dualcamd" : "dualcamctl start"
+            return Failure(
+                status: .notRunning,
+                message: "dualcamd is not running\(unitState). Start it with `\(command)`"
+            )
         case "NoReply", "Timeout", "TimedOut":
             return Failure(
                 status: .timedOut,
@@ -154,7 +176,7 @@ final class Client {
                 status: .notRunning,
                 message: "dualcamd does not start: \(error.message.printable)" + unitState
             )
-        case "NoCamera", "NotSupported":
+        case "NoCamera", "NoScene", "NotSupported":
             return Failure(status: .notFound, message: error.message.printable)
         case "OutOfRange": return Failure(status: .usage, message: error.message.printable)
         default: return Failure(status: .failed, message: error.message.printable)
@@ -163,7 +185,7 @@ final class Client {
 
     /// The end of a message: the state of the daemon's unit in systemd, and where to read more.
     private var unitState: String {
-        let hint = "; see: systemctl --user status dualcamd"
+        let hint = "; see `systemctl --user status dualcamd`"
         let systemd = "org.freedesktop.systemd1"
         var call = MethodCall(
             "LoadUnit",

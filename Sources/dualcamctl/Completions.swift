@@ -1,5 +1,9 @@
 import ArgumentParser
 
+extension Verbs {
+    static let completions: List = [Completions.self]
+}
+
 struct Completions: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the script with which a shell completes commands and options.",
@@ -31,12 +35,28 @@ struct Completions: ParsableCommand {
         if script.hasPrefix("#!") {
             script = script.drop { $0 != "\n" }.drop { $0 == "\n" }
         }
-        let text = script.hasSuffix("\n") ? String(script) : script + "\n"
+        let text = Self.mended(script.hasSuffix("\n") ? String(script) : script + "\n")
         Output.write(
             options.json
                 ? JSON.document([
                     ("shell", .string(shell.rawValue)), ("script", .string(text)),
                 ]) : text
         )
+    }
+
+    /// Returns the parser's script without what is wrong in practice, in swift-argument-parser
+    /// 1.8.2.
+    private static func mended(_ script: String) -> String {
+        // In bash, a space follows what is completed; but after "gain=" comes its value.
+        script.replacing(
+            #"        COMPREPLY+=("${completion}")"#,
+            with: #"""
+                        COMPREPLY+=("${completion}")
+                        [[ "${completion}" != *= ]] || compopt -o nospace 2>/dev/null
+                """#
+        )
+        // fish 3.6 gives no place of the cursor in a word, and then nothing is completed. No
+        // suggestion depends on it.
+        .replacing("(__dualcamctl_tokens -tC)", with: "0")
     }
 }

@@ -2,13 +2,15 @@ import ArgumentParser
 import DualCamCore
 import Platform
 
-struct Config: ParsableCommand {
+extension Verbs {
+    static let config: List = [Config.self]
+}
+
+struct Config: CommandFamily {
     static let configuration = CommandConfiguration(
         abstract: "Show or check the configuration.",
         subcommands: [Show.self, Check.self]
     )
-
-    func run() throws { throw ValidationError("Expected show or check.") }
 
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -23,16 +25,14 @@ struct Config: ParsableCommand {
 
         func run() throws {
             let reading = try ConfigurationReading(file ?? Client.configurationFile)
-            if let error = reading.error {
-                throw Failure(status: .failed, message: "\(error)".printable)
-            }
-            let text = reading.configuration.rendered
+            if let failure = reading.failure() { throw failure }
+            let configuration = reading.configuration
             Output.write(
                 options.json
                     ? JSON.document([
                         ("path", reading.path.map { .string($0) } ?? .null),
-                        ("toml", .string(text)),
-                    ]) : text
+                        ("configuration", .written(configuration.json)),
+                    ]) : configuration.rendered
             )
         }
     }
@@ -50,24 +50,33 @@ struct Config: ParsableCommand {
 
         func run() throws {
             let reading = try ConfigurationReading(file ?? Client.configurationFile)
+            let absences = SourceCheck.absences(in: reading.configuration).map { absence in
+                reading.path.map { "\($0): \(absence.text)" } ?? absence.text
+            }
+            let warnings = reading.warnings.map(\.description) + absences
             if options.json {
                 Output.write(
                     JSON.document([
                         ("path", reading.path.map { .string($0) } ?? .null),
-                        ("valid", .boolean(reading.error == nil)),
-                        ("error", reading.error.map { .string("\($0)") } ?? .null),
-                        ("warnings", .array(reading.warnings.map { .string("\($0)") })),
+                        ("valid", .boolean(reading.errors.isEmpty)),
+                        ("error", reading.errors.first.map { .string("\($0)") } ?? .null),
+                        ("errors", .array(reading.errors.map { .string("\($0)") })),
+                        ("warnings", .array(warnings.map { .string($0) })),
                     ])
                 )
             } else {
-                for warning in reading.warnings { Output.complain("warning: \(warning)".printable) }
+                for warning in warnings { Output.complain("warning: \(warning)".printable) }
             }
-            if let error = reading.error {
-                throw Failure(status: .failed, message: "\(error)".printable)
-            }
+            if let failure = reading.failure() { throw failure }
             guard !options.json else { return }
             if let path = reading.path {
-                Output.write("\(path.printable) is valid\n")
+                let count = absences.count
+                let sources = count == 1 ? "1 source was" : "\(count) sources were"
+                Output.write(
+                    count == 0
+                        ? "\(path.printable) is valid\n"
+                        : "\(path.printable) has no mistakes, but \(sources) not found\n"
+                )
             } else {
                 Output.write("there is no configuration file; every value is the default\n")
             }

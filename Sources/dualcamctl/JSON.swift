@@ -8,6 +8,8 @@ indirect enum JSON {
     case string(String)
     case array([JSON])
     case object([(String, JSON)])
+    /// A value that is written as JSON already.
+    case written(String)
 
     /// Creates the JSON form of `value` without its D-Bus type: null for `nil` and for values that
     /// JSON cannot express.
@@ -53,7 +55,7 @@ indirect enum JSON {
         switch self {
         case .null: "null"
         case .boolean(let flag): flag ? "true" : "false"
-        case .number(let digits): digits
+        case .number(let digits), .written(let digits): digits
         case .string(let text): JSON.quoted(text)
         case .array(let elements): "[" + elements.map(\.text).joined(separator: ",") + "]"
         case .object(let members):

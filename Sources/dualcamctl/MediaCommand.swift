@@ -4,20 +4,22 @@ import DBusKit
 import Glibc
 import Platform
 
-struct Media: ParsableCommand {
+extension Verbs {
+    static let media: List = [Media.self]
+}
+
+struct Media: CommandFamily {
     static let configuration = CommandConfiguration(
         abstract: "List photos and movies, and make thumbnails of them.",
         subcommands: [List.self, Thumbnail.self]
     )
 
-    func run() throws { throw ValidationError("Expected list or thumbnail.") }
-
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List photos and movies, newest first.",
             discussion: """
-                Each line has the kind, the camera, the size in bytes, the local time and the \
-                path. The movie of a live photo has no line of its own; --json names it.
+                Each line has the kind, the camera, the size in bytes, the length, the local time \
+                and the path. The movie of a live photo has no line of its own; --json names it.
                 """
         )
 
@@ -48,7 +50,7 @@ struct Media: ParsableCommand {
             // two lists.
             for _ in 0..<Self.tries where !isWhole { (items, total, isWhole) = try fetch(client) }
             if options.json {
-                let names = ["path", "uri", "kind", "camera", "size", "time", "movie"]
+                let names = ["path", "uri", "kind", "camera", "size", "seconds", "time", "movie"]
                 let list = items.map { item in
                     JSON.object(names.map { ($0, JSON(item[$0])) })
                 }
@@ -56,6 +58,7 @@ struct Media: ParsableCommand {
                 Output.write(JSON.document(members))
             } else {
                 Output.write(Self.lines(of: items))
+                if total == 0 { Output.complain("There are no photos and no recordings yet.") }
             }
         }
 
@@ -64,19 +67,35 @@ struct Media: ParsableCommand {
         private func fetch(
             _ client: Client
         ) throws -> (items: [[String: Value]], total: Int, isWhole: Bool) {
-            var items: [[String: Value]] = []
-            var paths: Set<String> = []
-            var totals: [Int] = []
-            var place = offset
-            while true {
-                let wanted = min(Self.page, count.map { $0 - items.count } ?? Self.page)
+            try Self.gather(from: offset, count: count) { place, wanted in
                 let (more, total) = try client.call(
                     \LibraryInterface.list,
                     (UInt32(clamping: place), UInt32(clamping: wanted)),
                     startsService: false,
                     within: Self.timeout
                 )
-                totals.append(Int(total))
+                return (more, Int(total))
+            }
+        }
+
+        /// Gathers at most `count` files from `offset` on, in pages that `list` returns for an
+        /// offset and a count, with the number of all files.
+        ///
+        /// - Returns: each file once, and `true` for `isWhole` if that number was the same on all
+        ///   pages.
+        static func gather(
+            from offset: Int,
+            count: Int?,
+            _ list: (Int, Int) throws -> ([[String: Value]], Int)
+        ) rethrows -> (items: [[String: Value]], total: Int, isWhole: Bool) {
+            var items: [[String: Value]] = []
+            var paths: Set<String> = []
+            var totals: [Int] = []
+            var place = offset
+            while true {
+                let wanted = min(Self.page, count.map { $0 - items.count } ?? Self.page)
+                let (more, total) = try list(place, wanted)
+                totals.append(total)
                 items += more.filter { paths.insert($0["path"]?.string ?? "").inserted }
                 place += more.count
                 guard !more.isEmpty, place < totals.last ?? 0, items.count < count ?? .max else {
@@ -96,11 +115,18 @@ struct Media: ParsableCommand {
                     (item["kind"]?.string ?? "").printable.padded(to: 5),
                     (item["camera"]?.string ?? "-").printable.padded(to: 6),
                     String(repeating: " ", count: width - size.count) + size,
+                    length(item["seconds"]?.double),
                     local(item["time"]?.integer ?? 0),
                     (item["path"]?.string ?? "").printable,
                 ]
                 return columns.joined(separator: " ") + "\n"
             }.joined()
+        }
+
+        /// Returns a length in the form "1:05" or "1:02:03", in a column; "-" if there is none.
+        private static func length(_ seconds: Double?) -> String {
+            let text = seconds.flatMap { Int(exactly: $0.rounded()) }.map(StatusText.length) ?? "-"
+            return String(repeating: " ", count: max(0, 7 - text.count)) + text
         }
 
         /// Returns the time in the form "2026-11-21 14:30:05", in the local time zone.
@@ -121,7 +147,7 @@ struct Media: ParsableCommand {
                 "Other programs share these thumbnails. If there is one already, it is used."
         )
 
-        @Argument(help: "A photo or movie in DualCam's directories.")
+        @Argument(help: "A photo or movie in DualCam's directories.", completion: .media)
         var file: String
         @Option(help: "The size at which it will be shown, in pixels, at most 1024.")
         var size = 256
@@ -182,7 +208,8 @@ struct Media: ParsableCommand {
                 return absolutePath(path)
             }
             defer { free(found) }
-            return "\(String(cString: found))/\(name)"
+            let whole = String(cString: found)
+            return whole == "/" ? "/\(name)" : "\(whole)/\(name)"
         }
     }
 }

@@ -4,6 +4,10 @@ import DBusKit
 import DualCamCore
 import Glibc
 
+extension Verbs {
+    static let monitor: List = [Monitor.self]
+}
+
 struct Monitor: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print one line for each event, until interrupted.",

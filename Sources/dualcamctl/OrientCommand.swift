@@ -1,7 +1,12 @@
 import ArgumentParser
+import Frames
 import Glibc
 import Photos
 import Platform
+
+extension Verbs {
+    static let orient: List = [Orient.self]
+}
 
 struct Orient: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,7 +18,10 @@ struct Orient: ParsableCommand {
             """
     )
 
-    @Argument(help: "JPEG files; each is replaced by the upright photo.")
+    @Argument(
+        help: "JPEG files; each is replaced by the upright photo.",
+        completion: .file(extensions: ["jpg", "jpeg", "JPG", "JPEG"])
+    )
     var files: [String]
     @Option(
         name: .short,
@@ -36,7 +44,7 @@ struct Orient: ParsableCommand {
         }
         guard output == nil || !check else { throw ValidationError("--check writes nothing.") }
         guard output != "-" || !json else {
-            throw ValidationError("Standard output is either for the photograph or for JSON.")
+            throw ValidationError("Standard output is either for the photo or for JSON.")
         }
     }
 
@@ -47,14 +55,14 @@ struct Orient: ParsableCommand {
                 try orient(file)
             } catch {
                 // A system call's failure names the file itself.
-                let message = error is SystemError ? "\(error)" : "\(file): \(error)"
+                let message = (error is SystemError ? "\(error)" : "\(file): \(error)").sentence
                 failures.append(message.printable)
                 report(file, nil, "failed", message)
                 if files.count > 1 { Output.complain("dualcamctl: \(message.printable)") }
             }
         }
         guard let first = failures.first else { return }
-        let count = "\(failures.count) of \(files.count) photographs failed"
+        let count = "\(failures.count) of \(files.count) photos failed."
         throw Failure(status: .failed, message: files.count > 1 ? count : first)
     }
 

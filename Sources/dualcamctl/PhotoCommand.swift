@@ -5,6 +5,10 @@ import DualCamCore
 import Glibc
 import Platform
 
+extension Verbs {
+    static let photos: List = [TakePhoto.self, LivePhoto.self]
+}
+
 struct TakePhoto: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "photo",
@@ -25,7 +29,7 @@ struct TakePhoto: ParsableCommand {
         case all
     }
 
-    @Option(name: .customLong("of"), help: "What to take a photo of; by default each camera.")
+    @Option(name: .customLong("of"), help: "What to take a photo of (default: each camera).")
     var subject: Subject?
     @Flag(
         inversion: .prefixedNo,
@@ -38,7 +42,8 @@ struct TakePhoto: ParsableCommand {
     @Option(
         name: .short,
         help: .init(
-            "Write one photo, by default the main camera's, to this file; - is standard output.",
+            "Take one photo alone, by default with the main camera, into this file; - is standard "
+                + "output.",
             valueName: "file"
         )
     )
@@ -46,14 +51,14 @@ struct TakePhoto: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     private static let keys = [
-        "path", "camera", "width", "height", "time", "movie", "movieError",
+        "path", "camera", "width", "height", "time", "movie", "movie-error",
     ]
     /// The time that cameras may take to open, find their exposure and deliver, in seconds.
     private static let timeout = 30.0
 
     func validate() throws {
         guard output == nil || (subject != .both && subject != .all) else {
-            throw ValidationError("-o takes one photograph: back, front or stream.")
+            throw ValidationError("With -o there is one photo: --of back, front or stream.")
         }
         guard output == nil || live != true else {
             throw ValidationError(
@@ -82,7 +87,7 @@ struct TakePhoto: ParsableCommand {
             }
         } else {
             var with = Options<CaptureInterface.Photo>()
-            with.of = subject?.rawValue
+            with.of = subject.map { [$0.rawValue] }
             if full { with.full = true }
             with.live = live
             photos = try client.call(
@@ -96,7 +101,7 @@ struct TakePhoto: ParsableCommand {
                 JSON.object(
                     Self.keys.filter { photo[$0] != nil || !$0.hasPrefix("movie") }
                         .map { ($0, JSON(photo[$0])) }
-                )
+                ).camelCased
             }
             Output.write(JSON.document([("photos", .array(list))]))
         } else if output == nil {
@@ -105,9 +110,22 @@ struct TakePhoto: ParsableCommand {
             }
         }
         // The photograph was taken nonetheless.
-        for case let (reason?, camera) in photos.map({ ($0["movieError"]?.string, $0["camera"]) }) {
+        for case let (reason?, camera) in photos.map({ ($0["movie-error"]?.string, $0["camera"]) })
+        {
             let name = camera?.string ?? ""
-            throw Failure(status: .failed, message: "no movie of \(name): \(reason)".printable)
+            throw Failure(
+                status: .failed,
+                message: "No movie of the \(name) camera: \(Self.words(reason))".printable
+            )
+        }
+    }
+
+    /// Returns a reason of the daemon's, a word or a sentence, in words.
+    private static func words(_ reason: String) -> String {
+        switch reason {
+        case "NoSpace": "the disk is full"
+        case "Denied": "permission denied"
+        default: reason.uncapitalized
         }
     }
 
@@ -153,7 +171,7 @@ struct LivePhoto: ParsableCommand {
         commandName: "live-photo",
         abstract: "Save a short movie beside every photo.",
         discussion:
-            "Lasts until the daemon ends. To keep it on, set live-photo in the configuration."
+            "Stays on after a restart, unless remember is false in the configuration."
     )
     @Argument(help: "Turn it on or off; toggle switches from one to the other.")
     var value: Switch

@@ -34,7 +34,7 @@ final class Presence {
         // Detects that a reader goes. Files and terminals cannot be watched, and need not be.
         _ = try? loop.watch(STDOUT_FILENO, for: []) { _ in loop.stop() }
         connection.onDisconnect = {
-            failure = Failure(status: .notRunning, message: "the session bus is gone")
+            failure = Failure(status: .notRunning, message: "The session bus is gone.")
             loop.stop()
         }
         let changes = connection.subscribe(.owner(of: DualCam.busName)) { [unowned self] signal in

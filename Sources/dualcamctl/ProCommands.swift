@@ -3,7 +3,14 @@ import Control
 import DBusKit
 import DualCamCore
 
-/// What a command does with a dial of a camera: returns `true` if the dial reached its end.
+extension Verbs {
+    static let pro: List = [
+        ProMode.self, TurnDial.self, SetISO.self, SetShutter.self, SetFocus.self,
+        SetWhiteBalance.self, Compensate.self, Lock.self, Unlock.self, Controls.self,
+    ]
+}
+
+/// The action of a command on a dial of a camera: returns `true` if the dial reached its end.
 private typealias Turn = (Client, ObjectPath) throws(Failure) -> Bool
 
 /// Returns the turn that sets a value.
@@ -17,21 +24,22 @@ private func setting<Content>(
     }
 }
 
-/// Parses `text` as a turn of a dial. +N and -N are clicks, for the method `step`; `set` parses any
-/// other text.
+/// Parses `text` as a turn of a dial. +N and -N are clicks, for the method `step`; `change` parses
+/// any other text with a sign, and `set` one without.
 ///
 /// - Throws: `ValidationError` that names what was `expected` if the text has no meaning.
 private func parsedTurn<Content>(
     _ text: String,
     step: KeyPath<ControlsInterface, MethodMember<Int32, NoOptions, (Content, Bool)>>,
     expecting expected: String,
+    change: (String) -> Turn? = { _ in nil },
     set: (String) -> Turn?
 ) throws -> Turn {
     let isSigned = text.hasPrefix("+") || text.hasPrefix("-")
     if isSigned, let steps = Int32(text) {
         return { (client, path) throws(Failure) in try client.call(step, at: path, steps).1 }
     }
-    guard let turn = set(text) else {
+    guard let turn = isSigned ? change(text) : set(text) else {
         throw ValidationError("Expected \(expected), not \"\(text)\".")
     }
     return turn
@@ -42,7 +50,7 @@ extension CameraOption {
     func role(_ client: Client) throws(Failure) -> Role {
         if let role { return role }
         guard let role = Role(try client.get(\SceneInterface.main)) else {
-            throw Failure(status: .notFound, message: "there is no main camera")
+            throw Failure(status: .notFound, message: "There is no main camera.")
         }
         return role
     }
@@ -60,12 +68,23 @@ private struct DialTurn {
 
     /// Calls a method of the camera's controls.
     @discardableResult
-    func call<Arguments, Results>(
-        _ method: KeyPath<ControlsInterface, MethodMember<Arguments, NoOptions, Results>>,
-        _ arguments: Arguments
+    func call<Arguments, Known, Results>(
+        _ method: KeyPath<ControlsInterface, MethodMember<Arguments, Known, Results>>,
+        _ arguments: Arguments,
+        options: Options<Known> = Options()
     ) throws(Failure) -> Results {
-        try client.call(method, at: role.path, arguments)
+        try client.call(method, at: role.path, arguments, options: options)
     }
+
+    /// Returns a property of the camera's controls.
+    func get<Content>(
+        _ property: KeyPath<ControlsInterface, PropertyMember<Content>>
+    ) throws(Failure) -> Content {
+        try client.get(property, at: role.path)
+    }
+
+    /// Tells that the dial turns no further.
+    static func sayItEnds() { Output.complain("dualcamctl: The dial is at its limit.") }
 
     /// Turns the dial, reports if it reached its end, and prints these properties.
     func turn<each Content: DBusType>(
@@ -74,7 +93,7 @@ private struct DialTurn {
         _ properties: repeat KeyPath<ControlsInterface, PropertyMember<each Content>>
     ) throws(Failure) {
         let isLimited = try turn(client, role.path)
-        if isLimited { Output.complain("dualcamctl: that is the end of the dial") }
+        if isLimited { Self.sayItEnds() }
         try report(options, repeat each properties, isLimited: isLimited)
     }
 
@@ -105,7 +124,7 @@ struct ProMode: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pro",
         abstract: "Show the main camera's values in the picture, and set them yourself.",
-        discussion: "When you turn it off, every value of both cameras is automatic again."
+        discussion: "When you turn it off, every value of both cameras returns to automatic."
     )
     @Argument(help: "Turn it on or off; toggle switches from one to the other.")
     var value: Switch
@@ -119,7 +138,7 @@ struct ProMode: ParsableCommand {
 struct TurnDial: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dial",
-        abstract: "Choose a dial, or turn it by one click, with a knob or two keys."
+        abstract: "Choose a dial, or turn it by one click, for example with a knob or two keys."
     )
 
     enum Verb: String, CaseIterable, ExpressibleByArgument {
@@ -145,7 +164,7 @@ struct TurnDial: ParsableCommand {
             verb == .up ? 1 : -1,
             options: step
         )
-        if isLimited { Output.complain("dualcamctl: that is the end of the dial") }
+        if isLimited { DialTurn.sayItEnds() }
         if options.json {
             let dial = try client.get(\ProInterface.dial)
             Output.write(
@@ -163,7 +182,10 @@ struct SetISO: ParsableCommand {
         commandName: "iso",
         abstract: "Set a camera's ISO (default: the main camera)."
     )
-    @Argument(help: "An ISO such as 400; +N or -N, in third stops; or auto.")
+    @Argument(
+        help: "An ISO such as 400; +N or -N, in third stops; or auto.",
+        completion: .isoStops
+    )
     var value: String
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -187,7 +209,10 @@ struct SetShutter: ParsableCommand {
         commandName: "shutter",
         abstract: "Set a camera's exposure time (default: the main camera)."
     )
-    @Argument(help: "1/250 or 0.5s; +N (faster) or -N (slower), in third stops; or auto.")
+    @Argument(
+        help: "1/250 or 0.5s; +N (faster) or -N (slower), in third stops; or auto.",
+        completion: .shutterStops
+    )
     var value: String
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -231,14 +256,29 @@ struct SetFocus: ParsableCommand {
         commandName: "focus",
         abstract: "Set a camera's focus (default: the main camera)."
     )
-    @Argument(help: "near, infinity, or 0 (near) to 1; +N (farther) or -N clicks; or auto.")
+    @Argument(
+        help: """
+            near, infinity, or 0 (near) to 1; with a sign, such as +0.1 (farther), relative to the \
+            current value; +N or -N clicks; or auto.
+            """,
+        completion: .list(["auto", "near", "infinity"])
+    )
     var value: String
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
 
     private func turn() throws -> Turn {
-        let expected = "near, infinity, 0 to 1, +N, -N or auto"
+        let expected = "near, infinity, 0 to 1, a change such as +0.1, +N, -N or auto"
         return try parsedTurn(value, step: \.stepFocus, expecting: expected) { text in
+            guard case .by(let change)? = Amount(argument: text) else { return nil }
+            return { (client, path) throws(Failure) in
+                let focus = try client.get(\ControlsInterface.focus, at: path) + change
+                let end = min(max(focus, 0), 1)
+                try client.call(\ControlsInterface.setFocus, at: path, end)
+                // What the camera makes of it is within its step.
+                return end != focus
+            }
+        } set: { text in
             if text == "auto" { return setting(\.setAuto, to: ["focus"]) }
             let words = ["near": 0.0, "infinity": 1.0]
             guard let focus = words[text] ?? Double(text), (0...1).contains(focus) else {
@@ -262,18 +302,38 @@ struct SetWhiteBalance: ParsableCommand {
     )
     @Argument(
         help: """
-            auto, sunny, cloudy, shade, tungsten, fluorescent; a temperature such as 5500K; +N or \
-            -N, in hundreds of kelvins.
-            """
+            auto, sunny, cloudy, shade, tungsten, fluorescent; a temperature such as 5500K; a \
+            change such as +500K; +N or -N, in hundreds of kelvins.
+            """,
+        completion: .list(WhiteBalance.words + ["5500K"])
     )
     var value: String
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
 
     private func turn() throws -> Turn {
-        let presets = ["auto", "sunny", "cloudy", "shade", "tungsten", "fluorescent"]
-        let expected = presets.joined(separator: ", ") + ", a temperature such as 5500K, +N or -N"
+        let presets = WhiteBalance.words
+        let expected =
+            presets.joined(separator: ", ")
+            + ", a temperature such as 5500K, a change such as +500K, +N or -N"
         return try parsedTurn(value, step: \.stepKelvin, expecting: expected) { text in
+            guard text.hasSuffix("K") || text.hasSuffix("k"), let change = Int32(text.dropLast())
+            else { return nil }
+            return { (client, path) throws(Failure) in
+                let now = try client.get(\ControlsInterface.kelvin, at: path)
+                guard now > 0 else {
+                    throw Failure(
+                        "This camera does not tell its white balance. Set it first, such as with "
+                            + "`dualcamctl wb 5500K`."
+                    )
+                }
+                let kelvin = Int64(now) + Int64(change)
+                let range = try client.get(\ControlsInterface.kelvinRange, at: path)
+                let end = min(max(kelvin, Int64(range.first)), Int64(range.second))
+                try client.call(\ControlsInterface.setKelvin, at: path, UInt32(clamping: end))
+                return end != kelvin
+            }
+        } set: { text in
             if presets.contains(text) { return setting(\.setWhiteBalance, to: text) }
             let digits = text.hasSuffix("K") || text.hasSuffix("k") ? text.dropLast() : text[...]
             return UInt32(digits).map { setting(\.setKelvin, to: $0) }
@@ -294,14 +354,25 @@ struct Compensate: ParsableCommand {
             "Make a camera's picture lighter or darker (default: the main camera).",
         discussion: "This is done in software, and works with any camera."
     )
-    @Argument(help: ArgumentHelp("From -2 to 2 stops; auto is 0.", valueName: "stops"))
+    @Argument(
+        help: ArgumentHelp(
+            """
+            Stops. With a sign, such as +1 or -0.3, relative to the current value; without one, 0 \
+            to 2. =-1 sets a negative value; auto is 0.
+            """,
+            valueName: "stops"
+        ),
+        completion: .list(["auto", "+0.3", "+1", "0", "1", "2"])
+    )
     var value: String
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
 
-    private func stops() throws -> Double {
-        guard let stops = value == "auto" ? 0 : Double(value) else {
-            throw ValidationError("Expected stops from -2 to 2, or auto, not \"\(value)\".")
+    private func stops() throws -> Amount {
+        guard let stops = value == "auto" ? .to(0) : Amount(argument: value) else {
+            throw ValidationError(
+                "Expected stops such as +1, -0.3, 0, =-1 or auto, not \"\(value)\"."
+            )
         }
         return stops
     }
@@ -310,8 +381,19 @@ struct Compensate: ParsableCommand {
 
     func run() throws {
         let turning = try DialTurn(camera)
-        try turning.call(\.setCompensation, try stops())
-        try turning.report(options, \.compensation, isLimited: false)
+        let stops = try stops()
+        var with = Options<ControlsInterface.Compensation>()
+        if stops.isRelative { with.relative = true }
+        var isLimited = false
+        let before = stops.isRelative ? try turning.get(\.compensation) : 0
+        try turning.call(\.setCompensation, stops.number, options: with)
+        if stops.isRelative, stops.number != 0 {
+            // Cameras have steps of up to half a stop.
+            let now = try turning.get(\.compensation)
+            isLimited = now == before || abs(before + stops.number - now) > 0.5
+            if isLimited { DialTurn.sayItEnds() }
+        }
+        try turning.report(options, \.compensation, isLimited: isLimited)
     }
 }
 
@@ -322,9 +404,13 @@ struct Controls: ParsableCommand {
     )
     @Option(
         help: ArgumentHelp(
-            "Set these controls; for a menu, give an item's number or name.",
+            """
+            Set these controls; for a menu, give an item's number or name. With a sign, such as \
+            gain=+5, relative to the current value; brightness==-5 sets a negative value.
+            """,
             valueName: "name=value,…"
-        )
+        ),
+        completion: .controls
     )
     var set: String?
     @OptionGroup var camera: CameraOption
@@ -371,7 +457,7 @@ struct Controls: ParsableCommand {
             return Output.write(JSON.document([("camera", role), ("controls", list)]))
         }
         if controls.isEmpty {
-            Output.complain("dualcamctl: the \(turning.role.rawValue) camera has no controls")
+            Output.complain("dualcamctl: The \(turning.role.rawValue) camera has no controls.")
         }
         let width = controls.map(\.name.count).max() ?? 0
         for (name, members) in controls {
@@ -404,17 +490,105 @@ struct Controls: ParsableCommand {
     }
 
     private func write(_ name: String, _ text: String, _ turning: DialTurn) throws {
-        var value = Int32(text)
-        if value == nil {
-            let described = try turning.call(\.describeRaw, name)
-            if case .dictionary(let items, _, _)? = described["menu"] {
-                value = items.first { $0.value.string?.lowercased() == text.lowercased() }
-                    .flatMap { $0.key.integer.map { Int32(clamping: $0) } }
-            }
-        }
-        guard let value else {
-            throw Failure(status: .usage, message: "\(name) cannot be \"\(text.printable)\"")
-        }
-        try turning.call(\.setRaw, (name, value))
+        try turning.call(\.setRaw, (name, try value(of: name, text, turning)))
     }
+
+    /// Returns the value that `text` means for the control `name`.
+    private func value(of name: String, _ text: String, _ turning: DialTurn) throws -> Int32 {
+        if text.hasPrefix("+") || text.hasPrefix("-") {
+            return try changed(name, by: text, turning)
+        }
+        if let value = Int32(text.hasPrefix("=") ? text.dropFirst() : text[...]) { return value }
+        let described = try turning.call(\.describeRaw, name)
+        if case .dictionary(let items, _, _)? = described["menu"],
+            let item = items.first(where: { $0.value.string?.lowercased() == text.lowercased() }),
+            let number = item.key.integer
+        {
+            return Int32(clamping: number)
+        }
+        throw Failure(status: .usage, message: "\(name) cannot be \"\(text.printable)\".")
+    }
+
+    /// Returns the value of the control `name`, changed by `text`, at most up to an end.
+    private func changed(_ name: String, by text: String, _ turning: DialTurn) throws -> Int32 {
+        guard let change = Int32(text) else {
+            throw Failure(
+                status: .usage,
+                message: "Expected a change such as \(name)=+5, not \"\(text.printable)\"."
+            )
+        }
+        guard let control = try turning.call(\.listRaw, ()).first(where: { $0.name == name }) else {
+            throw Failure(
+                status: .notFound,
+                message: "The \(turning.role.rawValue) camera has no control \(name)."
+            )
+        }
+        guard control.type == "int" else {
+            throw Failure(
+                status: .usage,
+                message: "\(name) is not a range that a change such as \(text) can go along. "
+                    + "Give its new value."
+            )
+        }
+        let wanted = Int64(control.value) + Int64(change)
+        let value = min(max(wanted, Int64(control.minimum)), Int64(control.maximum))
+        if value != wanted { Output.complain("dualcamctl: \(name) ends at \(value).") }
+        return Int32(clamping: value)
+    }
+}
+
+struct Lock: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Lock exposure, focus and white balance as they are (default: the back camera).",
+        discussion: """
+            This keeps a hand over the page from changing the picture. Without arguments, it locks \
+            everything the camera can lock. It does not need Pro mode. Turning a dial unlocks what \
+            the dial sets. When the camera closes, it is set back to automatic for other programs.
+            """
+    )
+
+    enum What: String, CaseIterable, ExpressibleByArgument {
+        case exposure, focus, wb, off
+    }
+
+    @Argument(help: "What to lock; off returns everything to automatic.")
+    var what: [What] = []
+    @OptionGroup var camera: CameraOption
+    @OptionGroup var options: CommonOptions
+
+    func validate() throws {
+        guard what.contains(.off), what.count > 1 else { return }
+        throw ValidationError("Expected off alone.")
+    }
+
+    func run() throws {
+        try hold(what == [.off] ? nil : what.map(\.rawValue), camera, options)
+    }
+}
+
+struct Unlock: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Return locked values to automatic (default: the back camera)."
+    )
+    @OptionGroup var camera: CameraOption
+    @OptionGroup var options: CommonOptions
+
+    func run() throws { try hold(nil, camera, options) }
+}
+
+/// Holds these parts of a camera's automatic, or none for `nil`.
+private func hold(_ what: [String]?, _ camera: CameraOption, _ options: CommonOptions) throws {
+    let client = try Client()
+    let role = camera.role ?? .back
+    if let what {
+        try client.call(\ControlsInterface.lock, at: role.path, what)
+    } else {
+        try client.call(\ControlsInterface.unlock, at: role.path)
+    }
+    guard options.json else { return }
+    let locked = try client.get(\ControlsInterface.locked, at: role.path)
+    report(
+        options,
+        [("camera", .string(role.rawValue)), ("locked", .array(locked.map(JSON.string)))]
+    )
 }

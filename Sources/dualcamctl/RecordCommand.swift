@@ -1,7 +1,12 @@
 import ArgumentParser
 import Control
 import DBusKit
+import DualCamCore
 import Glibc
+
+extension Verbs {
+    static let recording: List = [Record.self]
+}
 
 struct Record: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,7 +38,12 @@ struct Record: ParsableCommand {
 
     @Argument(help: "Start or stop recording, or show what is being recorded.")
     var verb: Verb
-    @Option(help: "A picture to record; can be given more than once; default: all.")
+    @Option(
+        help: """
+            A picture to record, by default the connected cameras and the stream. Can be given more \
+            than once.
+            """
+    )
     var of: [Picture] = []
     @Flag(help: "Record without sound.")
     var noAudio = false
@@ -67,7 +77,13 @@ struct Record: ParsableCommand {
         with.encoder = encoder?.rawValue
         if mp4 { with.mp4 = true }
         try client.call(\CaptureInterface.startRecording, options: with, within: 10)
-        let files = begun(client)
+        if (try? client.get(\PrivacyInterface.enabled)) == true {
+            Output.complain("dualcamctl: Privacy is on. The cameras are recorded once it is off.")
+        }
+        let missing = of.isEmpty ? missingCameras(client) : []
+        let count = (of.isEmpty ? Picture.allCases.count : Set(of).count) - missing.count
+        let files = begun(client, count)
+        for role in missing { Output.complain("Recording without the \(role.rawValue) camera.") }
         guard !options.json else {
             let members = [("recording", JSON.boolean(true)), ("files", JSON(files))]
             return Output.write(JSON.document(members))
@@ -77,10 +93,17 @@ struct Record: ParsableCommand {
         Output.write((paths.isEmpty ? "recording" : paths.joined(separator: "\n")) + "\n")
     }
 
-    /// Returns the files of the recording just started, as far as they appear soon: each appears
+    /// Returns the cameras that are not there. The recording runs even if the daemon does not
+    /// answer.
+    private func missingCameras(_ client: Client) -> [Role] {
+        Role.allCases.filter { role in
+            (try? client.get(\CameraInterface.state, at: role.path)) == "unavailable"
+        }
+    }
+
+    /// Returns the files of the recording just started, as far as `count` appear soon: each appears
     /// with its first frame. The recording runs even if the daemon does not answer.
-    private func begun(_ client: Client) -> [[String: Value]]? {
-        let count = of.isEmpty ? Picture.allCases.count : Set(of).count
+    private func begun(_ client: Client, _ count: Int) -> [[String: Value]]? {
         var looks = 0
         while true {
             let files = try? client.get(\CaptureInterface.recordingFiles)
@@ -104,6 +127,13 @@ struct Record: ParsableCommand {
             }
             Output.write(line + "\n")
         }
+        guard let reason = files.compactMap({ $0["error"]?.string }).first else { return }
+        let isFull = reason == "NoSpace"
+        throw Failure(
+            status: .failed,
+            message: "The recording had ended by itself: "
+                + (isFull ? "the disk is full." : reason.printable)
+        )
     }
 
     private func show(_ client: Client) throws {

@@ -10,11 +10,27 @@ struct Snapshot {
     /// The reply of `Statistics`; `nil` if there is none.
     private(set) var statistics: Value?
 
+    /// Creates a snapshot of these properties by interface, those of each camera apart.
+    init(
+        main: [String: [String: Value]] = [:],
+        cameras: [Role: [String: [String: Value]]] = [:],
+        statistics: Value? = nil
+    ) {
+        self.main = main
+        self.cameras = cameras
+        self.statistics = statistics
+    }
+
     /// The interfaces of the main object. A daemon may have only some of them.
     private static let interfaces = [
         StreamInterface.name, SceneInterface.name, ProInterface.name, OrientationInterface.name,
-        CaptureInterface.name, PrivacyInterface.name,
+        CaptureInterface.name, PrivacyInterface.name, ScenesInterface.name,
     ]
+
+    /// Creates the state of a daemon with these properties of the stream, and no others.
+    init(stream: [String: Value]) { main[StreamInterface.name] = stream }
+
+    private init() {}
 
     /// The properties of an interface of the main object.
     func values<Members: InterfaceMembers>(of interface: Members.Type) -> PropertyValues<Members> {
@@ -145,13 +161,19 @@ struct Snapshot {
             ("insetCorner", member(\SceneInterface.insetCorner)),
             ("insetSize", member(\SceneInterface.insetSize)),
             ("swapIcon", member(\SceneInterface.swapIcon)),
+            ("hud", member(\SceneInterface.hud)),
+            ("scene", member(\ScenesInterface.current)),
+            ("title", member(\SceneInterface.title)),
             ("pro", member(\ProInterface.enabled)),
+            ("dial", member(\ProInterface.dial)),
             ("orientation", member(\OrientationInterface.current)),
+            ("orientationMode", member(\OrientationInterface.mode)),
             ("livePhoto", member(\CaptureInterface.livePhoto)),
             ("recording", member(\CaptureInterface.recording)),
             ("recordingSeconds", member(\CaptureInterface.recordingSeconds)),
             ("privacy", member(\PrivacyInterface.enabled)),
             ("consumers", member(\StreamInterface.consumers)),
+            ("viewers", viewers(snapshot?[\StreamInterface.viewers])),
             (
                 "output",
                 .object([
@@ -165,6 +187,15 @@ struct Snapshot {
             ("cameras", cameras(snapshot)),
             ("statistics", JSON(snapshot?.statistics).camelCased),
         ]
+    }
+
+    /// Returns the programs that take the stream; null for `nil`.
+    private static func viewers(_ viewers: [[String: Value]]?) -> JSON {
+        guard let viewers else { return .null }
+        let names = ["name", "application-id", "pid", "since", "through"]
+        return .array(
+            viewers.map { viewer in .object(names.map { ($0, JSON(viewer[$0])) }).camelCased }
+        )
     }
 
     /// Returns the JSON form of a NodeId, whose largest value means that there is none.
@@ -182,8 +213,8 @@ struct Snapshot {
             (Members.members[keyPath: property].key, JSON(snapshot?[property, of: role]))
         }
         /// A number of which 0 means unknown on the bus.
-        func known<Number: DBusType & FixedWidthInteger>(
-            _ property: KeyPath<ControlsInterface, PropertyMember<Number>>
+        func known<Members: InterfaceMembers, Number: DBusType & FixedWidthInteger>(
+            _ property: KeyPath<Members, PropertyMember<Number>>
         ) -> (String, JSON) {
             let (key, value) = member(property)
             return (key, snapshot?[property, of: role] == 0 ? .null : value)
@@ -195,11 +226,17 @@ struct Snapshot {
             member(\CameraInterface.frameRate), member(\CameraInterface.pixelFormat),
             member(\CameraInterface.mirror), member(\CameraInterface.rotation),
             member(\CameraInterface.framesCaptured), member(\CameraInterface.framesDropped),
+            known(\CameraInterface.delay),
             member(\CameraInterface.lens), member(\CameraInterface.zoom),
+            member(\CameraInterface.perspective), member(\CameraInterface.frozen),
+            member(\CameraInterface.ink), member(\ControlsInterface.locked),
             member(\CameraInterface.consumers),
             ("nodeId", node(snapshot?[\CameraInterface.nodeID, of: role])),
-            known(\.iso), known(\.shutter), member(\ControlsInterface.focus),
-            member(\ControlsInterface.whiteBalance), known(\.kelvin),
+            known(\ControlsInterface.iso), member(\ControlsInterface.isoAuto),
+            member(\ControlsInterface.isoApproximate),
+            known(\ControlsInterface.shutter), member(\ControlsInterface.exposureAuto),
+            member(\ControlsInterface.focus), member(\ControlsInterface.focusAuto),
+            member(\ControlsInterface.whiteBalance), known(\ControlsInterface.kelvin),
             member(\ControlsInterface.compensation),
         ])
     }

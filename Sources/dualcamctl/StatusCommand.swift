@@ -1,6 +1,12 @@
 import ArgumentParser
+import Control
 import DBusKit
+import Frames
 import Platform
+
+extension Verbs {
+    static let status: List = [Status.self, Cameras.self]
+}
 
 struct Status: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,11 +19,13 @@ struct Status: ParsableCommand {
             now. A value that is not known is empty. You can use the functions lc(x), uc(x), \
             trunc(x, length), default(x, y), choose(x, yes, no), emoji(state), markup_escape(x), \
             shell_escape(x) and json(x), with names, "text" and numbers.
+
+            With --follow, --json, --waybar and --format print a line for every change.
             """
     )
     @Flag(help: "Print again on every change; goes on when the daemon restarts.")
     var follow = false
-    @Flag(help: "Print JSON for Waybar, a line on every change; goes on when the daemon restarts.")
+    @Flag(help: "Print one line of JSON for a module of Waybar.")
     var waybar = false
     @Option(help: "Print this text, with values in place of {{ names }}.")
     var format: String?
@@ -47,7 +55,7 @@ struct Status: ParsableCommand {
                 ? JSON.document(Snapshot.members(snapshot))
                 : StatusText.lines(snapshot).joined(separator: "\n") + "\n"
         }
-        guard follow || waybar else {
+        guard follow else {
             return Output.write(rendered(try Snapshot.read(from: Client())))
         }
         let presence = try Presence()
@@ -61,9 +69,19 @@ struct Cameras: ParsableCommand {
         abstract: "List the two cameras.",
         discussion: "Does not start the daemon."
     )
+    @Flag(help: "List every video device and why it is used or not.")
+    var all = false
     @OptionGroup var options: CommonOptions
 
     func run() throws {
+        if all {
+            let stream = try Client().getAll(of: StreamInterface.self, startsService: false)
+            let devices = stream[\.devices] ?? []
+            return Output.write(
+                options.json
+                    ? JSON.document([("devices", JSON(devices))]) : DeviceText.table(devices)
+            )
+        }
         let snapshot = try Snapshot.read(from: Client())
         Output.write(
             options.json
@@ -77,6 +95,7 @@ extension Snapshot {
     /// Asks the daemon for its state and waits for the reply.
     fileprivate static func read(from client: Client) throws(Failure) -> Snapshot {
         var result: Result<Snapshot, DBusError>?
+        let start = MonotonicClock.now
         do throws(DBusError) {
             try read(from: client.connection) {
                 result = $0
@@ -86,7 +105,7 @@ extension Snapshot {
             guard let result else { throw .failed("there was no answer") }
             return try result.get()
         } catch {
-            throw client.failure(error)
+            throw client.failure(error, after: (MonotonicClock.now - start).seconds)
         }
     }
 }

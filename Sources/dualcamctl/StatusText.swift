@@ -1,6 +1,8 @@
 import Control
 import DBusKit
 import DualCamCore
+import Frames
+import Platform
 
 /// A snapshot in a form that people read at a glance.
 struct StatusText {
@@ -11,6 +13,7 @@ struct StatusText {
         guard let snapshot else { return [Colour.grey("○ off         dualcamd is not running")] }
         let text = StatusText(snapshot: snapshot)
         return [text.streamLine, ""] + text.cameraLines + ["", text.layoutLine] + text.valueLines
+            + text.viewerLines
             + text.recordingLine
             + text.problemLines
     }
@@ -121,9 +124,13 @@ struct StatusText {
                 )
             )
         case "interrupted":
-            let reason = snapshot[\CameraInterface.interruption, of: role]?.printable ?? ""
-            parts.append(Colour.yellow("interrupted: \(reason)"))
-        case "unavailable": parts.append(Colour.grey("no camera"))
+            let reason = interruption(of: role)
+            parts.append(Colour.yellow(reason == "not found" ? reason : "interrupted: \(reason)"))
+        case "unavailable":
+            let reason = interruption(of: role)
+            parts.append(
+                ["", "none"].contains(reason) ? Colour.grey("no camera") : Colour.yellow(reason)
+            )
         default: parts.append(Colour.grey(state))
         }
         if snapshot[\CameraInterface.mirror, of: role] ?? false { parts.append("mirrored") }
@@ -133,11 +140,27 @@ struct StatusText {
         if let zoom = snapshot[\CameraInterface.zoom, of: role], zoom != 1 {
             parts.append("\((zoom * 100).rounded() / 100)×")
         }
+        if !(snapshot[\CameraInterface.perspective, of: role] ?? []).isEmpty {
+            parts.append("perspective")
+        }
+        if snapshot[\CameraInterface.ink, of: role] ?? false { parts.append("ink") }
+        if snapshot[\CameraInterface.frozen, of: role] ?? false {
+            parts.append(Colour.yellow("frozen"))
+        }
+        let locked = snapshot[\ControlsInterface.locked, of: role] ?? []
+        if !locked.isEmpty {
+            parts.append(locked.map(\.printable).joined(separator: ", ") + " locked")
+        }
         if snapshot[\CameraInterface.lensFallback, of: role] ?? false {
             let lens = snapshot[\CameraInterface.lens, of: role]?.printable ?? ""
             parts.append(Colour.yellow("without \(lens)"))
         }
         return parts.joined(separator: " · ")
+    }
+
+    private func interruption(of role: Role) -> String {
+        let word = snapshot[\CameraInterface.interruption, of: role]?.printable ?? ""
+        return word.replacing("-", with: " ")
     }
 
     // MARK: - Scene
@@ -153,6 +176,35 @@ struct StatusText {
         }
         if snapshot[\SceneInterface.swapped] ?? false { parts.append("swapped") }
         return "  layout  " + parts.joined(separator: " · ")
+    }
+
+    // MARK: - Viewers
+
+    /// The apps that take the stream, and since when.
+    private var viewerLines: [String] {
+        let now = WallTime(MonotonicClock.now)
+        let hasConsumers = snapshot[\StreamInterface.consumers] ?? 0 > 0
+        return (snapshot[\StreamInterface.viewers] ?? []).filter { viewer in
+            // Consumers are those of the stream's own node.
+            hasConsumers || viewer["through"]?.string?.isEmpty == false
+        }.map { viewer in
+            var who = viewer["name"]?.string?.printable ?? ""
+            if who.isEmpty { who = "an app" }
+            if let application = viewer["application-id"]?.string?.printable, !application.isEmpty {
+                who += " (\(application))"
+            } else if let process = viewer["pid"]?.integer, process > 0 {
+                who += " (\(process))"
+            }
+            if let place = viewer["through"]?.string?.printable, !place.isEmpty {
+                who += ", through \(place)"
+            }
+            var line = "  viewer  \(who)"
+            // Until the year 9999.
+            if let since = viewer["since"]?.integer, (1..<253_402_300_800_000_000).contains(since) {
+                line += " · since \(WallTime(microseconds: Int64(since)).minute(on: now))"
+            }
+            return line
+        }
     }
 
     // MARK: - Pro
@@ -231,11 +283,15 @@ struct StatusText {
     /// recorded.
     static func recordingText(_ capture: PropertyValues<CaptureInterface>) -> String? {
         guard capture[\.recording] ?? false else { return nil }
-        let seconds = Int(capture[\.recordingSeconds] ?? 0)
+        return "● REC \(length(Int(capture[\.recordingSeconds] ?? 0)))"
+    }
+
+    /// Returns a length in the form "1:05" or "1:02:03".
+    static func length(_ seconds: Int) -> String {
         let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
         func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         let start = hours > 0 ? "\(hours):\(padded(minutes))" : "\(minutes)"
-        return "● REC \(start):\(padded(seconds % 60))"
+        return "\(start):\(padded(seconds % 60))"
     }
 
     // MARK: - Problems

@@ -31,7 +31,8 @@ struct Template {
             parts.append(try scanner.expression())
             scanner.skipBlanks()
             guard scanner.rest.hasPrefix("}}") else {
-                throw Mistake(message: "Expected }} before \"\(scanner.rest)\".")
+                let place = scanner.rest.isEmpty ? "at the end" : "before \"\(scanner.rest)\""
+                throw Mistake(message: "Expected }} \(place).")
             }
             rest = scanner.rest.dropFirst(2)
         }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import DBusKit
 import DualCamCore
+import Frames
 
 /// The exit statuses of the command. They are part of its interface for scripts.
 enum ExitStatus: CInt {
@@ -10,9 +11,9 @@ enum ExitStatus: CInt {
     /// An argument that is unknown or has no meaning.
     case usage = 2
     case timedOut = 3
-    /// The daemon is not running, and could not be started if that was wanted.
+    /// The daemon is not running, could not be started if that was wanted, or ended early.
     case notRunning = 8
-    /// There is no such camera or control.
+    /// There is no such camera, control or scene.
     case notFound = 10
 }
 
@@ -24,65 +25,48 @@ struct Failure: Error {
 }
 
 /// The command line.
-struct Tool: ParsableCommand {
+struct Tool: CommandFamily {
     static let configuration = CommandConfiguration(
         commandName: "dualcamctl",
         abstract: "Control DualCam, which turns two cameras into one webcam.",
         discussion: """
             Exit status: 0 done, 1 failed, 2 wrong usage, 3 timed out, 8 the daemon is not \
-            running, 10 no such camera or control.
+            running or ended early, 10 no such camera, control or scene.
             """,
         version: DualCam.version,
         groupedSubcommands: [
-            CommandGroup(
-                name: "Status",
-                subcommands: [Status.self, Cameras.self, Monitor.self, Doctor.self]
-            ),
-            CommandGroup(
-                name: "Stream",
-                subcommands: [Start.self, Stop.self, Toggle.self, Restore.self]
-            ),
-            CommandGroup(
-                name: "Scene",
-                subcommands: [SwapPictures.self, SetLayout.self, Inset.self]
-            ),
-            CommandGroup(name: "Recording", subcommands: [Record.self]),
+            CommandGroup(name: "Status", subcommands: Verbs.status + Verbs.monitor + Verbs.doctor),
+            CommandGroup(name: "Stream", subcommands: Verbs.stream),
+            CommandGroup(name: "Scene", subcommands: Verbs.scene + Verbs.scenes),
+            CommandGroup(name: "Recording", subcommands: Verbs.recording),
             CommandGroup(
                 name: "Camera",
-                subcommands: [
-                    Mirror.self, Rotate.self, Orientation.self, SelectLens.self, SetZoom.self,
-                    Torch.self,
-                    Privacy.self,
-                ]
+                subcommands: Verbs.use + Verbs.camera + Verbs.lens + Verbs.privacy
             ),
+            CommandGroup(name: "Pro mode", subcommands: Verbs.pro),
+            CommandGroup(name: "Photos", subcommands: Verbs.photos + Verbs.orient + Verbs.media),
+            CommandGroup(name: "Desktop", subcommands: Verbs.desktop),
             CommandGroup(
-                name: "Pro mode",
-                subcommands: [
-                    ProMode.self, TurnDial.self, SetISO.self, SetShutter.self, SetFocus.self,
-                    SetWhiteBalance.self, Compensate.self, Controls.self,
-                ]
+                name: "Configuration",
+                subcommands: Verbs.config + Verbs.reset + Verbs.completions
             ),
-            CommandGroup(
-                name: "Photos",
-                subcommands: [TakePhoto.self, LivePhoto.self, Orient.self, Media.self]
-            ),
-            CommandGroup(name: "Configuration", subcommands: [Config.self, Completions.self]),
         ]
     )
 
-    func run() throws { throw ValidationError("Expected a subcommand.") }
-
-    /// Returns `arguments` with "--" before a negative number, as in `iso -1`, so that it is not
-    /// taken for an option.
+    /// Returns `arguments` in a form in which no negative number is taken for an option: the one of
+    /// `iso -1` after "--" at the end, the one of `--at -1,0` as `--at=-1,0`.
     private static func separated(_ arguments: [String]) -> [String] {
         guard !arguments.contains("--"),
             let index = arguments.dropFirst().firstIndex(where: {
-                $0.hasPrefix("-") && $0.dropFirst().first?.isNumber ?? false
+                $0.hasPrefix("-") && $0.dropFirst().first.map { $0.isNumber || $0 == "." } ?? false
             })
         else { return arguments }
         var rest = arguments
         let number = rest.remove(at: index)
-        return rest + ["--", number]
+        let before = rest[index - 1]
+        guard before.hasPrefix("--"), before != "--json" else { return rest + ["--", number] }
+        rest[index - 1] = "\(before)=\(number)"
+        return separated(rest)
     }
 
     /// Returns the first of `arguments` that is no subcommand where one is expected, and those that
@@ -101,28 +85,48 @@ struct Tool: ParsableCommand {
     }
 
     /// Returns the parser's message for an unknown subcommand with a suggestion, which the parser
-    /// makes for options alone.
+    /// makes for options alone. `isAtVerb` is `false` if an option comes before the subcommand, of
+    /// which the message may be then.
     private static func corrected(
         _ text: String,
-        _ verb: (word: String, known: [String])
+        _ verb: (word: String, known: [String]),
+        isAtVerb: Bool
     ) -> String {
         let near = verb.known.map { name in
             (name, name.hasPrefix(verb.word) ? 1 : name.distance(to: verb.word))
         }.min { $0.1 < $1.1 }
         var message = "Unknown subcommand '\(verb.word)'."
         if let near, near.1 <= 2 { message += " Did you mean '\(near.0)'?" }
-        return text.replacing("Unexpected argument '\(verb.word)'", with: message)
+        // What comes after it is unexpected too: "Error: 2 unexpected arguments: 'swpa', 'now'".
+        let lines = text.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = lines.first, let colon = first.firstIndex(of: ":"),
+            first.hasPrefix("Error: "), isAtVerb || first.contains("nexpected argument")
+        else { return text }
+        return ([first[...colon] + " " + message] + lines.dropFirst()).joined(separator: "\n")
     }
 
     /// Runs the command in `arguments`. Data goes to standard output, errors to standard error.
     static func run(_ arguments: [String]) -> ExitStatus {
         do {
+            // The parser would print its whole help for a subcommand that does not exist.
+            if arguments.first == "help", let verb = unknownVerb(Array(arguments.dropFirst())) {
+                let error = ValidationError("Unexpected argument '\(verb.word)'")
+                Output.complain(corrected(fullMessage(for: error), verb, isAtVerb: true))
+                return .usage
+            }
             var command = try parseAsRoot(separated(arguments))
             try command.run()
             return .done
         } catch let failure as Failure {
-            Output.complain("dualcamctl: \(failure.message)")
+            Output.complain("dualcamctl: \(failure.message.sentence)")
             return failure.status
+        } catch let missing as MissingSubcommand {
+            let words = missing.command.configuration.subcommands.map { $0._commandName }
+            if missing.command != Tool.self {
+                Output.complain("Error: Expected \(words.joined(separator: " or ")).\n")
+            }
+            Output.complain(helpMessage(for: missing.command))
+            return .usage
         } catch {
             let text = fullMessage(for: error)
             // The user asked for help, the version or data.
@@ -130,10 +134,32 @@ struct Tool: ParsableCommand {
                 Output.write(text.hasSuffix("\n") ? text : text + "\n")
                 return .done
             }
-            Output.complain(unknownVerb(arguments).map { corrected(text, $0) } ?? text)
+            let verb = unknownVerb(arguments)
+            let start = arguments.prefix { !$0.hasPrefix("-") }
+            Output.complain(
+                verb.map { corrected(text, $0, isAtVerb: start.contains($0.word)) } ?? text
+            )
             return exitCode(for: error) == .validationFailure ? .usage : .failed
         }
     }
+}
+
+/// The error of a command that only has subcommands, and was given none of them.
+struct MissingSubcommand: Error {
+    let command: any ParsableCommand.Type
+}
+
+/// A command that only has subcommands.
+protocol CommandFamily: ParsableCommand {}
+
+extension CommandFamily {
+    func run() throws { throw MissingSubcommand(command: Self.self) }
+}
+
+/// The verbs of the command line. Each file with verbs adds a list of those that it holds; a new
+/// verb is added there, and nowhere else.
+enum Verbs {
+    typealias List = [any ParsableCommand.Type]
 }
 
 /// The options of every command.

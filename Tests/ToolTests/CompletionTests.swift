@@ -1,3 +1,5 @@
+import Control
+import DBusKit
 import Foundation
 import TestSupport
 import Testing
@@ -21,6 +23,93 @@ struct CompletionTests {
         #expect(child.errors == "")
         return child.output.split(separator: "\n").map {
             $0.trimmingCharacters(in: .whitespaces)
+        }
+    }
+
+    /// A shell that completes a line: its name, and a script that prints what it offers for LINE.
+    /// zsh is driven through a terminal, since only its line editor completes.
+    private static let shells = [
+        (
+            "bash",
+            """
+            source <(dualcamctl completions bash)
+            COMP_LINE=$LINE; COMP_POINT=${#COMP_LINE}
+            read -ra COMP_WORDS <<<"$LINE"
+            [[ $LINE != *' ' ]] || COMP_WORDS+=('')
+            COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+            [[ $(complete -p dualcamctl) =~ -F\\ ([^ ]+) ]]
+            "${BASH_REMATCH[1]}" dualcamctl "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        ),
+        (
+            "fish",
+            """
+            dualcamctl completions fish | source
+            complete -C $LINE | cut -f 1
+            """
+        ),
+        (
+            "zsh",
+            """
+            zmodload zsh/zpty
+            zpty shell zsh -f -i
+            zpty -w shell 'PS1=; autoload -Uz compinit; compinit -D -u -d $TMPDIR/zcompdump'
+            zpty -w shell 'source <(dualcamctl completions zsh); compdef _dualcamctl dualcamctl'
+            zpty -w shell 'compadd () { [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\\ * ]] && { builtin compadd "$@"; return $? }
+                typeset -a hits; builtin compadd -A hits "$@"; for hit in "${hits[@]}"; do print -r -- "<$hit>" >>$OFFERS; done; builtin compadd "$@" }'
+            zpty -w shell 'bindkey "^I" expand-or-complete; print READY'
+            zpty -m shell seen '*READY*' >/dev/null
+            zpty -w -n shell "$LINE"$'\\t'
+            for try in {1..200}; do sleep 0.05; [[ -s $OFFERS ]] && break; done
+            sleep 0.2
+            zpty -d shell
+            sed -n 's/^<\\(.*\\)>$/\\1/p' $OFFERS | sort -u
+            """
+        ),
+    ]
+
+    /// The values of arguments, in each shell, as far as a daemon, the fake one, knows them.
+    @Test(arguments: shells.map(\.0))
+    func aShellCompletesValues(_ shell: String) throws {
+        let script = try #require(Self.shells.first { $0.0 == shell }).1
+        let cases: [(line: String, offered: Set<String>)] = [
+            ("dualcamctl layout s", ["side-by-side", "single", "stacked"]),
+            ("dualcamctl layout n", ["next"]), ("dualcamctl wb sh", ["shade"]),
+            ("dualcamctl focus ", ["auto", "near", "infinity"]),
+            ("dualcamctl iso 4", ["400"]), ("dualcamctl lens u", ["ultra-wide"]),
+            ("dualcamctl scene apply d", ["desk"]),
+            ("dualcamctl scene apply --only per", ["perspective"]),
+            ("dualcamctl use back usb-De", ["usb-Desk"]), ("dualcamctl use front a", ["auto"]),
+            ("dualcamctl inset --corner bottom-l", ["bottom-left"]),
+            ("dualcamctl media thumbnail /", ["/home/me/Videos/DualCam/a.mkv"]),
+            (
+                "dualcamctl controls --set ",
+                ["auto_exposure=", "exposure_time_absolute="]
+            ),
+        ]
+        let daemon = try FakeDaemon()
+        let desk: [String: Value] = [
+            "id": .string("v4l2:usb-Desk"), "path": .string("/dev/video0"),
+        ]
+        try daemon.appear(changing: [.stream: ["Devices": FakeDaemon.devices([desk])]])
+        let folder = daemon.session.directory
+        let path = "\(Programs.directory):\(daemon.session.environment["PATH"] ?? "/usr/bin:/bin")"
+        for (line, offered) in cases {
+            let file = "\(folder)/offers"
+            try "".write(toFile: file, atomically: true, encoding: .utf8)
+            let child = try daemon.session.run(
+                shell,
+                shell == "bash"
+                    ? ["--norc", "-c", script]
+                    : shell == "zsh" ? ["-f", "-c", script] : ["--no-config", "-c", script],
+                adding: ["PATH": path, "LINE": line, "OFFERS": file, "TMPDIR": folder]
+            )
+            try daemon.wait(for: line) { child.exit != nil }
+            let words = child.output.split(separator: "\n").map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            #expect(Set(words) == offered, "\(shell): \(line): \(child.errors)")
         }
     }
 

@@ -22,7 +22,7 @@ struct DoctorTests {
             "? node           there is none while dualcamd does not answer",
             "? stream         there is none while dualcamd does not answer",
         ] { #expect(child.output.contains(line + "\n"), "\(line) in\n\(child.output)") }
-        #expect(child.errors.hasSuffix(" are amiss\n"))
+        #expect(child.errors.hasSuffix(" problems found.\n"))
 
         let text = try daemon.run("doctor", "--json").output
         let parsed = try JSONSerialization.jsonObject(with: Data(text.utf8))
@@ -30,11 +30,17 @@ struct DoctorTests {
         #expect(report["version"] as? Int == 1 && report["ok"] as? Bool == false)
         let checks = try #require(report["checks"] as? [[String: Any]])
         let names = [
-            "configuration", "cameras", "permissions", "in use", "usb", "pipewire", "wireplumber",
-            "unit", "daemon", "node", "portal", "refusals", "browsers", "loopback",
-            "stream",
+            "configuration", "cameras", "permissions", "in-use", "usb", "pipewire", "wireplumber",
+            "unit", "daemon", "node", "portal", "refusals", "access", "browsers", "hide-cameras",
+            "loopback", "stream",
         ]
-        #expect(checks.map { $0["name"] as? String } == names)
+        // Browsers that are installed here have checks of their own.
+        let browsers = Browser.allCases.map(\.rawValue)
+        let found = checks.compactMap { $0["name"] as? String }
+            .map { browsers.contains($0) ? "browsers" : $0 }
+        #expect(
+            found.enumerated().filter { $0 == 0 || found[$0 - 1] != $1 }.map(\.element) == names
+        )
         for check in checks {
             let isUnknown = ["wireplumber", "node", "stream"].contains(check["name"] as? String)
             #expect(isUnknown ? check["ok"] is NSNull : check["ok"] is Bool)
@@ -63,8 +69,10 @@ struct DoctorTests {
             )
             #expect(try child.wait(within: 60) == .status(1))
             let lines = child.output.split(separator: "\n").filter { $0.hasPrefix("✗") }
-            let own = lines.filter { !$0.hasPrefix("✗ cameras") && !$0.hasPrefix("✗ permissions") }
-            #expect(own.count == 1 && own[0].contains("there is no session bus"), "\(child.output)")
+            // Nor do the machine's own devices and browsers count.
+            let others = ["cameras", "permissions"] + Browser.allCases.map(\.rawValue)
+            let own = lines.filter { line in !others.contains { line.hasPrefix("✗ \($0) ") } }
+            #expect(own.count == 1 && own[0].contains("There is no session bus"), "\(child.output)")
             #expect(!child.output.contains("systemctl"))
             #expect(child.output.contains("→ exec dbus-run-session"))
             #expect(child.output.contains("? unit "))
@@ -109,6 +117,48 @@ struct DoctorTests {
         #expect(child.output.contains("✓ stream "), "told twice: \(child.output)")
         let word = file.replacing("'", with: "'\\''")
         #expect(child.output.contains("→ ${EDITOR:-editor} +3 '\(word)'\n"))
+    }
+
+    @Test func everySourceThatIsNotThereIsNamed() throws {
+        let daemon = try FakeDaemon()
+        let file = daemon.session.directory + "/x.toml"
+        try """
+        [cameras.back]
+        source = "test"
+        [[cameras.back.lenses]]
+        name = "wide"
+        factor = 1.0
+        [[cameras.back.lenses]]
+        name = "tele"
+        factor = 2.0
+        source = "file:/no/tele.jpg"
+        [cameras.front]
+        source = "file:/no/such.jpg"
+        """.write(toFile: file, atomically: true, encoding: .utf8)
+        try daemon.appear(changing: [
+            .stream: [
+                "ConfigurationFile": .string(file),
+                "Problems": .strings([
+                    "The front camera was not found: file:/no/such.jpg.",
+                    "The back camera pipewire:phone was not found. PipeWire has no camera.",
+                ]),
+            ]
+        ])
+        let lines = try daemon.run("doctor").output.split(separator: "\n")
+        let findings = lines.indices.filter { lines[$0].hasPrefix("✗ cameras ") }
+        try #require(findings.count == 2, "\(lines)")
+        #expect(lines[findings[0]].contains("back.lenses[1].source: the file /no/tele.jpg was not"))
+        #expect(lines[findings[0] + 1].hasSuffix("→ ${EDITOR:-editor} \(file)"))
+        #expect(lines[findings[1]].contains("front.source: the file /no/such.jpg was not found"))
+        #expect(lines[findings[1] + 1].hasSuffix("→ dualcamctl use front auto"))
+        // What no finding covers is not lost.
+        #expect(lines.contains { $0.hasPrefix("✗ stream         The back camera pipewire:phone ") })
+        #expect(!lines.contains { $0.hasPrefix("✗ stream ") && $0.contains("front camera") })
+
+        let fixing = try daemon.run("doctor", "--fix", "cameras", "--yes").output
+        for source in ["/no/tele.jpg", "/no/such.jpg"] {
+            #expect(fixing.components(separatedBy: source).count == 2, "\(fixing)")
+        }
     }
 
     @Test func itFindsWhatKeepsAppsFromTheCamera() throws {
@@ -162,7 +212,7 @@ struct DoctorTests {
             "✗ portal         the camera portal was there before the camera, and does not see it",
             "→ systemctl --user restart xdg-desktop-portal",
             "✗ refusals       org.example.Call was refused the camera, and stays so",
-            "\(permissions) DeletePermission sss devices camera org.example.Call",
+            "→ dualcamctl doctor --fix refusals",
         ] { #expect(amiss.output.contains(line + "\n"), "\(line) in\n\(amiss.output)") }
 
         try systemdSays("ret = 'enabled'")
@@ -205,7 +255,7 @@ struct DoctorTests {
         )
         try daemon.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
         let output = try daemon.run("doctor").output
-        #expect(output.contains("✗ loopback       there is no device of v4l2loopback\n"))
+        #expect(output.contains("✗ loopback       there is no v4l2loopback device\n"))
         #expect(output.contains("sudo modprobe v4l2loopback exclusive_caps=1"))
     }
 
@@ -237,7 +287,7 @@ struct DoctorTests {
             .stream: ["ConfigurationFile": .string(file), "Problems": .strings([trouble])]
         ])
         let output = try daemon.run("doctor").output
-        #expect(output.contains("✗ loopback       there is no device of v4l2loopback\n"))
+        #expect(output.contains("✗ loopback       there is no v4l2loopback device\n"))
         #expect(output.contains("✓ stream         dualcamd reports no other problem\n"))
     }
 
@@ -253,23 +303,33 @@ struct DoctorTests {
                 try text.write(to: file, atomically: true, encoding: .utf8)
             }
             let desktop = DesktopCheckup(home: home)
-            #expect(desktop.browserFinding().outcome == .good)
+            func says(_ name: String, _ outcome: Finding.Outcome) -> Bool {
+                desktop.browserFindings().contains { $0.name == name && $0.outcome == outcome }
+            }
+            // Those that are installed here were never started by this user.
+            let untouched = desktop.browserFindings()
+            #expect(untouched.allSatisfy { $0.name == "browsers" || $0.outcome == .bad })
             let state = ".config/chromium/Local State"
             try write("{\"browser\":{}}", state)
-            #expect(
-                desktop.browserFinding().command
-                    == "chromium chrome://flags/#enable-webrtc-pipewire-camera"
-            )
+            #expect(says("chromium", .bad))
+            // Another setting of that name does not count.
             try write("{\"x\":[\"enable-webrtc-pipewire-camera@1\"]}", state)
-            #expect(desktop.browserFinding().outcome == .good)
+            #expect(says("chromium", .bad))
+            let list = "[\"enable-webrtc-pipewire-camera@1\"]"
+            try write("{\"browser\":{\"enabled_labs_experiments\":\(list)}}", state)
+            #expect(says("chromium", .good))
+            try write("[Profile0]\nPath=a.default\n", ".mozilla/firefox/profiles.ini")
             try write("", ".mozilla/firefox/a.default/prefs.js")
+            #expect(says("firefox", .bad))
             let preference = "user_pref(\"media.webrtc.camera.allow-pipewire\", true);"
-            #expect(
-                desktop.browserFinding().command
-                    == "echo '\(preference)' >>\(home)/.mozilla/firefox/a.default/user.js"
-            )
             try write(preference + "\n", ".mozilla/firefox/a.default/user.js")
-            #expect(desktop.browserFinding().outcome == .good)
+            #expect(says("firefox", .good))
+            try write("", ".mozilla/firefox/a.default/user.js")
+            try write(preference + "\n", ".mozilla/firefox/a.default/prefs.js")
+            #expect(says("firefox", .good))
+            try write("{}", ".var/app/com.microsoft.Edge/config/microsoft-edge/Local State")
+            #expect(says("edge", .bad))
+            #expect(desktop.browserFindings().allSatisfy { $0.name != "edge" || $0.command == nil })
         }
     }
 
@@ -284,7 +344,12 @@ struct DoctorTests {
                 withIntermediateDirectories: true
             )
             try "\(index)\n".write(toFile: "\(directory)/index", atomically: true, encoding: .utf8)
-            try "Desk Cam\n".write(toFile: "\(directory)/name", atomically: true, encoding: .utf8)
+            // As uvcvideo names it: the device's name, and that of its function.
+            try "Desk Cam: Desk Cam\n".write(
+                toFile: "\(directory)/name",
+                atomically: true,
+                encoding: .utf8
+            )
         }
         try node("video0", index: 0)
         // The camera's metadata node, a loopback, and a node of another kind.

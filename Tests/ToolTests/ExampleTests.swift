@@ -89,6 +89,7 @@ struct ExampleTests {
 
     @Test func gnomeGetsKeysAndKeepsItsOwn() throws {
         let daemon = try FakeDaemon()
+        daemon.sceneRefusals = [:]
         try daemon.appear()
         let keys = "org.gnome.settings-daemon.plugins.media-keys"
         let list = "gsettings get \(keys) custom-keybindings"
@@ -96,7 +97,7 @@ struct ExampleTests {
         let before = try run(list, daemon)
         for _ in 0..<2 { try run("\(Self.folder)/gnome/shortcuts", daemon) }
         let paths = try run(list, daemon).matches(of: /'([^']*)'/).map { String($0.1) }
-        #expect(paths.count == 7 && paths[0] == "/mine/")
+        #expect(paths.count == 11 && paths[0] == "/mine/")
         var commands: [String] = []
         var bindings: Set<String> = []
         for path in paths.dropFirst() {
@@ -107,11 +108,16 @@ struct ExampleTests {
             commands.append(try value("command"))
             bindings.insert(try value("binding"))
         }
-        #expect(bindings.count == 6 && bindings.contains("<Super><Alt>s"))
+        #expect(bindings.count == 10 && bindings.contains("<Super><Alt>w"))
+        // None is a key of GNOME's own, as far as it is installed here.
+        let own = try run("gsettings list-recursively", daemon)
+        for binding in bindings {
+            #expect(!own.contains("'\(binding)'"), "\(binding) is in use")
+        }
         #expect(
             try asked(by: commands, daemon) == [
-                "Swap", "Layout=side-by-side", "InsetVisible=false", "Enabled=true", "StepDial 1",
-                "StepDial -1",
+                "Swap", "Layout=side-by-side", "Next", "Apply desk", "Apply away",
+                "InsetVisible=false", "Enabled=true", "Enabled=false", "StepDial 1", "StepDial -1",
             ]
         )
         try run("\(Self.folder)/gnome/shortcuts --remove", daemon)
@@ -120,6 +126,7 @@ struct ExampleTests {
 
     @Test func plasmaGetsKeys() throws {
         let daemon = try FakeDaemon()
+        daemon.sceneRefusals = [:]
         try daemon.appear()
         #expect(try run("desktop-file-validate \(Self.folder)/kde/dualcam.desktop", daemon) == "")
         let file = try text("kde/dualcam.desktop")
@@ -128,13 +135,27 @@ struct ExampleTests {
         #expect(keys.count == commands.count - 1)
         #expect(
             try asked(by: commands, daemon) == [
-                "Start", "Swap", "InsetVisible=false", "Enabled=true", "StepDial 1", "StepDial -1",
+                "Start", "Swap", "Layout=side-by-side", "Next", "Apply desk", "Apply away",
+                "InsetVisible=false", "Enabled=true", "Enabled=false", "StepDial 1", "StepDial -1",
             ]
         )
     }
 
+    @Test func swayGetsTheSameKeys() throws {
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let lines = try text("sway/config").matches(of: /(?m)^bindsym Mod4\+Mod1\+(\S+) exec (.*)$/)
+        let plasma = try text("kde/dualcam.desktop")
+            .matches(of: /Exec=(.*)\nX-KDE-Shortcuts=Meta\+Alt\+(.*)/)
+        let names = ["Prior": "PgUp", "Next": "PgDown"]
+        let keys = lines.map { names[String($0.1)] ?? $0.1.uppercased() }
+        #expect(keys == plasma.map { String($0.2) })
+        #expect(lines.map { String($0.2) } == plasma.map { String($0.1) })
+    }
+
     @Test func aDeckHasLabelsAndKeys() throws {
         let daemon = try FakeDaemon()
+        daemon.sceneRefusals = [:]
         try daemon.appear()
         let keys = "\(daemon.session.directory)/keys"
         mkfifo(keys, 0o600)
@@ -142,13 +163,16 @@ struct ExampleTests {
         // Opening a pipe for reading waits for a writer.
         let writer = open(keys, O_RDWR | O_CLOEXEC)
         defer { close(writer) }
-        try daemon.wait(for: "six labels") { deck.output.split(separator: "\n").count == 6 }
+        try daemon.wait(for: "nine labels") { deck.output.split(separator: "\n").count == 9 }
         #expect(deck.output.hasPrefix("1 BACK\n2 inset\n3 ●\n4 PRO\n5 ISO "))
         daemon.set(["InsetVisible": .boolean(false)], of: .scene)
         try daemon.wait(for: "a new label") { deck.output.hasSuffix("\n2 no inset\n") }
-        write(writer, "1\n9\n6\n", 6)
-        try daemon.wait(for: "the keys") { daemon.asked.filter { $0 != "Statistics" }.count == 2 }
-        #expect(daemon.asked.filter { $0 != "Statistics" } == ["Swap", "StepDial 1"])
-        #expect(deck.errors == "deck: there is no key 9\n")
+        write(writer, "1\n0\n6\n7\n8\n", 10)
+        try daemon.wait(for: "the keys") { daemon.asked.filter { $0 != "Statistics" }.count == 4 }
+        #expect(
+            daemon.asked.filter { $0 != "Statistics" }
+                == ["Swap", "StepDial 1", "Next", "Apply desk"]
+        )
+        #expect(deck.errors == "deck: there is no key 0\n")
     }
 }

@@ -58,13 +58,22 @@ final class FakeDaemon {
             ]
         )
         export(.capture, DualCam.path, FakeDaemon.capture)
+        export(.library, DualCam.path, [:])
         export(.privacy, DualCam.path, ["Enabled": .boolean(false)])
+        export(
+            .scenes,
+            DualCam.path,
+            ["Names": .strings(["talk", "desk"]), "Current": .string("desk")]
+        )
         export(.camera, DualCam.backPath, FakeDaemon.camera("back", "Desk Cam", mirror: false))
         export(.camera, DualCam.frontPath, FakeDaemon.camera("front", "Face Cam", mirror: true))
         try connection.requestName(DualCam.busName)
         self.connection = connection
         self.server = server
     }
+
+    /// What is refused of a scene that is applied, by key.
+    var sceneRefusals: [String: Value] = ["back.iso": .string("This camera has no ISO.")]
 
     /// Makes the daemon disappear.
     func vanish() {
@@ -83,7 +92,9 @@ final class FakeDaemon {
 
     private func answer(_ call: Invocation) {
         let options = call.options.map { " \($0)=\($1.boolean.map { "\($0)" } ?? "?")" }.joined()
-        let values = ["Controls", "Pro", "Camera"].contains { call.interface.hasSuffix($0) }
+        let values = ["Controls", "Pro", "Camera", "Scenes"].contains {
+            call.interface.hasSuffix($0)
+        }
         let place =
             call.path == DualCam.path
             ? "" : (call.path.text.split(separator: "/").last ?? "") + " "
@@ -107,6 +118,20 @@ final class FakeDaemon {
                     "composite": .named(["p50": .uint64(900), "p99": .uint64(1600)]),
                 ])
             )
+        case "List":
+            let item: [String: Value] = [
+                "path": .string("/home/me/Videos/DualCam/a.mkv"), "kind": .string("movie"),
+                "camera": .string("back"), "size": .uint64(1234), "seconds": .double(65.4),
+                "time": .int64(1_763_735_405_000_000),
+            ]
+            call.reply(
+                .array([.named(item)], of: .dictionary(key: .string, value: .variant)),
+                .uint32(1)
+            )
+        case "Apply": call.reply(.named(sceneRefusals))
+        case "Next": call.reply(.string("talk"), .named([:]))
+        case "Export": call.reply(.string(FakeDaemon.sceneText))
+        case "Import": call.reply(.strings(["a", "b"]))
         case "StepIso": call.reply(.uint32(500), .boolean(false))
         case "StepShutter": call.reply(.uint64(2000), .boolean(true))
         case "StepFocus": call.reply(.double(0.75), .boolean(false))
@@ -187,8 +212,27 @@ final class FakeDaemon {
         "Problems": .strings([]), "NodeId": .uint32(42), "Consumers": .uint32(2),
         "Width": .uint32(1280), "Height": .uint32(720), "FrameRate": .uint32(30),
         "PixelFormat": .string("YUY2"), "Version": .string("1.2.3"),
-        "ConfigurationFile": .string(""),
+        "ConfigurationFile": .string(""), "Devices": devices([]), "LoopbackDevice": .string(""),
+        "Viewers": .array(
+            [
+                .named([
+                    "name": .string("Firefox"), "application-id": .string(""),
+                    "pid": .uint32(4711), "since": .uint64(1_763_735_405_000_000),
+                    "through": .string(""),
+                ]),
+                .named([
+                    "name": .string(""), "application-id": .string(""), "pid": .uint32(0),
+                    "since": .uint64(1_763_735_406_000_000), "through": .string(""),
+                ]),
+            ],
+            of: .dictionary(key: .string, value: .variant)
+        ),
     ]
+
+    /// A value of the property Devices.
+    static func devices(_ devices: [[String: Value]]) -> Value {
+        .array(devices.map { .named($0) }, of: .dictionary(key: .string, value: .variant))
+    }
 
     private static let capture: [String: Value] = [
         "Recording": .boolean(false), "RecordingSeconds": .uint32(0), "LivePhoto": .boolean(false),
@@ -199,11 +243,31 @@ final class FakeDaemon {
         .array(files.map { .named($0) }, of: .dictionary(key: .string, value: .variant))
     }
 
+    /// A scene, with a value of a later version.
+    private static let sceneText = """
+        [[scene]]
+        name = "desk"
+        main = "back"
+        inset-visible = true
+        inset-size = 0.2
+        title = ["A \\"desk\\"", "Ünder"]
+        glow = { of = "later" }
+        [scene.back]
+        zoom = 2
+        zoom-at = [0.5, 0.25]
+        iso = "auto"
+
+        """
+
     private static let scene: [String: Value] = [
         "Swapped": .boolean(false), "Layout": .string("pip"),
         "Main": .objectPath(DualCam.backPath), "Inset": .objectPath(DualCam.frontPath),
         "InsetVisible": .boolean(true), "InsetCorner": .string("top-right"),
         "InsetSize": .double(0.25), "SwapIcon": .boolean(true), "Hud": .string("pro"),
+        "Layouts": .strings(["pip", "single"]), "Title": .string(""),
+        "TitleCorner": .string("bottom-left"), "HudConsumer": .string(""),
+        "MainRectangle": .structure([.double(0), .double(0), .double(1), .double(1)]),
+        "InsetRectangle": .structure([.double(0), .double(0), .double(0), .double(0)]),
     ]
 
     private static let controls: [String: Value] = [
@@ -214,13 +278,14 @@ final class FakeDaemon {
         "FocusText": .string("0.3 m"), "FocusAuto": .boolean(false),
         "WhiteBalance": .string("shade"), "Kelvin": .uint32(7500),
         "KelvinRange": .structure([.uint32(2000), .uint32(10000)]), "Compensation": .double(0),
-        "Software": .strings(["white-balance"]),
+        "Software": .strings(["white-balance"]), "Locked": .strings(["exposure"]),
     ]
 
     private static func camera(_ role: String, _ name: String, mirror: Bool) -> [String: Value] {
         [
             "Role": .string(role), "Name": .string(name), "Source": .string("v4l2:usb-\(role)"),
             "State": .string("streaming"), "Interruption": .string("none"),
+            "Holder": .string(""),
             "Width": .uint32(1280), "Height": .uint32(720), "FrameRate": .uint32(30),
             "PixelFormat": .string("MJPG"), "Mirror": .boolean(mirror), "Rotation": .uint32(0),
             "Lens": .string("wide"), "LensFallback": .boolean(false),
@@ -231,10 +296,12 @@ final class FakeDaemon {
                 ],
                 of: "(sd)"
             ),
-            "Torch": .boolean(false), "Zoom": .double(1),
+            "Torch": .boolean(false), "Frozen": .boolean(false), "Ink": .boolean(false),
+            "Perspective": .array([], of: "(dd)"), "Zoom": .double(1),
             "ZoomRange": .structure([.double(1), .double(8)]),
             "NodeId": .uint32(.max), "Consumers": .uint32(0),
             "FramesCaptured": .uint64(1000), "FramesDropped": .uint64(1),
+            "Delay": .uint64(21000),
         ]
     }
 

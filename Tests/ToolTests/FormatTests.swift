@@ -39,7 +39,8 @@ struct FormatTests {
         ("{{ mian }}", "There is no \"mian\"; expected one of state, "),
         ("{{ cameras.side.name }}", "expected one of cameras.back, cameras.front."),
         ("{{ state.x }}", "There is no \"state.x\"; expected state."),
-        ("{{ state", "Expected }} before"), ("{{ }}", "Expected a name before"),
+        ("{{ state", "Expected }} at the end."), ("{{ state !", "Expected }} before \"!\"."),
+        ("{{ }}", "Expected a name before"),
         ("{{ \"x }}", "Expected \" after"), ("{{ up(state) }}", "There is no function \"up\""),
         ("{{ uc(state }}", "Expected ) before"), ("{{ uc(state, main) }}", "uc takes 1, not 2"),
     ])

@@ -8,8 +8,7 @@ func expectGolden(
     _ name: String,
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("Goldens/\(name)")
+    let file = goldenFolder.appendingPathComponent(name)
     if ProcessInfo.processInfo.environment["DUALCAM_UPDATE_GOLDENS"] == "1" {
         try text.write(to: file, atomically: true, encoding: .utf8)
     }
@@ -20,3 +19,11 @@ func expectGolden(
         sourceLocation: sourceLocation
     )
 }
+
+/// Returns the names of the files in Goldens, sorted.
+func goldens() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: goldenFolder.path).sorted()
+}
+
+private let goldenFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("Goldens")

@@ -61,6 +61,17 @@ struct StatusTests {
             ]
         ),
         (
+            "not-found",
+            [
+                .stream: ["State": .string("idle"), "Consumers": .uint32(0)],
+                .camera: [
+                    "State": .string("unavailable"), "Interruption": .string("not-found"),
+                    "Name": .string("usb-Dekc"),
+                ],
+                .pro: ["Enabled": .boolean(false)],
+            ]
+        ),
+        (
             "hostile",
             [
                 .camera: [
@@ -83,6 +94,49 @@ struct StatusTests {
         let cameras = try daemon.run("cameras")
         try expectGolden(status.output + "---\n" + cameras.output, "status-\(name).txt")
         #expect(status.output.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
+    }
+
+    @Test func everyDeviceIsListedWithItsReason() throws {
+        func device(
+            _ id: String,
+            _ path: String,
+            _ role: String,
+            _ reason: String,
+            _ modes: [String]
+        )
+            -> [String: Value]
+        {
+            [
+                "id": .string(id), "name": .string("Desk\u{7} Cam"), "path": .string(path),
+                "role": .string(role), "chosen": .boolean(!role.isEmpty),
+                "reason": .string(reason), "modes": .strings(modes), "names": .strings(["usb-1"]),
+            ]
+        }
+        let devices = [
+            device(
+                "v4l2:usb-Desk",
+                "/dev/video10",
+                "back",
+                "chosen as back: external, 1280x720 at 30",
+                ["640x480@30/MJPG", "1280x720@30/MJPG", "640x480@30/YUYV", "odd", "9x9/X", "a@b/c"]
+            ),
+            device("v4l2:/dev/video1", "/dev/video1", "", "gives no pictures", []),
+            [:],
+        ]
+        let daemon = try FakeDaemon()
+        let none = try daemon.run("cameras", "--all")
+        #expect(none.exit == .status(8) && none.output == "")
+        try daemon.appear(changing: [.stream: ["Devices": FakeDaemon.devices(devices)]])
+        let table = try daemon.run("cameras", "--all")
+        let json = try daemon.run("cameras", "--all", "--json")
+        try expectGolden(table.output + "---\n" + json.output, "cameras-all.txt")
+        let doctor = try daemon.run("doctor").output
+        #expect(
+            doctor.contains(
+                "✓ device         Desk\u{FFFD} Cam (/dev/video10): chosen as back: external, 1280x720"
+            )
+        )
+        #expect(doctor.contains("(/dev/video1): gives no pictures\n"))
     }
 
     @Test(arguments: cases)
@@ -175,7 +229,7 @@ struct StatusTests {
         daemon.session.kill(.bus)
         try daemon.wait(for: "the end") { child.exit != nil }
         #expect(child.exit == .status(8))
-        #expect(child.errors == "dualcamctl: the session bus is gone\n")
+        #expect(child.errors == "dualcamctl: The session bus is gone.\n")
     }
 
     @Test func monitorPrintsALineForEachEvent() throws {

@@ -1,3 +1,4 @@
+import DualCamCore
 import Glibc
 import Platform
 
@@ -5,7 +6,7 @@ import Platform
 struct AttachedCamera: CustomStringConvertible {
     /// The path of its device file.
     let path: String
-    /// The name that its driver gives it.
+    /// The name that its driver gives it, without repetition.
     let name: String
     /// The USB bus of the camera; `nil` if it is not on USB.
     let bus: Bus?
@@ -42,7 +43,7 @@ struct AttachedCamera: CustomStringConvertible {
             else { return nil }
             return AttachedCamera(
                 path: "\(dev)/\(entry)",
-                name: content("\(sysfs)/\(entry)/name") ?? entry,
+                name: plainName(content("\(sysfs)/\(entry)/name") ?? entry),
                 bus: Bus(ofNodeIn: "\(sysfs)/\(entry)")
             )
         }

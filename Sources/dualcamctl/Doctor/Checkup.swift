@@ -1,6 +1,7 @@
 import Control
 import DBusKit
 import DualCamCore
+import Frames
 import Glibc
 import Platform
 
@@ -38,11 +39,13 @@ struct Finding: Equatable {
 /// its own that returns one finding; a new one is added to `findings`.
 struct Checkup {
     private let cameras = AttachedCamera.all()
-    private let desktop = DesktopCheckup()
+    let desktop = DesktopCheckup()
     private let hasSessionBus: Bool
     /// The properties of the stream, or the reason why the daemon does not give them.
     private let stream: Result<PropertyValues<StreamInterface>, Failure>
     private let configuration: Result<ConfigurationReading, Failure>
+    /// The sources in the configuration that are not there.
+    private let absences: [SourceCheck.Absence]
 
     /// Reads the state of the system.
     init() {
@@ -55,18 +58,21 @@ struct Checkup {
             let named = try? stream.get()[\.configurationFile]
             return try ConfigurationReading(named.flatMap { $0.isEmpty ? nil : $0 })
         }
+        absences = (try? configuration.get().configuration).map(SourceCheck.absences) ?? []
     }
 
     /// Returns the findings in the order of their dependencies, so that every problem appears in
     /// one of them.
     func findings() -> [Finding] {
         [
-            configurationFinding, camerasFinding, permissionsFinding, holdersFinding,
-            bandwidthFinding, pipeWireFinding, sessionManagerFinding,
+            configurationFinding
+        ] + camerasFindings + deviceFindings + [
+            permissionsFinding, holdersFinding, bandwidthFinding, pipeWireFinding,
+            sessionManagerFinding,
             desktop.unitFinding(), daemonFinding, nodeFinding,
             desktop.portalFinding(hasNode: hasNode), desktop.refusalFinding(),
-            desktop.browserFinding(), loopbackFinding, problemsFinding,
-        ]
+            desktop.accessFinding(),
+        ] + desktop.browserFindings() + [hidingFinding, loopbackFinding, problemsFinding]
     }
 
     // MARK: Configuration
@@ -80,7 +86,7 @@ struct Checkup {
         guard let path = reading.path else {
             return .good(name, "there is no file; every value is the default")
         }
-        if let error = reading.error {
+        if let error = reading.errors.first {
             return .bad(name, "\(error)", mendedBy: edit(path, at: error.line))
         }
         if let warning = reading.warnings.first {
@@ -106,20 +112,44 @@ struct Checkup {
 
     // MARK: Devices
 
-    private var camerasFinding: Finding {
+    /// A finding for each source that is not there, or else one on all cameras.
+    private var camerasFindings: [Finding] {
+        guard absences.isEmpty else {
+            return absences.map { absence in
+                // The device of a lens is chosen in the file alone.
+                let path: String? = absence.lens == nil ? nil : (try? configuration.get())?.path
+                let command =
+                    path.map { edit($0, at: nil) } ?? "dualcamctl use \(absence.role.rawValue) auto"
+                return .bad("cameras", absence.text, mendedBy: command)
+            }
+        }
+        return [attachedFinding]
+    }
+
+    private var attachedFinding: Finding {
         let name = "cameras"
         guard cameras.isEmpty else {
             return .good(name, cameras.map(\.description).joined(separator: ", "))
         }
         if !needsCameras { return .good(name, "none is attached, and none is asked for") }
         guard AttachedCamera.isWaitingForDriver() else {
-            return .bad(name, "none is attached")
+            return .bad(
+                name,
+                "none is attached; plug one in, or try a test picture",
+                mendedBy: "dualcamctl use back test"
+            )
         }
         return .bad(
             name,
             "a USB camera is attached, but its driver is not loaded",
             mendedBy: "sudo modprobe uvcvideo"
         )
+    }
+
+    /// The role of each video device, as the daemon says.
+    private var deviceFindings: [Finding] {
+        let devices = (try? stream.get())?[\.devices] ?? []
+        return devices.map { .good("device", DeviceText.line($0)) }
     }
 
     private var permissionsFinding: Finding {
@@ -167,7 +197,7 @@ struct Checkup {
     }
 
     private var holdersFinding: Finding {
-        let name = "in use"
+        let name = "in-use"
         let held = cameras.flatMap { camera in
             holders(of: camera.path).filter { !Self.ours.contains($0.name) }.map { (camera, $0) }
         }
@@ -208,21 +238,32 @@ struct Checkup {
         return .bad(name, text + ": plug \(first.name) in elsewhere, or have both send MJPG")
     }
 
+    /// The configured loopback device.
+    var loopbackDevice: Configuration.LoopbackDevice {
+        ((try? configuration.get().configuration) ?? Configuration()).loopback.device
+    }
+
+    /// The path of the configuration file in use; `nil` if there is none.
+    var configurationPath: String? { (try? configuration.get())?.path }
+
     /// The check of the device on which V4L2 programs find the stream.
     private var loopbackFinding: Finding {
         let name = "loopback"
-        let wanted = ((try? configuration.get().configuration) ?? Configuration()).loopback.device
         let devices = LoopbackModule.devices()
         let path: String?
-        switch wanted {
-        case .none: return .good(name, "none is configured")
-        case .auto: path = devices.first
+        switch loopbackDevice {
+        case .none:
+            return .good(
+                name,
+                "none is configured; --fix loopback sets one up, for apps that need a V4L2 camera"
+            )
+        case .auto: path = fedDevice ?? devices.first
         case .path(let configured): path = access(configured, F_OK) == 0 ? configured : nil
         }
         guard let path else {
             return .bad(
                 name,
-                "there is no device of v4l2loopback",
+                "there is no v4l2loopback device",
                 mendedBy: "sudo apt install v4l2loopback-dkms && "
                     + "sudo modprobe v4l2loopback exclusive_caps=1 card_label=DualCam"
             )
@@ -230,7 +271,7 @@ struct Checkup {
         guard devices.contains(path) else {
             return .bad(
                 name,
-                "\(path) is no device of v4l2loopback"
+                "\(path) is not a v4l2loopback device"
                     + (devices.isEmpty ? "" : "; \(devices.joined(separator: ", ")) is")
             )
         }
@@ -241,6 +282,11 @@ struct Checkup {
         // The daemon has tried to use the device, and knows more.
         if let problem = problems.first(where: Self.isOfLoopback) { return .bad(name, problem) }
         return .good(name, "the stream is mirrored to \(path) while somebody reads it")
+    }
+
+    /// The loopback device that the daemon feeds; `nil` if there is none, or nobody says.
+    private var fedDevice: String? {
+        (try? stream.get())?[\.loopbackDevice].flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static func isOfLoopback(_ problem: String) -> Bool {
@@ -319,6 +365,94 @@ struct Checkup {
         return texts.isEmpty ? nil : texts.joined(separator: ", ")
     }
 
+    // MARK: Hidden cameras
+
+    /// The rules with which WirePlumber hides the cameras in use; `nil` if no WirePlumber is
+    /// installed, or nobody says which cameras these are.
+    var hidingRules: WirePlumberRules? {
+        guard let form = WirePlumberRules.Form.installed() else { return nil }
+        var rules = WirePlumberRules(form: form)
+        for camera in camerasInUse {
+            guard let match = WirePlumberRules.match(camera.id), !rules.devices.contains(match)
+            else { continue }
+            rules.devices.append(match)
+        }
+        let loopback: String? =
+            switch loopbackDevice {
+            case .none: nil
+            case .auto: fedDevice
+            case .path(let path): path
+            }
+        if let node = loopback?.split(separator: "/").last,
+            let label = content("/sys/class/video4linux/\(node)/name"), !label.isEmpty,
+            !"~!".contains(label.prefix(1))
+        {
+            rules.loopbacks = [label]
+        }
+        return rules.devices.isEmpty && rules.loopbacks.isEmpty ? nil : rules
+    }
+
+    /// The identities and names of the devices that the daemon uses as cameras.
+    private var camerasInUse: [(id: String, name: String)] {
+        ((try? stream.get())?[\.devices] ?? []).compactMap { device in
+            guard device["role"]?.string?.isEmpty == false, let id = device["id"]?.string else {
+                return nil
+            }
+            return (id, device["name"]?.string ?? id)
+        }
+    }
+
+    /// The cameras in use that cannot be hidden, as a part of a sentence; `nil` if all can be.
+    var unhidableCameras: String? {
+        let names = camerasInUse.filter { WirePlumberRules.match($0.id) == nil }.map(\.name)
+        return names.isEmpty ? nil : names.joined(separator: " and ")
+    }
+
+    /// The reason why no camera can be hidden; `nil` if some can be.
+    var hidingObstacle: String? {
+        guard hidingRules == nil else { return nil }
+        guard WirePlumberRules.Form.installed() != nil else {
+            return "WirePlumber is not installed, so no rule hides a camera"
+        }
+        if case .failure(let failure) = stream {
+            return "nobody says which cameras are in use: \(failure.message)"
+        }
+        return unhidableCameras.map { "WirePlumber knows no lasting name of \($0)" }
+            ?? "no camera is in use"
+    }
+
+    /// Tells if apps list the cameras in use besides DualCam, which is up to the user.
+    private var hidingFinding: Finding {
+        let name = "hide-cameras"
+        let fix = "dualcamctl doctor --fix hide-cameras"
+        let installed = WirePlumberRules.Form.installed()
+        guard
+            let path = WirePlumberRules.written(
+                in: desktop.configurationFolder,
+                installed: installed
+            )
+        else {
+            return .good(
+                name,
+                "apps may list the cameras that DualCam uses, too; --fix hide-cameras hides them"
+            )
+        }
+        if let rules = hidingRules,
+            path != "\(desktop.configurationFolder)/wireplumber/\(rules.file)"
+                || wholeText(of: path) != rules.text
+        {
+            return .bad(name, "\(path) hides other cameras than those in use", mendedBy: fix)
+        }
+        if case .failure = stream {
+            return .unknown(name, "\(path) hides cameras; which ones are in use is not known")
+        }
+        return .good(
+            name,
+            "apps that use PipeWire do not list the cameras that DualCam uses"
+                + (unhidableCameras.map { ", but for \($0)" } ?? "")
+        )
+    }
+
     // MARK: The daemon
 
     private var daemonFinding: Finding {
@@ -361,6 +495,12 @@ struct Checkup {
         }
     }
 
+    /// The name of the camera that apps see; `nil` if there is none.
+    var cameraName: String? {
+        guard hasNode else { return nil }
+        return ((try? configuration.get().configuration) ?? Configuration()).output.description
+    }
+
     private var hasNode: Bool { (try? stream.get())?[\.active] ?? false }
 
     private var nodeFinding: Finding {
@@ -395,15 +535,28 @@ struct Checkup {
             return .unknown(name, "there is none while dualcamd does not answer")
         }
         let reading = try? configuration.get()
-        var reported = (reading?.warnings ?? []).map(\.description)
-        if let error = reading?.error { reported.append(error.description) }
-        if camerasFinding.outcome == .bad { reported.append("There is no camera.") }
+        var reported = (reading?.warnings ?? []).map(\.description.sentence)
+        reported += (reading?.errors ?? []).map(\.description.sentence)
+        if camerasFindings.contains(where: { $0.outcome == .bad }) {
+            reported.append("There is no camera.")
+        }
         let others = problems.filter {
-            !reported.contains($0) && !Self.isOfNode($0) && !Self.isOfLoopback($0)
+            !reported.contains($0.sentence) && !Self.isOfNode($0) && !Self.isOfLoopback($0)
+                && !isOfAbsence($0)
         }
         return others.isEmpty
             ? .good(name, "dualcamd reports no \(problems.isEmpty ? "" : "other ")problem")
             : .bad(name, others.joined(separator: " "))
+    }
+}
+
+extension Checkup {
+    /// `true` if `problem` is what the daemon says of a camera whose source is a finding.
+    private func isOfAbsence(_ problem: String) -> Bool {
+        problem.contains("was not found")
+            && absences.contains {
+                $0.lens == nil && problem.hasPrefix("The \($0.role.rawValue) camera ")
+            }
     }
 }
 

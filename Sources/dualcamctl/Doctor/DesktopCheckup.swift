@@ -7,7 +7,7 @@ import Platform
 struct DesktopCheckup {
     /// The user's home directory; "" if the environment does not name it.
     let home: String
-    private let connection: BusConnection?
+    let connection: BusConnection?
 
     init(home: String = getenv("HOME").map { String(cString: $0) } ?? "") {
         self.home = home
@@ -33,6 +33,12 @@ struct DesktopCheckup {
             timeout: Client.defaultTimeout
         )
         return Result { () throws(DBusError) in try connection.call(call) }
+    }
+
+    /// The folder of the user's configuration files: $XDG_CONFIG_HOME, or ~/.config.
+    var configurationFolder: String {
+        let set = getenv("XDG_CONFIG_HOME").map { String(cString: $0) } ?? ""
+        return set.hasPrefix("/") ? set : "\(home)/.config"
     }
 
     // MARK: systemd
@@ -116,77 +122,222 @@ struct DesktopCheckup {
         )
     }
 
+    /// The camera permissions that the portal stores.
+    var permissions: CameraPermissions { CameraPermissions(connection: connection) }
+
+    /// The applications that the portal refuses the camera, by its store; empty without one.
+    var refused: [String] {
+        let stored = (try? permissions.stored(startsService: false)) ?? [:]
+        return stored.filter { $0.value.first == "no" }.keys.sorted()
+    }
+
     /// Checks if an app was once refused the camera, which the portal remembers.
     func refusalFinding() -> Finding {
         let name = "refusals"
-        let store = "org.freedesktop.impl.portal.PermissionStore"
-        let path = "/org/freedesktop/impl/portal/PermissionStore"
         guard connection != nil else { return .unknown(name, "nobody tells without a session bus") }
-        let answer = ask(
-            "Lookup",
-            of: store,
-            at: "/org/freedesktop/impl/portal/PermissionStore",
-            on: store,
-            [.string("devices"), .string("camera")]
-        )
-        guard case .dictionary(let apps, _, _)? = (try? answer.get())?.first else {
-            return .good(name, "the portal remembers none")
-        }
-        let refused = apps.filter { $0.value.array?.first == .string("no") }
-            .compactMap(\.key.string).sorted()
         guard let app = refused.first else { return .good(name, "the portal remembers none") }
         // An app outside a sandbox has no name there.
         return .bad(
             name,
             "\(app.isEmpty ? "an app without a sandbox" : app) was refused the camera, and stays so",
-            mendedBy: "busctl --user call \(store) \(path) \(store) DeletePermission sss devices "
-                + "camera \(app.isEmpty ? "''" : app.quotedForShell)"
+            mendedBy: "dualcamctl doctor --fix refusals"
+        )
+    }
+
+    /// The permissions with which the browsers that are here get the camera without a
+    /// question: the identities by which portals know them.
+    var browserPermissions: [FixStep] {
+        var steps: [FixStep] = []
+        let places = Browser.allCases.flatMap { $0.places(in: home) }
+        for place in places where place.application != nil {
+            let step = FixStep.permission(application: place.application ?? "", title: place.title)
+            steps.append(step)
+        }
+        let packaged = places.filter { $0.application == nil }.map(\.browser)
+        if !packaged.isEmpty { steps.append(.permission(application: "", title: "")) }
+        for browser in Browser.allCases where packaged.contains(browser) {
+            for entry in browser.desktopEntries where Self.hasDesktopEntry(entry) {
+                steps.append(.permission(application: entry, title: browser.title))
+            }
+        }
+        return steps
+    }
+
+    /// Returns `true` if an application has the desktop entry `name`, after which portals from 1.21
+    /// on call it.
+    private static func hasDesktopEntry(_ name: String) -> Bool {
+        let folders = getenv("XDG_DATA_DIRS").map { String(cString: $0) } ?? ""
+        return (folders.isEmpty ? "/usr/local/share:/usr/share" : folders).split(separator: ":")
+            .contains { access("\($0)/applications/\(name).desktop", F_OK) == 0 }
+    }
+
+    /// `true` if a browser that is here has no permission for the camera, and could be given one.
+    var isAccessMissing: Bool {
+        guard let stored = try? permissions.stored() else { return false }
+        return browserPermissions.contains { step in
+            guard case .permission(let application, _) = step else { return false }
+            return stored[application] != CameraPermissions.granted
+        }
+    }
+
+    /// Checks if browsers get the camera without a question. GNOME refuses browsers that ask from a
+    /// process without a window, as Chromium and its kin do, and nobody remembers that.
+    func accessFinding() -> Finding {
+        let name = "access"
+        guard connection != nil else { return .unknown(name, "nobody tells without a session bus") }
+        let stored = (try? permissions.stored(startsService: false)) ?? [:]
+        let kin = Browser.allCases.filter { $0 != .firefox && !$0.places(in: home).isEmpty }
+        let desktop = getenv("XDG_CURRENT_DESKTOP").map { String(cString: $0) } ?? ""
+        let isGranted = browserPermissions.allSatisfy { step in
+            guard case .permission(let application, _) = step else { return true }
+            return stored[application] == CameraPermissions.granted
+        }
+        if isGranted, !browserPermissions.isEmpty {
+            return .good(name, "browsers may use cameras without asking you")
+        }
+        guard let first = kin.first, desktop.split(separator: ":").contains("GNOME") else {
+            return .good(name, "the desktop asks when an app first wants a camera")
+        }
+        return .bad(
+            name,
+            "GNOME may refuse \(first.title) the camera without asking you",
+            mendedBy: "dualcamctl doctor --fix access"
         )
     }
 
     // MARK: Browsers
 
-    /// Checks if the browsers in use here look for cameras in PipeWire.
-    func browserFinding() -> Finding {
-        let name = "browsers"
-        let chromiums = ["chromium", "google-chrome"].filter {
-            access("\(home)/.config/\($0)/Local State", F_OK) == 0
-        }
-        let firefoxes = entries(of: "\(home)/.mozilla/firefox").filter {
-            access("\(home)/.mozilla/firefox/\($0)/prefs.js", F_OK) == 0
-        }
-        for browser in chromiums
-        where !wholeText(of: "\(home)/.config/\(browser)/Local State").contains(
-            "enable-webrtc-pipewire-camera@1"
-        ) && !Self.runs(with: "WebRtcPipeWireCamera") {
-            return .bad(
-                name,
-                "\(browser) does not look for cameras in PipeWire",
-                mendedBy: "\(browser) chrome://flags/#enable-webrtc-pipewire-camera"
-            )
-        }
-        let preference = "user_pref(\"media.webrtc.camera.allow-pipewire\", true);"
-        for profile in firefoxes.sorted() {
-            let folder = "\(home)/.mozilla/firefox/\(profile)"
-            let isOn = ["prefs.js", "user.js"].contains {
-                wholeText(of: "\(folder)/\($0)").contains(preference)
-            }
-            guard !isOn else { continue }
-            return .bad(
-                name,
-                "Firefox, profile \(profile), does not look for cameras in PipeWire",
-                mendedBy: "echo '\(preference)' >>\("\(folder)/user.js".quotedForShell)"
-            )
-        }
-        return chromiums.isEmpty && firefoxes.isEmpty
-            ? .good(name, "neither Chromium nor Firefox was used here")
-            : .good(name, "they look for cameras in PipeWire")
+    /// Checks if the browsers that are here look for cameras in PipeWire, one finding each.
+    func browserFindings() -> [Finding] {
+        let findings = Browser.allCases.compactMap(browserFinding)
+        return findings.isEmpty
+            ? [.good("browsers", "no browser that takes cameras from PipeWire is here")]
+            : findings
     }
 
-    /// Returns `true` if a program of this machine runs with `word` in its command line.
-    private static func runs(with word: String) -> Bool {
-        entries(of: "/proc").contains {
-            Int32($0) != nil && wholeText(of: "/proc/\($0)/cmdline").contains(word)
+    /// Checks if `browser` looks for cameras in PipeWire; `nil` if it is not here.
+    private func browserFinding(_ browser: Browser) -> Finding? {
+        let places = browser.places(in: home)
+        guard !places.isEmpty else { return nil }
+        let name = browser.rawValue
+        // However it was started, it has the switch.
+        if Self.runs(browser, with: "WebRtcPipeWireCamera") {
+            return .good(
+                name,
+                "\(browser.title) runs with --enable-features=WebRtcPipeWireCamera"
+            )
+        }
+        for step in browserSteps(places) {
+            do throws(Failure) {
+                let (before, after) = try step.contents()
+                guard before != after else { continue }
+            } catch {
+                return .bad(name, error.message)
+            }
+            return .bad(
+                name,
+                "\(step.title) does not look for cameras in PipeWire",
+                mendedBy: "dualcamctl doctor --fix \(name)"
+            )
+        }
+        if browser != .edge,
+            let place = places.first(where: { browserSteps([$0]).isEmpty && $0.isNew })
+        {
+            return .bad(name, "\(place.title) was never started; start it once, and close it")
+        }
+        if browser == .edge, !Self.edgeHasSwitch(places) {
+            return .bad(
+                name,
+                "Edge has no setting for cameras in PipeWire; start it with "
+                    + "--enable-features=WebRtcPipeWireCamera"
+            )
+        }
+        return .good(name, "\(browser.title) looks for cameras in PipeWire")
+    }
+
+    /// Returns the changes after which the browsers with profiles in `places` look for cameras in
+    /// PipeWire. There is none for Edge, which drops experiments that it does not know.
+    func browserSteps(_ places: [Browser.Place]) -> [FileStep] {
+        places.flatMap { place -> [FileStep] in
+            switch place.browser {
+            case .edge: []
+            case _ where !place.takesFiles: []
+            case .firefox where place.isNew:
+                Self.firstProfile(place)
+            case .firefox:
+                place.firefoxProfiles.filter { !Self.isOn(in: $0) }.map { profile in
+                    FileStep(
+                        title: place.title,
+                        path: "\(profile)/user.js",
+                        home: place.sandbox,
+                        form: .firefoxPreferences
+                    )
+                }
+            default:
+                [
+                    FileStep(
+                        title: place.title,
+                        path: "\(place.folder)/Local State",
+                        home: place.sandbox,
+                        form: .chromiumFlags,
+                        closed: place.folder,
+                        makesFolders: place.isNew
+                    )
+                ]
+            }
+        }
+    }
+
+    /// Returns the changes that give a Firefox which was never started its first profile, with the
+    /// preference.
+    private static func firstProfile(_ place: Browser.Place) -> [FileStep] {
+        func step(_ path: String, _ form: FileForm, _ text: String?) -> FileStep {
+            FileStep(
+                title: place.title,
+                path: path,
+                home: place.sandbox,
+                form: form,
+                content: text.map { Array($0.utf8) },
+                makesFolders: true
+            )
+        }
+        let seeds = place.firefoxSeeds.map { step($0.path, .seed, $0.text) }
+        guard !seeds.isEmpty else { return [] }
+        return [step("\(place.firefoxSeedProfile)/user.js", .firefoxPreferences, nil)] + seeds
+    }
+
+    /// `true` if a person set the preference in the Firefox profile `folder`, in `about:config`.
+    private static func isOn(in folder: String) -> Bool {
+        func value(_ name: String) -> String? {
+            guard let bytes = try? readFile("\(folder)/\(name)", limit: FixedFile.limit) else {
+                return nil
+            }
+            return (try? FirefoxPreferences(bytes))?.value(of: FirefoxPreferences.camera)
+        }
+        // What is in user.js counts at each start.
+        return (value("user.js") ?? value("prefs.js")) == "true"
+    }
+
+    /// `true` if the Flatpak of Edge starts it with the switch.
+    private static func edgeHasSwitch(_ places: [Browser.Place]) -> Bool {
+        places.contains { place in
+            place.application != nil
+                && wholeText(of: "\(place.folder)/../edge-flags.conf").contains(
+                    "WebRtcPipeWireCamera"
+                )
+        }
+    }
+
+    /// Returns `true` if this user runs `browser` with `word` in its command line.
+    static func runs(_ browser: Browser, with word: String) -> Bool {
+        entries(of: "/proc").contains { process in
+            var status = stat()
+            guard Int32(process) != nil, stat("/proc/\(process)", &status) == 0,
+                status.st_uid == geteuid(),
+                let program = linkTarget("/proc/\(process)/exe")
+            else { return false }
+            return browser.runsAs(program)
+                && wholeText(of: "/proc/\(process)/cmdline").contains(word)
         }
     }
 }

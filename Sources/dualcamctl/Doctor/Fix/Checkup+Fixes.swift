@@ -1,0 +1,180 @@
+import DualCamCore
+import Glibc
+import Platform
+
+extension Checkup {
+    /// Returns what `doctor --fix` can do about `finding`; `nil` if that is up to the user.
+    func fix(for finding: Finding) -> Fix? {
+        let name = finding.name
+        if let browser = Browser(rawValue: name) {
+            let steps = desktop.browserSteps(browser.places(in: desktop.home))
+            guard !steps.isEmpty else { return nil }
+            return Fix(
+                name: name,
+                steps: steps.map { .file($0) },
+                afterwards: browser == .firefox ? "Restart Firefox if it is open." : nil
+            )
+        }
+        switch name {
+        case "refusals":
+            return Fix(
+                name: name,
+                steps: desktop.refused.map { .refusal(application: $0) }
+            )
+        case "access": return Fix(name: name, steps: desktop.browserPermissions)
+        case "hide-cameras": return hidingFix
+        case "loopback": return loopbackFix(finding)
+        default: return finding.command.flatMap { commandFix(name, $0) }
+        }
+    }
+
+    /// The fix that runs the command of a finding.
+    private func commandFix(_ name: String, _ command: String) -> Fix? {
+        let words = command.split(separator: " ").map(String.init)
+        if words.starts(with: ["systemctl", "--user"]) {
+            return Fix(name: name, steps: [.systemctl(Array(words.dropFirst(2)))])
+        }
+        if words == ["dualcamctl", "start"] {
+            return Fix(name: name, steps: [.ourselves(["start"])])
+        }
+        guard let script = Self.rootScript(command) else { return nil }
+        let isForLogin = words.contains("usermod")
+        return Fix(
+            name: name,
+            steps: [.root(script, undoing: nil)],
+            afterwards: isForLogin ? "It counts from your next login." : nil,
+            isForLater: isForLogin
+        )
+    }
+
+    /// Returns the script that does by pkexec(1) what the line `command` does by sudo(8); `nil` for
+    /// another line.
+    ///
+    /// pkexec looks for a program where the user's PATH leads, which in Debian is not where those
+    /// for administrators are; the shell that it starts looks there, too.
+    static func rootScript(_ command: String) -> String? {
+        guard command.hasPrefix("sudo "), !command.contains("'"),
+            let user = getpwuid(geteuid()).map({ String(cString: $0.pointee.pw_name) }),
+            // What would have to be quoted twice.
+            user.quotedForShell == user
+        else { return nil }
+        let words = command.dropFirst("sudo ".count).replacing("\"$USER\"", with: user)
+        // 126 and 127 are for pkexec alone.
+        return "pkexec sh -c '\(words) || exit 1'"
+    }
+
+    private var hidingFix: Fix? {
+        guard let rules = hidingRules else { return nil }
+        return Fix(
+            name: "hide-cameras",
+            steps: [
+                .file(
+                    FileStep(
+                        title: "rules for WirePlumber that hide the cameras DualCam uses",
+                        path: "\(desktop.configurationFolder)/wireplumber/\(rules.file)",
+                        form: .own,
+                        content: Array(rules.text.utf8),
+                        makesFolders: true
+                    )
+                )
+            ],
+            afterwards: "They count \(WirePlumberRules.whenTheyCount)."
+                + (unhidableCameras.map {
+                    " Not hidden, for WirePlumber knows no lasting name: \($0)."
+                } ?? "")
+        )
+    }
+
+    /// Copies the stream to a loopback device, where none is configured, and makes a device
+    /// where there is none.
+    private func loopbackFix(_ finding: Finding) -> Fix? {
+        if let command = finding.command, !command.hasPrefix("sudo apt ") {
+            return commandFix(finding.name, command)
+        }
+        let isConfigured = loopbackDevice != .none
+        guard isConfigured || loopbackObstacle == nil else { return nil }
+        var steps: [FixStep] = []
+        if isConfigured ? finding.command != nil : LoopbackModule.devices().isEmpty {
+            guard let module = loopbackModule else { return nil }
+            steps.append(module)
+        }
+        if !isConfigured { steps.append(.file(loopbackSetting)) }
+        return Fix(
+            name: "loopback",
+            steps: steps,
+            onFailure: SecureBoot.isOn() ? SecureBoot.advice : nil
+        )
+    }
+
+    /// The reason why no loopback device can be set up; `nil` if one can be.
+    var loopbackObstacle: String? {
+        guard loopbackDevice == .none, LoopbackModule.devices().isEmpty, loopbackModule == nil
+        else { return nil }
+        return "there is no v4l2loopback device. Install and load this kernel module, then try "
+            + "again"
+    }
+
+    /// The setting of a loopback device in the user's configuration, which begins as that of the
+    /// system where there is none.
+    private var loopbackSetting: FileStep {
+        let own = "\(desktop.configurationFolder)/dualcam/dualcam.toml"
+        let used = configurationPath ?? own
+        let isOfSystem = used.hasPrefix("/etc/")
+        let text = isOfSystem ? try? readFile(used, limit: FixedFile.limit) : nil
+        return FileStep(
+            title: "DualCam",
+            path: isOfSystem ? own : used,
+            form: .configuration,
+            content: text.flatMap { try? FileForm.configuration.fixed($0) },
+            makesFolders: true
+        )
+    }
+
+    /// The installation of v4l2loopback, its settings, and its load now and at each start; `nil` if
+    /// that is up to an administrator.
+    private var loopbackModule: FixStep? {
+        guard Program.exists("apt-get") else { return nil }
+        let settings = "/etc/modprobe.d/dualcam.conf"
+        let list = "/etc/modules-load.d/dualcam.conf"
+        // What an administrator wrote there stays.
+        guard access(settings, F_OK) != 0, access(list, F_OK) != 0 else { return nil }
+        let options = "options v4l2loopback exclusive_caps=1 card_label=DualCam"
+        let module = "v4l2loopback"
+        let removal = Self.removal(of: [(settings, options), (list, module)])
+        return .root(
+            "pkexec sh -c 'apt-get install -y v4l2loopback-dkms && "
+                + "echo \(options) >\(settings) && "
+                // 126 and 127 are for pkexec alone.
+                + "echo \(module) >\(list) && modprobe \(module) || exit 1'",
+            undoing: "pkexec sh -c '\(removal); modprobe -r \(module) || "
+                // A program reads the device.
+                + "echo It is unloaded when the computer is next started. >&2'"
+        )
+    }
+}
+
+extension Checkup {
+    /// Returns a script that removes the files of one line each which still have that line alone.
+    /// It may be within single quotes.
+    static func removal(of files: [(path: String, line: String)]) -> String {
+        files.map { path, line in
+            "[ \"$(cat \(path) 2>/dev/null)\" != \"\(line)\" ] || rm -f \(path)"
+        }.joined(separator: "; ")
+    }
+}
+
+/// Secure Boot, with which the kernel loads only modules with a known signature.
+enum SecureBoot {
+    /// The remedy that lets the kernel load a module that was built here.
+    static let advice =
+        "Secure Boot is on: the kernel refuses the module until you enrol its key. Run "
+        + "`sudo mokutil --import /var/lib/dkms/mok.pub`, restart the computer, and try again."
+
+    /// Returns `true` if the firmware, whose variables are files in `folder`, says that it is on.
+    static func isOn(_ folder: String = "/sys/firmware/efi/efivars") -> Bool {
+        let name = "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+        // Four bytes of attributes, then the value.
+        let bytes = try? readFile("\(folder)/\(name)", limit: 16)
+        return bytes?.count == 5 && bytes?.last == 1
+    }
+}

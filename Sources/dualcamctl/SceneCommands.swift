@@ -1,0 +1,378 @@
+import ArgumentParser
+import Control
+import DBusKit
+import DualCamCore
+import Glibc
+import Platform
+
+extension Verbs {
+    static let scenes: List = [Scenes.self, SetTitle.self]
+}
+
+struct Scenes: CommandFamily {
+    static let configuration = CommandConfiguration(
+        commandName: "scene",
+        abstract: "Save what you see under a name, and show it again.",
+        discussion: """
+            A scene has the layout, the main camera, the inset, the HUD and the title, and for each \
+            camera its zoom, perspective, rotation, mirroring and Pro values.
+            """,
+        subcommands: [
+            Save.self, Apply.self, Next.self, List.self, Show.self, Delete.self, Rename.self,
+            Export.self, Import.self,
+        ]
+    )
+
+    /// The option for parts of a scene.
+    struct Parts: ParsableArguments {
+        @Option(
+            help: ArgumentHelp(
+                "Only these parts, separated by commas: \(Parts.words.joined(separator: ", ")).",
+                valueName: "parts"
+            ),
+            completion: .list(Parts.words)
+        )
+        var only: String?
+
+        fileprivate static let words = ScenePart.allCases.map(\.rawValue)
+
+        /// The parts that were named; `nil` for all.
+        var list: [String]? {
+            only.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+        }
+
+        func validate() throws {
+            for word in list ?? [] where !Parts.words.contains(word) {
+                throw ValidationError(
+                    "Expected parts such as layout,zoom, not \"\(word)\"."
+                )
+            }
+        }
+    }
+
+    struct Save: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Save what you see now.",
+            discussion: "A scene of the same name is replaced."
+        )
+        @Argument(help: "A name of up to 40 characters.", completion: .scenes)
+        var name: String
+        @OptionGroup var parts: Parts
+        @OptionGroup var options: CommonOptions
+
+        func run() throws {
+            let client = try Client()
+            var with = Options<ScenesInterface.Parts>()
+            with.only = parts.list
+            try client.call(\ScenesInterface.save, name, options: with, within: Scenes.timeout)
+            report(options, [("scene", .string(name))])
+        }
+    }
+
+    struct Apply: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show a scene.",
+            discussion:
+                "Settings that a camera does not support are reported; the rest are applied."
+        )
+        @Argument(help: "The name of the scene.", completion: .scenes)
+        var name: String
+        @OptionGroup var parts: Parts
+        @Flag(help: "Skip the transition.")
+        var instant = false
+        @OptionGroup var options: CommonOptions
+
+        func run() throws {
+            let client = try Client()
+            let with = Scenes.application(parts, instant)
+            let refused = try client.call(
+                \ScenesInterface.apply,
+                name,
+                options: with,
+                within: Scenes.timeout
+            )
+            Scenes.printApplied(name, refused, options)
+        }
+    }
+
+    struct Next: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Show the next scene, for example with a key."
+        )
+        @OptionGroup var parts: Parts
+        @Flag(help: "Skip the transition.")
+        var instant = false
+        @OptionGroup var options: CommonOptions
+
+        func run() throws {
+            let client = try Client()
+            let with = Scenes.application(parts, instant)
+            let (name, refused) = try client.call(
+                \ScenesInterface.next,
+                options: with,
+                within: Scenes.timeout
+            )
+            Scenes.printApplied(name, refused, options)
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the scenes. ● marks the current one."
+        )
+        @OptionGroup var options: CommonOptions
+
+        func run() throws {
+            let scenes = try Client().getAll(of: ScenesInterface.self)
+            let names = scenes[\.names] ?? []
+            let current = scenes[\.current] ?? ""
+            guard !options.json else {
+                return Output.write(
+                    JSON.document([
+                        ("scenes", .array(names.map(JSON.string))), ("current", .string(current)),
+                    ])
+                )
+            }
+            for name in names {
+                Output.write("\(name == current ? "●" : "○") \(name.printable)\n")
+            }
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print what a scene sets."
+        )
+        @Argument(help: "The name of the scene.", completion: .scenes)
+        var name: String
+        @OptionGroup var options: CommonOptions
+
+        func run() throws {
+            let text = try Client().call(\ScenesInterface.export, [name])
+            guard options.json else { return Scenes.write(text) }
+            let preset: ScenePreset
+            do {
+                preset = try SceneBook(parsing: text).preset(name)
+            } catch {
+                throw Failure(status: .failed, message: "\(error)")
+            }
+            let cameras: [(String, JSON)] = Role.allCases.map { role in
+                let own = preset.cameras[role]
+                return (role.rawValue, Scenes.object(own.values, unread: own.unread))
+            }
+            let all = Scenes.object(preset.values, unread: preset.unread)
+            guard case .object(let values) = all else { return }
+            Output.write(JSON.document([("name", .string(name))] + values + cameras))
+        }
+    }
+
+    struct Delete: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete a scene.",
+            discussion: "If it replaced a built-in scene, that one returns."
+        )
+        @Argument(help: "The name of the scene.", completion: .scenes)
+        var name: String
+        @OptionGroup var options: CommonOptions
+
+        func run() throws {
+            try Client().call(\ScenesInterface.remove, name, within: Scenes.timeout)
+            report(options, [("scene", .string(name))])
+        }
+    }
+
+    struct Rename: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Give a scene another name.")
+        @Argument(help: "The name of the scene.", completion: .scenes)
+        var name: String
+        @Argument(help: "Its new name.")
+        var newName: String
+        @OptionGroup var options: CommonOptions
+
+        func run() throws {
+            try Client().call(\ScenesInterface.rename, (name, newName), within: Scenes.timeout)
+            report(options, [("scene", .string(newName))])
+        }
+    }
+
+    struct Export: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Print scenes as TOML, for another computer."
+        )
+        @Argument(help: "The scenes (default: all).", completion: .scenes)
+        var names: [String] = []
+        @Option(
+            name: [.customShort("o"), .long],
+            help: "Write into this file instead.",
+            completion: .file()
+        )
+        var output: String?
+        @OptionGroup var options: CommonOptions
+
+        func run() throws {
+            let text = try Client().call(\ScenesInterface.export, names)
+            if let output {
+                do throws(SystemError) { try Output.write(Array(text.utf8), to: output) } catch {
+                    throw Failure(status: .failed, message: "\(error)")
+                }
+            } else if options.json {
+                Output.write(JSON.document([("text", .string(text))]))
+            } else {
+                Scenes.write(text)
+            }
+        }
+    }
+
+    struct Import: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Add scenes from an exported file."
+        )
+        @Argument(help: "The file, or - for standard input.", completion: .file())
+        var file: String
+        @Flag(help: "Replace scenes that have the same name.")
+        var replace = false
+        @OptionGroup var options: CommonOptions
+
+        func run() throws {
+            var with = Options<ScenesInterface.Addition>()
+            if replace { with.replace = true }
+            let names = try Client().call(
+                \ScenesInterface.importText,
+                try text(),
+                options: with,
+                within: Scenes.timeout
+            )
+            if options.json {
+                Output.write(JSON.document([("scenes", .array(names.map(JSON.string)))]))
+            } else {
+                for name in names { Output.write("\(name.printable)\n") }
+            }
+        }
+
+        private func text() throws(Failure) -> String {
+            var bytes: [UInt8] = []
+            if file == "-" {
+                var block = [UInt8](repeating: 0, count: 65536)
+                while bytes.count <= Scenes.mostBytes {
+                    let count = read(STDIN_FILENO, &block, block.count)
+                    if count < 0, errno == EINTR { continue }
+                    guard count > 0 else { break }
+                    bytes += block.prefix(count)
+                }
+            } else {
+                do throws(SystemError) {
+                    bytes = try readFile(file, limit: Scenes.mostBytes)
+                } catch {
+                    throw Failure(status: .failed, message: "\(error)")
+                }
+            }
+            guard bytes.count <= Scenes.mostBytes, !bytes.contains(0),
+                let text = String(validating: bytes, as: UTF8.self)
+            else {
+                throw Failure(
+                    status: .failed,
+                    message: "\(file.printable) does not contain scenes."
+                )
+            }
+            return text
+        }
+    }
+
+    /// The time that a slow disk or camera may take, in seconds.
+    private static let timeout = 15.0
+    /// The largest text that is sent, in bytes.
+    private static let mostBytes = 262_144
+
+    private static func application(
+        _ parts: Parts,
+        _ isInstant: Bool
+    ) -> Options<ScenesInterface.Application> {
+        var options = Options<ScenesInterface.Application>()
+        options.only = parts.list
+        if isInstant { options.instant = true }
+        return options
+    }
+
+    /// Prints what was applied, and what was refused.
+    private static func printApplied(
+        _ name: String,
+        _ refused: [String: Value],
+        _ options: CommonOptions
+    ) {
+        let refused = refused.sorted { $0.key < $1.key }
+        guard !options.json else {
+            let members = refused.map { ($0.key, JSON($0.value)) }
+            return Output.write(
+                JSON.document([("scene", .string(name)), ("refused", .object(members))])
+            )
+        }
+        for (key, reason) in refused {
+            Output.complain("dualcamctl: \("\(key): \(reason.string ?? "")".printable)")
+        }
+    }
+
+    /// Prints TOML.
+    private static func write(_ text: String) {
+        guard Output.isTerminal else { return Output.write(text) }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        Output.write(lines.map { String($0).printable }.joined(separator: "\n"))
+    }
+
+    /// Returns TOML values as JSON. The values that this version writes have the same form in both;
+    /// those that it cannot read, `unread`, are strings.
+    static func object(
+        _ values: [(key: String, text: String)],
+        unread: [String: String]
+    ) -> JSON {
+        JSON.object(
+            values.map { key, text in
+                (key, unread[key] == nil ? .written(text.printable) : .string(text))
+            }
+        ).camelCased
+    }
+}
+
+struct SetTitle: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "title",
+        abstract: "Show your name or other text in a corner of the picture."
+    )
+    @Argument(
+        help: "The text to show, or off.",
+        completion: .list(["off"])
+    )
+    var text: String?
+    @Argument(help: "A second line, smaller.")
+    var second: String?
+    @Option(help: "The corner of the picture (default: bottom-left).")
+    var corner: Corner?
+    @OptionGroup var options: CommonOptions
+
+    private var lines: [String] {
+        text == "off" && second == nil ? [] : [text, second].compactMap { $0 }
+    }
+
+    func validate() throws {
+        guard text != nil || corner != nil else {
+            throw ValidationError("Expected words, off or --corner.")
+        }
+        do throws(UnreadableValue) { _ = try Title(lines: lines) } catch {
+            throw ValidationError("Expected \(error.expected), not \(error.value).")
+        }
+    }
+
+    func run() throws {
+        let client = try Client()
+        if let corner { try client.set(\SceneInterface.titleCorner, to: corner.rawValue) }
+        if text != nil {
+            try client.set(\SceneInterface.title, to: lines.joined(separator: "\n"))
+        }
+        try report(
+            options,
+            [
+                ("title", JSON(try client.get(\SceneInterface.title))),
+                ("corner", JSON(try client.get(\SceneInterface.titleCorner))),
+            ]
+        )
+    }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import Control
+import DBusKit
+import DualCamCore
+import Glibc
+import Platform
+
+extension Verbs {
+    /// DualCam on the desktop.
+    static let desktop: List = [View.self, Tray.self]
+}
+
+struct Tray: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show DualCam in the system tray until interrupted.",
+        discussion: """
+            Needs a tray that knows StatusNotifierItem: Plasma, Xfce, Cinnamon, Waybar, swaybar, or \
+            GNOME with the AppIndicator extension. Waits where there is none yet.
+            """
+    )
+
+    @Option(help: "Show it after each login, or no longer, and do nothing else.")
+    var atLogin: Switch?
+
+    func run() throws {
+        if let atLogin { return try start(atLogin) }
+        let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
+        let client = try Client()
+        let loop = client.loop
+        try loop.watch(signals.descriptor, for: .readable) { _ in loop.stop() }
+        var isLost = false
+        client.connection.onDisconnect = {
+            isLost = true
+            loop.stop()
+        }
+        let item = TrayItem(client.connection) { loop.stop() }
+        withExtendedLifetime(item) { loop.run() }
+        if isLost { throw Failure(status: .notRunning, message: "the session bus is gone") }
+    }
+}
+
+extension Tray {
+    /// Switches the entry of the tray among what starts with the session.
+    private func start(_ wish: Switch) throws {
+        guard let entry = Autostart.tray else {
+            throw Failure(status: .failed, message: "there is no home directory")
+        }
+        do {
+            try entry.set(wish == .toggle ? !entry.isOn : wish == .on)
+        } catch {
+            throw Failure(status: .failed, message: "\(error)")
+        }
+    }
+}
+
+struct View: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show the picture in a window.",
+        discussion: "Starts dualcam-view, from the package of that name."
+    )
+
+    func run() throws {
+        guard DualCamWindow.isInstalled else {
+            throw Failure(
+                status: .failed,
+                message: "dualcam-view is not installed; its package has the same name"
+            )
+        }
+        DualCamWindow.become()
+        throw Failure(status: .failed, message: "dualcam-view does not start")
+    }
+}
+
+/// The program of the window, which may be installed or not.
+enum DualCamWindow {
+    private static let name = "dualcam-view"
+
+    /// The program: beside this one, or where the shell finds it.
+    private static var path: String? {
+        let own = realpath("/proc/self/exe", nil)
+        defer { free(own) }
+        let beside = own.map { String(cString: $0).split(separator: "/").dropLast() } ?? []
+        let folders =
+            ["/" + beside.joined(separator: "/")]
+            + (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":")
+            .map(String.init)
+        return folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// `true` where it can be started.
+    static var isInstalled: Bool { path != nil }
+
+    /// Becomes the window's program. Returns only if that fails.
+    static func become() {
+        guard let path else { return }
+        var words: [UnsafeMutablePointer<CChar>?] = [strdup(name), nil]
+        execv(path, &words)
+    }
+
+    /// Starts it as a program of its own, which is nobody's child.
+    static func start() {
+        guard let path else { return }
+        var id = pid_t()
+        // The shell ends at once, and leaves the window to the system.
+        var words: [UnsafeMutablePointer<CChar>?] = [
+            strdup("sh"), strdup("-c"), strdup("setsid \"$0\" </dev/null >/dev/null 2>&1 &"),
+            strdup(path), nil,
+        ]
+        defer { words.forEach { free($0) } }
+        guard posix_spawnp(&id, "sh", nil, nil, &words, environ) == 0 else { return }
+        while waitpid(id, nil, 0) < 0, errno == EINTR {}
+    }
+}

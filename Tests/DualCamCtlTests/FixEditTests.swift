@@ -1,0 +1,386 @@
+import Testing
+
+@testable import dualcamctl
+
+@Suite("What doctor changes in files")
+struct FixEditTests {
+    private static let entry = "enable-webrtc-pipewire-camera@1"
+
+    private func fixed(_ text: String) throws -> String {
+        String(decoding: try FileForm.chromiumFlags.fixed(Array(text.utf8)), as: UTF8.self)
+    }
+
+    @Test(
+        "Chromium's file gets one entry, and keeps every other byte",
+        arguments: [
+            ("{}", "{\"browser\":{\"enabled_labs_experiments\":[\"E\"]}}"),
+            (" { } \n", " {\"browser\":{\"enabled_labs_experiments\":[\"E\"]} } \n"),
+            (
+                "{\"a\":1.50e+3,\"ü\":\"\\u00fc\\\"\"}",
+                "{\"browser\":{\"enabled_labs_experiments\":[\"E\"]},\"a\":1.50e+3,\"ü\":\"\\u00fc\\\"\"}"
+            ),
+            ("{\"browser\":{}}", "{\"browser\":{\"enabled_labs_experiments\":[\"E\"]}}"),
+            (
+                "{\"browser\":{\"x\":null}}",
+                "{\"browser\":{\"enabled_labs_experiments\":[\"E\"],\"x\":null}}"
+            ),
+            (
+                "{\"browser\":{\"enabled_labs_experiments\":[]}}",
+                "{\"browser\":{\"enabled_labs_experiments\":[\"E\"]}}"
+            ),
+            (
+                "{\"browser\":{\"enabled_labs_experiments\":[ \"other@2\" ]}}",
+                "{\"browser\":{\"enabled_labs_experiments\":[\"E\", \"other@2\" ]}}"
+            ),
+            // Disabled before.
+            (
+                "{\"browser\":{\"enabled_labs_experiments\":[\"a\",\"D\" , \"b\"]}}",
+                "{\"browser\":{\"enabled_labs_experiments\":[\"E\",\"a\",\"b\"]}}"
+            ),
+            (
+                "{\"browser\":{\"enabled_labs_experiments\":[\"a\",\"D\"]}}",
+                "{\"browser\":{\"enabled_labs_experiments\":[\"E\",\"a\"]}}"
+            ),
+            // An experiment with a longer name is another one.
+            (
+                "{\"browser\":{\"enabled_labs_experiments\":[\"E-more\"]}}",
+                "{\"browser\":{\"enabled_labs_experiments\":[\"E\",\"E-more\"]}}"
+            ),
+            // Where others look for it, it is not.
+            (
+                "{\"x\":{\"browser\":{\"enabled_labs_experiments\":[\"E\"]}}}",
+                "{\"browser\":{\"enabled_labs_experiments\":[\"E\"]},"
+                    + "\"x\":{\"browser\":{\"enabled_labs_experiments\":[\"E\"]}}}"
+            ),
+        ]
+    )
+    func chromium(_ before: String, _ after: String) throws {
+        func full(_ text: String) -> String {
+            text.replacing("\"E\"", with: "\"\(Self.entry)\"")
+                .replacing("\"E-more\"", with: "\"\(Self.entry.dropLast(2))-more@1\"")
+                .replacing("\"D\"", with: "\"\(Self.entry.dropLast())2\"")
+        }
+        #expect(try fixed(full(before)) == full(after))
+        // Twice does no more.
+        #expect(try fixed(full(after)) == full(after))
+    }
+
+    @Test(
+        "what Chromium did not write is left alone",
+        arguments: [
+            "", " ", "[]", "null", "{", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{} {}", "{'a':1}",
+            "{\"a\":01}",
+            "{\"a\":1.}", "{\"a\":+1}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12g4\"}", "{\"a\":\"\n\"}",
+            "{\"a\":\"b",
+            "{\"a\":tru}", "{\"browser\":[]}", "{\"browser\":1}", "{\"browser\":{},\"browser\":{}}",
+            "{\"browser\":{\"enabled_labs_experiments\":{}}}", "{\"a\":NaN}", "// x\n{}",
+        ]
+    )
+    func noChromium(_ text: String) {
+        #expect(throws: Failure.self) { try fixed(text) }
+    }
+
+    @Test("neither bytes that are no text nor depth nor size end the program")
+    func hostileChromium() throws {
+        let invalid: [UInt8] = Array("{\"a\":\"".utf8) + [0xff, 0xfe] + Array("\"}".utf8)
+        #expect(throws: Failure.self) { try FileForm.chromiumFlags.fixed(invalid) }
+        let deep = String(repeating: "[", count: 1_000_000)
+        #expect(throws: Failure.self) { try fixed("{\"a\":" + deep) }
+        let most = String(repeating: "[", count: 190) + String(repeating: "]", count: 190)
+        #expect(try fixed("{\"a\":\(most)}").hasSuffix("\"a\":\(most)}"))
+        let wide = "{\"a\":[" + String(repeating: "0,", count: 200_000) + "0]}"
+        #expect(try fixed(wide).hasSuffix("\"]},\(wide.dropFirst())"))
+    }
+
+    @Test("what is taken out of Chromium's file leaves the rest")
+    func chromiumBack() throws {
+        func restored(_ now: String, _ before: String?) throws -> String? {
+            let bytes = try FileForm.chromiumFlags.restored(
+                Array(now.utf8),
+                from: before.map { Array($0.utf8) }
+            )
+            return bytes.map { String(decoding: $0, as: UTF8.self) }
+        }
+        let now =
+            "{\"browser\":{\"enabled_labs_experiments\":[\"a@1\",\"\(Self.entry)\",\"b@1\"]},\"n\":1}"
+        #expect(
+            try restored(now, "{}")
+                == "{\"browser\":{\"enabled_labs_experiments\":[\"a@1\",\"b@1\"]},\"n\":1}"
+        )
+        let off = Self.entry.dropLast() + "2"
+        let before = "{\"browser\":{\"enabled_labs_experiments\":[\"\(off)\"]}}"
+        #expect(
+            try restored(now, before)
+                == "{\"browser\":{\"enabled_labs_experiments\":[\"\(off)\",\"a@1\",\"b@1\"]},\"n\":1}"
+        )
+        // Switched off or back to Default since, by a person.
+        for now in [before, "{\"browser\":{\"enabled_labs_experiments\":[\"a@1\"]}}", "{}"] {
+            #expect(try restored(now, "{\"a\":1}") == nil)
+        }
+    }
+
+    @Test(
+        "Firefox's file gets one preference, and keeps every other byte",
+        arguments: [
+            ("", "P(true);\n"), ("// mine", "// mine\nP(true);\n"), ("P(true);", "P(true);"),
+            ("P(false);\n", "P(true);\n"), ("P( false ); // why\n", "P( true ); // why\n"),
+            ("P(true);\nP(false);\n", "P(true);\nP(true);\n"), ("P(false);\nP(true);\n", nil),
+            // What is in a comment or a string does not count.
+            ("// P(true);\n", "// P(true);\nP(true);\n"),
+            ("# P(true);\n", "# P(true);\nP(true);\n"),
+            ("/* P(true);\n*/\n", "/* P(true);\n*/\nP(true);\n"),
+            (
+                "user_pref(\"a\", \"P(true);\\\"\");\n",
+                "user_pref(\"a\", \"P(true);\\\"\");\nP(true);\n"
+            ),
+            ("user_pref(\"a\", 1);P(false);\n", "user_pref(\"a\", 1);P(true);\n"),
+        ]
+    )
+    func firefox(_ before: String, _ after: String?) throws {
+        func bytes(_ text: String) -> [UInt8] {
+            Array(
+                text.replacing("P(", with: "user_pref(\"media.webrtc.camera.allow-pipewire\", ")
+                    .utf8
+            )
+        }
+        #expect(try FileForm.firefoxPreferences.fixed(bytes(before)) == bytes(after ?? before))
+    }
+
+    @Test("Firefox's file may have any bytes, but not a comment without an end")
+    func hostileFirefox() throws {
+        let latin: [UInt8] = Array("user_pref(\"a\", \"M".utf8) + [0xfc] + Array("ller\");\n".utf8)
+        let fixed = try FileForm.firefoxPreferences.fixed(latin)
+        #expect(fixed.starts(with: latin) && fixed.count > latin.count)
+        #expect(try FileForm.firefoxPreferences.restored(fixed, from: latin) == latin)
+        for text in ["/* ", "user_pref(\"a", "user_pref(\"a\", 'b", "\"\\", "user_pref(\"a\", \""] {
+            #expect(throws: Failure.self) {
+                try FileForm.firefoxPreferences.fixed(Array(text.utf8))
+            }
+        }
+        // Incomplete statements are none.
+        for text in [
+            "user_pref", "user_pref(", "user_pref(\"a\"", "user_pref(\"a\",", "user_pref(\"a\", 1",
+        ] {
+            let bytes = Array(text.utf8)
+            #expect(try FileForm.firefoxPreferences.fixed(bytes).starts(with: bytes))
+        }
+    }
+
+    @Test("a preference is taken out with its line, or set back")
+    func firefoxBack() throws {
+        let form = FileForm.firefoxPreferences
+        func line(_ value: String) -> String {
+            "user_pref(\"\(FirefoxPreferences.camera)\", \(value));\n"
+        }
+        let now = Array("a\n\(line("true"))b // new\n".utf8)
+        #expect(try form.restored(now, from: Array("a\nb\n".utf8)) == Array("a\nb // new\n".utf8))
+        let before = Array("a\n\(line("false"))".utf8)
+        #expect(try form.restored(now, from: before) == Array("a\n\(line("false"))b // new\n".utf8))
+        #expect(try form.restored(now, from: nil) == Array("a\nb // new\n".utf8))
+        for now in [line("false"), "a\n"] {
+            #expect(try form.restored(Array(now.utf8), from: nil) == nil)
+        }
+    }
+
+    @Test("the profiles in use are those of the installations, else the default, else all")
+    func profiles() {
+        let two = """
+            [Profile1]\r
+            Name=default
+            Path=old.default
+            Default=1
+
+            [Profile0]
+            Name=default-release
+            IsRelative=1
+            Path = new.default-release\u{20}
+            """
+        func used(_ profiles: String, _ installs: String = "") -> [String] {
+            FirefoxProfiles.used(profiles: profiles, installs: installs)
+        }
+        #expect(used(two) == ["old.default"])
+        #expect(
+            used(two, "[4F96]\nDefault=new.default-release\nLocked=1\n") == ["new.default-release"]
+        )
+        #expect(
+            used(two + "\n[Install4F96]\nDefault=new.default-release\n") == ["new.default-release"]
+        )
+        #expect(
+            used(two.replacing("Default=1", with: "")) == ["old.default", "new.default-release"]
+        )
+        #expect(used("[Profile0]\nIsRelative=0\nPath=/mnt/p\n") == ["/mnt/p"])
+        for text in [
+            "", "Path=x", "[Profile0", "[Profile0]\nPath=\n", "[Profile0]\nPath\n", "[]=\n=",
+        ] {
+            #expect(used(text).isEmpty)
+        }
+    }
+
+    @Test(
+        "a camera is matched by its serial number, its port or its place on the bus",
+        arguments: [
+            ("v4l2:usb-Vendor_Desk_Cam_1234-video-index0", "device.serial", "Vendor_Desk_Cam_1234"),
+            (
+                "v4l2:pci-0000:00:14.0-usb-0:1:1.0-video-index0", "device.bus-path",
+                "pci-0000:00:14.0-usb-0:1:1.0"
+            ), ("v4l2:usb-~x-video-index0", nil, nil), ("v4l2:usb--video-index0", nil, nil),
+            // Without a serial number, and alone on its port.
+            ("v4l2:usb-0000:00:14.0-1", "api.v4l2.cap.bus_info", "usb-0000:00:14.0-1"),
+            ("v4l2:platform:vivid-000", "api.v4l2.cap.bus_info", "platform:vivid-000"),
+            ("v4l2:1-2:1.0#0", nil, nil), ("v4l2:/dev/video0", nil, nil), ("v4l2:", nil, nil),
+            ("/dev/video0", nil, nil), ("test:bars", nil, nil),
+            ("pipewire:x-video-index0", nil, nil),
+        ] as [(String, String?, String?)]
+    )
+    func matches(_ id: String, _ property: String?, _ value: String?) {
+        let match = WirePlumberRules.match(id)
+        #expect(match?.property == property && match?.value == value)
+    }
+
+    @Test("no name of a camera gets out of its string in WirePlumber's rules")
+    func rules() {
+        let name = "a\"] }\\\n--\u{7f}ü"
+        var rules = WirePlumberRules(form: .lua)
+        rules.devices = [WirePlumberRules.Match(property: "device.serial", value: name)]
+        rules.loopbacks = ["DualCam"]
+        #expect(
+            rules.text.contains(
+                "{ \"device.serial\", \"equals\", \"a\\\"] }\\\\\\010--\\127\\195\\188\" } },"
+            )
+        )
+        #expect(
+            rules.text.contains(
+                "\"v4l2 loopback\" }, { \"api.v4l2.cap.card\", \"equals\", \"DualCam\" } },"
+            )
+        )
+        rules = WirePlumberRules(form: .json, devices: rules.devices, loopbacks: rules.loopbacks)
+        #expect(rules.text.contains("{ device.serial = \"a\\\"] }\\\\\\n--\\u007fü\" }\n"))
+    }
+
+    @Test("WirePlumber 0.5 disables nodes and no device, and tells the devices apart")
+    func nodes() {
+        let rules = WirePlumberRules(
+            form: .json,
+            devices: ["A", "B"].map { .init(property: "device.serial", value: $0) },
+            loopbacks: ["DualCam"]
+        )
+        func named(_ value: String, _ number: Int) -> String {
+            """
+              {
+                matches = [
+                  { device.serial = "\(value)" }
+                ]
+                actions = { update-props = { device.name = "v4l2_device.dualcam-hidden-\(number)" } }
+              }
+
+            """
+        }
+        let disabled = """
+              {
+                matches = [
+                  { node.name = "~v4l2_input.dualcam-hidden-.*" }
+                  { api.v4l2.cap.driver = "v4l2 loopback", api.v4l2.cap.card = "DualCam" }
+                ]
+                actions = { update-props = { node.disabled = true } }
+              }
+            ]
+
+            """
+        let text = "\nmonitor.v4l2.rules = [\n" + named("A", 1) + named("B", 2) + disabled
+        #expect(rules.text.hasSuffix(text), "\(rules.text)")
+        #expect(!rules.text.contains("device.disabled"))
+        let none = WirePlumberRules(form: .json, loopbacks: ["DualCam"])
+        #expect(!none.text.contains("dualcam-hidden"))
+        let place = WirePlumberRules(
+            form: .json,
+            devices: [.init(property: "api.v4l2.cap.bus_info", value: "usb-1")]
+        )
+        #expect(place.text.contains("      { api.v4l2.cap.bus_info = \"usb-1\" }\n    ]\n"))
+        #expect(place.text.contains("{ node.disabled = true }"))
+        #expect(!place.text.contains("dualcam-hidden"))
+    }
+}
+
+@Suite("The records of fixes")
+struct FixRecordTests {
+    private static let records: [FixRecord] = [
+        FixRecord(
+            name: "chromium",
+            change: .file(
+                path: "/home/ü me/100%/a\nb/Local State",
+                home: "/home/ü me",
+                form: .chromiumFlags,
+                before: FileContent(bytes: [0, 10, 10, 255], mode: 0o640),
+                after: FileContent(bytes: [], mode: 0o600),
+                folders: ["/a", "/a/%25\r\u{301}"]
+            )
+        ),
+        FixRecord(
+            name: "firefox",
+            change: .file(
+                path: "/x",
+                home: nil,
+                form: .own,
+                before: nil,
+                after: FileContent(bytes: [1], mode: 0),
+                folders: []
+            )
+        ),
+        FixRecord(
+            name: "refusals",
+            change: .permission(application: "", before: nil, after: ["yes"])
+        ),
+        FixRecord(
+            name: "refusals",
+            change: .permission(application: "a b", before: [], after: ["yes"])
+        ),
+        FixRecord(
+            name: "refusals",
+            change: .permission(application: "org.x", before: ["no", "x\n"], after: ["yes"])
+        ), FixRecord(name: "unit", change: .unit("dualcamd", wasRunning: false, wasEnabled: true)),
+        FixRecord(
+            name: "refusals",
+            change: .permission(application: "org.x", before: ["no"], after: nil)
+        ),
+        FixRecord(name: "loopback", change: .root(undoing: "pkexec sh -c 'rm x; y %'")),
+    ]
+
+    @Test("a record is read as it was written", arguments: records)
+    func whole(_ record: FixRecord) throws {
+        #expect(try FixRecord(record.bytes) == record)
+    }
+
+    @Test(
+        "a record of which a part is missing, changed or added is not followed",
+        arguments: records
+    )
+    func damaged(_ record: FixRecord) {
+        let bytes = record.bytes
+        for count in 0..<bytes.count {
+            let part = try? FixRecord(Array(bytes[..<count]))
+            #expect(part == nil, "\(count) bytes of \(bytes.count)")
+        }
+        for index in bytes.indices {
+            var other = bytes
+            other[index] = 0x0a
+            // Never ends the program.
+            _ = try? FixRecord(other)
+            other[index] = 0xff
+            _ = try? FixRecord(other)
+        }
+        guard case .file = record.change else { return }
+        #expect(throws: Failure.self) { try FixRecord(bytes + [0]) }
+        // The contents need not be text.
+        let lines = bytes.firstRange(of: Array("\n\n".utf8)).map { $0.lowerBound } ?? 0
+        let text = String(decoding: bytes[..<lines], as: UTF8.self)
+        for number in ["-1", "99999999999", "99999999999999999999999", "x", ""] {
+            let wrong = text.replacing("after \(0) ", with: "after \(number) ")
+                .replacing("after \(1) ", with: "after \(number) ")
+            #expect(wrong != text)
+            #expect(throws: Failure.self) {
+                try FixRecord(Array(wrong.utf8) + bytes[lines...])
+            }
+        }
+        #expect(throws: Never.self) { try FixRecord(Array(text.utf8) + bytes[lines...]) }
+    }
+}

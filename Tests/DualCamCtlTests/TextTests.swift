@@ -1,0 +1,176 @@
+import Control
+import DBusKit
+import DualCamCore
+import Testing
+
+@testable import dualcamctl
+
+@Suite("Texts of dualcamctl")
+struct TextTests {
+    @Test(
+        "the distance of two words is what has to be put in, taken out or replaced",
+        arguments: [
+            ("", "", 0), ("swap", "swap", 0), ("", "swap", 4), ("swap", "", 4), ("swap", "swab", 1),
+            ("swp", "swap", 1), ("swaap", "swap", 1), ("wap", "swap", 1), ("swaps", "swap", 1),
+            ("sawp", "swap", 2), ("zoom", "record", 5), ("inset-corner", "corner", 6),
+            ("corner", "inset-corner", 6), ("kitten", "sitting", 3), ("é", "e", 1),
+        ]
+    )
+    func distance(_ one: String, _ other: String, _ expected: Int) {
+        #expect(one.distance(to: other) == expected)
+        #expect(other.distance(to: one) == expected)
+    }
+
+    @Test("a scene's values are JSON, whatever a later version wrote into it")
+    func sceneValues() throws {
+        let text = "[[scene]]\nname = \"a\"\nlayout = 1979-05-27\nhud = \"off\"\nglow = 3\n"
+        let preset = try SceneBook(parsing: text).preset("a")
+        let json = Scenes.object(preset.values, unread: preset.unread).text
+        #expect(json == #"{"hud":"off","glow":"3","layout":"1979-05-27"}"#)
+    }
+
+    @Test(
+        "a recording's time is minutes and seconds, and hours where there are any",
+        arguments: [
+            (0, "0:00"), (9, "0:09"), (59, "0:59"), (60, "1:00"), (599, "9:59"), (3599, "59:59"),
+            (3600, "1:00:00"), (3661, "1:01:01"), (86399, "23:59:59"), (360_000, "100:00:00"),
+        ]
+    )
+    func recordingTime(_ seconds: Int, _ text: String) {
+        let values = PropertyValues<CaptureInterface>([
+            "Recording": .boolean(true), "RecordingSeconds": .uint32(UInt32(seconds)),
+        ])
+        #expect(StatusText.recordingText(values) == "● REC \(text)")
+    }
+
+    @Test("a status says who takes the stream, and since when")
+    func viewers() {
+        func lines(_ viewers: [[String: Value]], _ consumers: UInt32 = 2) -> [String] {
+            let stream: [String: Value] = [
+                "Consumers": .uint32(consumers),
+                "Viewers": .array(
+                    viewers.map { .named($0) },
+                    of: .dictionary(key: .string, value: .variant)
+                ),
+            ]
+            return StatusText.lines(Snapshot(stream: stream))
+                .filter { $0.hasPrefix("  viewer") }
+        }
+        func viewer(
+            _ name: String,
+            _ application: String,
+            _ pid: UInt32,
+            _ since: UInt64,
+            _ through: String = ""
+        )
+            -> [String: Value]
+        {
+            [
+                "name": .string(name), "application-id": .string(application),
+                "pid": .uint32(pid), "since": .uint64(since), "through": .string(through),
+            ]
+        }
+        #expect(
+            lines([
+                viewer("Meet", "org.example.Meet", 12, 0), viewer("\u{1b}[2J", "", 4711, .max),
+                viewer("", "", 0, 0), viewer("zoom", "", 7, 0, "/dev/video9"),
+                [:],
+            ]) == [
+                "  viewer  Meet (org.example.Meet)", "  viewer  \u{FFFD}[2J (4711)",
+                "  viewer  an app", "  viewer  zoom (7), through /dev/video9", "  viewer  an app",
+            ]
+        )
+        #expect(
+            lines([viewer("a", "", 0, 0), viewer("b", "", 0, 0, "dualcam.back")], 0)
+                == ["  viewer  b, through dualcam.back"]
+        )
+        let old = lines([viewer("a", "", 1, 1_000_000_000_000_000)])
+        #expect(old.first?.hasPrefix("  viewer  a (1) · since 2001-09-") == true)
+    }
+
+    @Test("what is not recorded has no time")
+    func notRecording() {
+        for values: [String: Value] in [[:], ["Recording": .boolean(false)]] {
+            #expect(StatusText.recordingText(PropertyValues<CaptureInterface>(values)) == nil)
+        }
+    }
+
+    @Test("padding fills up and never cuts")
+    func padding() {
+        #expect("ab".padded(to: 4) == "ab  " && "abc".padded(to: 2) == "abc")
+        #expect("".padded(to: 0) == "")
+    }
+}
+
+@Suite("JSON of dualcamctl")
+struct JSONTests {
+    @Test(
+        "a string is one line without commands, for every reader",
+        arguments: [
+            ("plain", "plain"), ("a\"b\\c", #"a\"b\\c"#), ("a\nb\tc", #"a\nb\tc"#),
+            ("\r", #"\u000d"#), ("\u{0}\u{1b}[2J", #"\u0000\u001b[2J"#),
+            ("\u{7f}\u{9b}", #"\u007f\u009b"#), ("\u{2028}|\u{2029}", #"\u2028|\u2029"#),
+            ("é€😀", "é€😀"),
+        ]
+    )
+    func strings(_ text: String, _ expected: String) {
+        #expect(JSON.string(text).text == "\"\(expected)\"")
+        #expect(JSON.object([(text, .null)]).text == "{\"\(expected)\":null}")
+    }
+
+    @Test("each value of D-Bus has its own form, and a number that is none is null")
+    func values() {
+        let cases: [(Value, String)] = [
+            (.boolean(true), "true"), (.byte(7), "7"), (.int32(-5), "-5"),
+            (.uint32(.max), "4294967295"),
+            (.uint64(.max), "18446744073709551615"), (.int64(.min), "-9223372036854775808"),
+            (.double(0.5), "0.5"), (.double(.nan), "null"), (.double(.infinity), "null"),
+            (.objectPath("/a/b"), "\"/a/b\""), (.variant(.string("x")), "\"x\""),
+            (.strings(["a", "b"]), #"["a","b"]"#),
+            (.structure([.byte(1), .string("a")]), #"[1,"a"]"#),
+            (.named(["b": .byte(2), "a": .byte(1)]), #"{"a":1,"b":2}"#),
+        ]
+        for (value, text) in cases { #expect(JSON(value).text == text) }
+        #expect(JSON(Value?.none).text == "null")
+    }
+
+    @Test("a document is one line with its version first")
+    func document() {
+        #expect(JSON.document([]) == "{\"version\":1}\n")
+        #expect(JSON.document([("a", .array([.null]))]) == "{\"version\":1,\"a\":[null]}\n")
+    }
+
+    @Test("words with hyphens become one, at every depth of an object")
+    func names() {
+        let inner = JSON.object([("end-to-end", .number("1")), ("plain", .null)])
+        let text = JSON.object([("frame-rate", inner)]).camelCased.text
+        #expect(text == #"{"frameRate":{"endToEnd":1,"plain":null}}"#)
+    }
+}
+
+@Suite("Templates of dualcamctl")
+struct TemplateTests {
+    @Test(
+        "of a daemon that is off give what they say for that",
+        arguments: [
+            ("", ""), ("plain", "plain"), ("{{state}}", "off"), ("{{ state }}!", "off!"),
+            ("{{uc(state)}}", "OFF"), ("{{default(layout, \"none\")}}", "none"),
+            ("{{choose(swapped, \"a\", \"b\")}}", "b"), ("{{trunc(state, 2)}}", "o…"),
+            ("{{trunc(state, 3)}}", "off"), ("{{emoji(state)}}", "○"), ("{{layout}}", ""),
+            ("{{json(layout)}}", "null"), ("a{{state}}b{{state}}c", "aoffboffc"),
+        ]
+    )
+    func rendered(_ template: String, _ text: String) throws {
+        #expect(try Template(template).rendered(nil) == text)
+    }
+
+    @Test(
+        "that cannot be read are refused before anything is asked for",
+        arguments: [
+            "{{", "{{state", "{{state}", "{{nothing(state)}}", "{{lc()}}", "{{trunc(state)}}",
+        ]
+    )
+    func mistakes(_ template: String) {
+        #expect(throws: Template.Mistake.self) { try Template(template) }
+    }
+}
