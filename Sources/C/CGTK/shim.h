@@ -1,0 +1,41 @@
+// GTK 4 with libadwaita, and Xlib for what GTK no longer does: where a window is, and above which.
+// Found by the paths in Package.swift: of gtk4's own flags SwiftPM refuses some, with a warning.
+#include <adwaita.h>
+#include <glib-unix.h>
+#include <gdk/x11/gdkx.h>
+#ifdef GDK_WINDOWING_WAYLAND
+#include <gdk/wayland/gdkwayland.h>
+#endif
+#include <X11/Xlib.h>
+#include <X11/Xatom.h>
+
+// GTK 4.12 and 4.18 deprecate these, and have nothing else that 4.8 has, too.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static inline Display *cgtk_x_display(GdkDisplay *display) { return gdk_x11_display_get_xdisplay(display); }
+static inline GType cgtk_x_display_type(void) { return gdk_x11_display_get_type(); }
+static inline XID cgtk_x_window(GdkSurface *surface) { return gdk_x11_surface_get_xid(surface); }
+static inline void cgtk_x_trap(GdkDisplay *display) { gdk_x11_display_error_trap_push(display); }
+static inline void cgtk_x_untrap(GdkDisplay *display) { gdk_x11_display_error_trap_pop_ignored(display); }
+static inline void cgtk_css_load(GtkCssProvider *provider, const char *css)
+{
+    gtk_css_provider_load_from_data(provider, css, -1);
+}
+static inline gboolean cgtk_translate(GtkWidget *from, GtkWidget *to, double *x, double *y)
+{
+    return gtk_widget_translate_coordinates(from, to, *x, *y, x, y);
+}
+static inline void cgtk_set_parent(GdkSurface *surface, const char *handle)
+{
+    if (GDK_IS_X11_SURFACE(surface) && g_str_has_prefix(handle, "x11:")) {
+        guint64 parent;
+        if (g_ascii_string_to_unsigned(handle + 4, 16, 1, G_MAXUINT32, &parent, NULL))
+            XSetTransientForHint(gdk_x11_display_get_xdisplay(gdk_surface_get_display(surface)),
+                gdk_x11_surface_get_xid(surface), parent);
+    }
+#ifdef GDK_WINDOWING_WAYLAND
+    if (GDK_IS_WAYLAND_TOPLEVEL(surface) && g_str_has_prefix(handle, "wayland:"))
+        gdk_wayland_toplevel_set_transient_for_exported(GDK_TOPLEVEL(surface), handle + 8);
+#endif
+}
+#pragma GCC diagnostic pop

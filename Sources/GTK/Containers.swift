@@ -1,0 +1,128 @@
+import CGTK
+
+/// Widgets in a row or a column.
+package final class Box: Widget {
+    /// Creates a box with `spacing` between its children.
+    package init(vertical: Bool = false, spacing: Int = 0, _ children: [Widget] = []) {
+        let direction = vertical ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL
+        super.init(gtk_box_new(direction, CInt(spacing)))
+        children.forEach(append)
+    }
+
+    /// Adds a child at the end.
+    package func append(_ child: Widget) {
+        gtk_box_append(pointer.assumingMemoryBound(to: GtkBox.self), child.widget)
+    }
+
+    /// Removes a child.
+    package func remove(_ child: Widget) {
+        gtk_box_remove(pointer.assumingMemoryBound(to: GtkBox.self), child.widget)
+    }
+}
+
+/// Widgets over one another.
+package final class Overlay: Widget {
+    /// Creates an overlay, which has the size of `child`.
+    package init(_ child: Widget) {
+        super.init(gtk_overlay_new())
+        gtk_overlay_set_child(opaque, child.widget)
+    }
+
+    /// Puts `child` on top.
+    package func add(_ child: Widget) { gtk_overlay_add_overlay(opaque, child.widget) }
+}
+
+/// Widgets at places in pixels.
+package final class Fixed: Widget {
+    /// Creates an empty area.
+    package init() { super.init(gtk_fixed_new()) }
+
+    private var fixed: UnsafeMutablePointer<GtkFixed> {
+        pointer.assumingMemoryBound(to: GtkFixed.self)
+    }
+
+    /// Adds `child` at the top left.
+    package func add(_ child: Widget) { gtk_fixed_put(fixed, child.widget, 0, 0) }
+
+    /// Moves `child`.
+    package func move(_ child: Widget, x: Double, y: Double) {
+        gtk_fixed_move(fixed, child.widget, x, y)
+    }
+}
+
+/// A widget that fades in and out.
+package final class Revealer: Widget {
+    /// Wraps `child`, hidden at first; the fade takes `seconds`.
+    package init(_ child: Widget, seconds: Double) {
+        super.init(gtk_revealer_new())
+        gtk_revealer_set_transition_type(opaque, GTK_REVEALER_TRANSITION_TYPE_CROSSFADE)
+        gtk_revealer_set_transition_duration(opaque, guint(seconds * 1000))
+        gtk_revealer_set_child(opaque, child.widget)
+        isTarget = false
+    }
+
+    /// `true` while it is shown, or fades in.
+    package var isRevealed: Bool {
+        get { gtk_revealer_get_reveal_child(opaque) != 0 }
+        set {
+            isTarget = newValue
+            gtk_revealer_set_reveal_child(opaque, newValue ? 1 : 0)
+        }
+    }
+}
+
+/// A child that is moved with wheel, finger or keyboard where there is more of it than room.
+package final class ScrolledWindow: Widget {
+    /// Wraps `child`, which scrolls sideways.
+    package init(sideways child: Widget) {
+        super.init(gtk_scrolled_window_new())
+        gtk_scrolled_window_set_policy(opaque, GTK_POLICY_AUTOMATIC, GTK_POLICY_NEVER)
+        // As wide as the child where there is room.
+        gtk_scrolled_window_set_propagate_natural_width(opaque, 1)
+        gtk_scrolled_window_set_child(opaque, child.widget)
+    }
+
+    /// Wraps `child`, which scrolls up and down.
+    package init(downwards child: Widget) {
+        super.init(gtk_scrolled_window_new())
+        gtk_scrolled_window_set_policy(opaque, GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
+        gtk_scrolled_window_set_child(opaque, child.widget)
+    }
+}
+
+/// Widgets in rows, as many in each as fit.
+package final class FlowBox: Widget {
+    /// Creates an empty box.
+    package init() {
+        super.init(gtk_flow_box_new())
+        gtk_flow_box_set_selection_mode(opaque, GTK_SELECTION_NONE)
+        gtk_flow_box_set_min_children_per_line(opaque, 3)
+        gtk_flow_box_set_max_children_per_line(opaque, 12)
+        gtk_flow_box_set_row_spacing(opaque, 6)
+        gtk_flow_box_set_column_spacing(opaque, 6)
+        place(.fill, .start, margin: 12)
+    }
+
+    /// Adds a child at the end.
+    package func append(_ child: Widget) { gtk_flow_box_insert(opaque, child.widget, -1) }
+
+    /// Removes a child.
+    package func remove(_ child: Widget) {
+        // What was inserted is in a widget of the box's own.
+        if let parent = gtk_widget_get_parent(child.widget) { gtk_flow_box_remove(opaque, parent) }
+    }
+}
+
+/// The bar at the top of an ordinary window, with its title.
+package final class HeaderBar: Widget {
+    /// Creates a bar with widgets before and after the title, and without the window's own buttons.
+    package init(_ before: [Widget], _ after: [Widget]) {
+        super.init(
+            UnsafeMutableRawPointer(adw_header_bar_new())?.assumingMemoryBound(to: GtkWidget.self)
+        )
+        adw_header_bar_set_show_start_title_buttons(opaque, 0)
+        adw_header_bar_set_show_end_title_buttons(opaque, 0)
+        for widget in before { adw_header_bar_pack_start(opaque, widget.widget) }
+        for widget in after { adw_header_bar_pack_end(opaque, widget.widget) }
+    }
+}

@@ -1,0 +1,139 @@
+import CGTK
+
+/// Words.
+package final class Label: Widget {
+    /// Creates a label.
+    package init(_ text: String = "", wraps: Bool = false) {
+        super.init(gtk_label_new(text))
+        if wraps {
+            gtk_label_set_wrap(opaque, 1)
+            gtk_label_set_justify(opaque, GTK_JUSTIFY_CENTER)
+        }
+    }
+
+    /// The words.
+    package var text: String {
+        get { String(cString: gtk_label_get_text(opaque)) }
+        set { if newValue != text { gtk_label_set_text(opaque, newValue) } }
+    }
+}
+
+/// A button.
+package class Button: Widget {
+    /// Creates a button with the icon called `icon`, which people hear and see named.
+    package init(icon: String, _ name: String) {
+        super.init(gtk_button_new_from_icon_name(icon))
+        named(name)
+        tooltip = name
+    }
+
+    /// Creates a button with words.
+    package init(_ label: String) { super.init(gtk_button_new_with_label(label)) }
+
+    /// Creates a button with a picture on it, which people hear and see named.
+    package init(_ child: Widget, _ name: String) {
+        super.init(gtk_button_new())
+        gtk_button_set_child(button, child.widget)
+        named(name)
+        tooltip = name
+    }
+
+    override init(_ widget: UnsafeMutablePointer<GtkWidget>?) { super.init(widget) }
+
+    var button: UnsafeMutablePointer<GtkButton> { pointer.assumingMemoryBound(to: GtkButton.self) }
+
+    /// Shows the icon called `name`.
+    package func setIcon(_ name: String) { gtk_button_set_icon_name(button, name) }
+
+    /// The words on it.
+    package var label: String {
+        get { gtk_button_get_label(button).map { String(cString: $0) } ?? "" }
+        set { gtk_button_set_label(button, newValue) }
+    }
+
+    /// Leaves the keyboard where it is when it is clicked.
+    @discardableResult
+    package func keepsFocus() -> Self {
+        gtk_widget_set_focus_on_click(widget, 0)
+        return self
+    }
+
+    /// Calls `handler` when it is pressed.
+    @discardableResult
+    package func onClick(_ handler: @escaping () -> Void) -> Self {
+        connect("clicked", handler)
+        return self
+    }
+}
+
+/// A button that stays down.
+package final class ToggleButton: Button {
+    private var isSetting = false
+
+    /// Creates a button with the icon called `icon`.
+    package init(toggle icon: String, _ name: String) {
+        super.init(gtk_toggle_button_new())
+        gtk_button_set_icon_name(button, icon)
+        named(name)
+        tooltip = name
+    }
+
+    /// Creates a button with words, which people hear as `name`.
+    package init(words: String, _ name: String) {
+        super.init(gtk_toggle_button_new_with_label(words))
+        tooltip = name
+    }
+
+    /// Creates a button with a picture on it, which people hear and see named.
+    package override init(_ child: Widget, _ name: String) {
+        super.init(gtk_toggle_button_new())
+        gtk_button_set_child(button, child.widget)
+        named(name)
+        tooltip = name
+    }
+
+    private var toggle: UnsafeMutablePointer<GtkToggleButton> {
+        pointer.assumingMemoryBound(to: GtkToggleButton.self)
+    }
+
+    /// `true` while it is down. Setting it calls no handler.
+    package var isOn: Bool {
+        get { gtk_toggle_button_get_active(toggle) != 0 }
+        set {
+            guard newValue != isOn else { return }
+            isSetting = true
+            gtk_toggle_button_set_active(toggle, newValue ? 1 : 0)
+            isSetting = false
+        }
+    }
+
+    /// Calls `handler` when somebody turns it.
+    package func onToggle(_ handler: @escaping (Bool) -> Void) {
+        connect("toggled") { [unowned self] in if !isSetting { handler(isOn) } }
+    }
+}
+
+/// A picture that fills its room.
+package final class Picture: Widget {
+    /// Creates an empty picture that takes any size.
+    package init() {
+        super.init(gtk_picture_new())
+        gtk_picture_set_can_shrink(opaque, 1)
+        gtk_picture_set_content_fit(opaque, GTK_CONTENT_FIT_COVER)
+    }
+
+    /// Shows `texture`; `nil` for nothing.
+    package func show(_ texture: Texture?) { gtk_picture_set_paintable(opaque, texture?.opaque) }
+}
+
+/// The name of an icon as a picture.
+package final class Image: Widget {
+    /// Creates a picture of the icon called `icon`, `pixels` large.
+    package init(icon: String, pixels: Int) {
+        super.init(gtk_image_new_from_icon_name(icon))
+        gtk_image_set_pixel_size(opaque, CInt(pixels))
+    }
+
+    /// Shows the icon called `name`.
+    package func setIcon(_ name: String) { gtk_image_set_from_icon_name(opaque, name) }
+}

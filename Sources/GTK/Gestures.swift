@@ -1,0 +1,197 @@
+import CGTK
+
+/// GTK's own defaults: the milliseconds and the units of a window between the presses of a double
+/// click.
+private let (doubleClickTime, doubleClickDistance) = (UInt32(400), 5.0)
+
+extension Widget {
+    /// A button of the pointer.
+    package enum PointerButton: UInt32, Sendable {
+        /// The left one, or a finger.
+        case primary = 1
+        /// The right one.
+        case secondary = 3
+    }
+
+    /// Calls `handler` when `button` is pressed, with how many times in quick succession, and
+    /// where.
+    package func onPress(
+        _ button: PointerButton,
+        _ handler: @escaping (_ count: Int, _ x: Double, _ y: Double) -> Void
+    ) {
+        let gesture = Object(taking: UnsafeMutableRawPointer(gtk_gesture_click_new()))
+        gtk_gesture_single_set_button(gesture.opaque, button.rawValue)
+        let opaque = gesture.opaque
+        // GTK counts by a timer of the loop: a busy moment makes two clicks of a double one.
+        var last: (count: Int, time: UInt32, x: Double, y: Double)?
+        gesture.connect("pressed") {
+            let (x, y) = ($0.number(2), $0.number(3))
+            let time = gtk_event_controller_get_current_event_time(opaque)
+            var count = 1
+            if let last, time &- last.time < doubleClickTime,
+                abs(x - last.x) <= doubleClickDistance, abs(y - last.y) <= doubleClickDistance
+            {
+                count += last.count
+            }
+            last = (count, time, x, y)
+            handler(count, x, y)
+            return false
+        }
+        add(gesture)
+    }
+
+    /// A part of a drag.
+    package enum Drag: Sendable {
+        /// It begins at a point of the widget.
+        case began(x: Double, y: Double)
+        /// It is this far from where it began.
+        case moved(x: Double, y: Double)
+        /// It ends this far from where it began.
+        case ended(x: Double, y: Double)
+        /// It does not count.
+        case cancelled
+    }
+
+    /// Calls `handler` for each part of a drag. It returns `false` for a drag that is none of its
+    /// own.
+    package func onDrag(_ handler: @escaping (Drag) -> Bool) {
+        let gesture = Object(taking: UnsafeMutableRawPointer(gtk_gesture_drag_new()))
+        let opaque = gesture.opaque
+        func report(_ part: Drag) {
+            if !handler(part) { gtk_gesture_set_state(opaque, GTK_EVENT_SEQUENCE_DENIED) }
+        }
+        gesture.connect("drag-begin") {
+            report(.began(x: $0.number(1), y: $0.number(2)))
+            return false
+        }
+        gesture.connect("drag-update") {
+            report(.moved(x: $0.number(1), y: $0.number(2)))
+            return false
+        }
+        gesture.connect("drag-end") {
+            report(.ended(x: $0.number(1), y: $0.number(2)))
+            return false
+        }
+        gesture.connect("cancel") { report(.cancelled) }
+        add(gesture)
+    }
+
+    /// Calls `handler` when a finger or the left button that has stayed on a point is lifted: what
+    /// appears under it before would take the release for its own.
+    package func onLongPress(
+        held: @escaping () -> Void,
+        _ handler: @escaping (_ x: Double, _ y: Double) -> Void
+    ) {
+        let gesture = Object(taking: UnsafeMutableRawPointer(gtk_gesture_long_press_new()))
+        var place: (x: Double, y: Double)?
+        gesture.connect("pressed") {
+            place = ($0.number(1), $0.number(2))
+            held()
+            return false
+        }
+        gesture.connect("end") {
+            if let (x, y) = place { handler(x, y) }
+            place = nil
+        }
+        add(gesture)
+    }
+
+    /// Calls `begin` with the middle between two fingers, and `change` with their distance over
+    /// what it was then.
+    package func onPinch(
+        _ begin: @escaping (_ x: Double, _ y: Double) -> Void,
+        _ change: @escaping (_ scale: Double) -> Void
+    ) {
+        let gesture = Object(taking: UnsafeMutableRawPointer(gtk_gesture_zoom_new()))
+        let opaque = gesture.opaque
+        gesture.connect("begin") {
+            var (x, y) = (0.0, 0.0)
+            if gtk_gesture_get_bounding_box_center(opaque, &x, &y) != 0 { begin(x, y) }
+        }
+        gesture.connect("scale-changed") {
+            change($0.number(1))
+            return false
+        }
+        add(gesture)
+    }
+
+    /// Calls `handler` with the clicks of a wheel, down for more, and where the pointer is.
+    package func onScroll(
+        _ handler: @escaping (_ clicks: Double, _ x: Double, _ y: Double) -> Void
+    ) {
+        let flags = GTK_EVENT_CONTROLLER_SCROLL_VERTICAL
+        let controller = Object(
+            taking: UnsafeMutableRawPointer(gtk_event_controller_scroll_new(flags))
+        )
+        var (x, y) = (0.0, 0.0)
+        onPointer { place in if let place { (x, y) = place } }
+        controller.connect("scroll") {
+            handler($0.number(2), x, y)
+            return true
+        }
+        add(controller)
+    }
+
+    /// Calls `handler` with where the pointer is, and with `nil` when it leaves.
+    package func onPointer(_ handler: @escaping ((x: Double, y: Double)?) -> Void) {
+        let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_motion_new()))
+        controller.connect("enter") {
+            handler(($0.number(1), $0.number(2)))
+            return false
+        }
+        controller.connect("motion") {
+            handler(($0.number(1), $0.number(2)))
+            return false
+        }
+        controller.connect("leave") { handler(nil) }
+        add(controller)
+    }
+
+    /// Calls `handler` with the name of each key that is pressed while the widget or one in it has
+    /// the keyboard. It returns `true` for those that it uses.
+    package func onKey(_ handler: @escaping (_ name: String) -> Bool) {
+        let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_key_new()))
+        controller.connect("key-pressed") { arguments in
+            let modifiers = arguments.flags(3) & (gtkControl | gtkAlt | gtkSuper)
+            guard modifiers == 0, let name = gdk_keyval_name(guint(arguments.unsigned(1))) else {
+                return false
+            }
+            return handler(String(cString: name))
+        }
+        add(controller)
+    }
+
+    /// Calls `handler` for each key that is pressed, whoever uses it.
+    package func onAnyKey(_ handler: @escaping () -> Void) {
+        let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_key_new()))
+        gtk_event_controller_set_propagation_phase(controller.opaque, GTK_PHASE_CAPTURE)
+        controller.connect("key-pressed") { _ in
+            handler()
+            return false
+        }
+        add(controller)
+    }
+
+    /// Lets people drag `files`, as file URIs, to other programs.
+    package func allowDrag(of files: [String]) {
+        let source = Object(taking: UnsafeMutableRawPointer(gtk_drag_source_new()))
+        let bytes = files.flatMap { Array("\($0)\r\n".utf8) }
+        let data = g_bytes_new(bytes, gsize(bytes.count))
+        let content = gdk_content_provider_new_for_bytes("text/uri-list", data)
+        // To be set before a drag begins: what is set then counts for the next one.
+        gtk_drag_source_set_content(source.opaque, content)
+        g_object_unref(content)
+        g_bytes_unref(data)
+        // A button takes each press for a click of its own, unless a drag may be one before it.
+        gtk_event_controller_set_propagation_phase(source.opaque, GTK_PHASE_CAPTURE)
+        add(source)
+    }
+}
+
+private let gtkControl = GDK_CONTROL_MASK.rawValue
+private let gtkAlt = GDK_ALT_MASK.rawValue
+private let gtkSuper = GDK_SUPER_MASK.rawValue
+
+extension Object.Arguments {
+    fileprivate func flags(_ index: Int) -> guint { value(index, g_value_get_flags) }
+}

@@ -1,0 +1,109 @@
+import CGTK
+
+/// An object of GObject's, which lives at least as long as this.
+///
+/// - Context: bound to GTK's thread, as everything in this module that does not say otherwise.
+package class Object {
+    let pointer: UnsafeMutableRawPointer
+
+    /// Shares `pointer`, a floating or a borrowed reference.
+    init(sharing pointer: UnsafeMutableRawPointer?) {
+        guard let pointer else { preconditionFailure("GTK returned no object") }
+        self.pointer = pointer
+        g_object_ref_sink(pointer)
+    }
+
+    /// Takes over `pointer`, a reference of the caller's own.
+    init(taking pointer: UnsafeMutableRawPointer?) {
+        guard let pointer else { preconditionFailure("GTK returned no object") }
+        self.pointer = pointer
+    }
+
+    deinit { g_object_unref(pointer) }
+
+    /// The object as the final classes of GTK are imported.
+    var opaque: OpaquePointer { OpaquePointer(pointer) }
+
+    /// The object as GObject.
+    var object: UnsafeMutablePointer<GObject> { pointer.assumingMemoryBound(to: GObject.self) }
+
+    // MARK: Signals
+
+    /// Calls `handler` whenever the object emits `signal`, until the object is gone.
+    func connect(_ signal: String, _ handler: @escaping () -> Void) {
+        connect(signal) { _ in
+            handler()
+            return false
+        }
+    }
+
+    /// Calls `handler` with the arguments of `signal`, of which the first is the object itself. A
+    /// signal that asks for an answer gets the one returned.
+    func connect(_ signal: String, answering handler: @escaping (Arguments) -> Bool) {
+        let box = Unmanaged.passRetained(Handler(handler)).toOpaque()
+        let closure = g_closure_new_simple(guint(MemoryLayout<GClosure>.size), box)
+        g_closure_add_finalize_notifier(closure, box) { box, _ in
+            if let box { Unmanaged<Handler>.fromOpaque(box).release() }
+        }
+        g_closure_set_marshal(closure) { closure, answer, count, values, _, _ in
+            guard let box = closure?.pointee.data, let values else { return }
+            let handler = Unmanaged<Handler>.fromOpaque(box).takeUnretainedValue()
+            let isTrue = handler.body(Arguments(values: values, count: Int(count)))
+            if let answer, g_type_check_value_holds(answer, booleanType) != 0 {
+                g_value_set_boolean(answer, isTrue ? 1 : 0)
+            }
+        }
+        g_signal_connect_closure(pointer, signal, closure, 0)
+    }
+
+    /// The arguments of a signal.
+    struct Arguments {
+        fileprivate let values: UnsafePointer<GValue>
+        fileprivate let count: Int
+
+        func integer(_ index: Int) -> Int { Int(g_value_get_int(values + index)) }
+        func unsigned(_ index: Int) -> Int { Int(g_value_get_uint(values + index)) }
+        func number(_ index: Int) -> Double { g_value_get_double(values + index) }
+        func value<Value>(_ index: Int, _ get: (UnsafePointer<GValue>?) -> Value) -> Value {
+            get(values + index)
+        }
+        func text(_ index: Int) -> String {
+            g_value_get_string(values + index).map { String(cString: $0) } ?? ""
+        }
+        func pointer(_ index: Int) -> UnsafeMutableRawPointer? {
+            g_value_get_pointer(values + index)
+        }
+        func object(_ index: Int) -> UnsafeMutableRawPointer? {
+            g_value_get_object(values + index)
+        }
+    }
+
+    private final class Handler {
+        let body: (Arguments) -> Bool
+        init(_ body: @escaping (Arguments) -> Bool) { self.body = body }
+    }
+}
+
+// G_TYPE_BOOLEAN, a macro.
+private let booleanType = GType(5 << 2)
+
+/// Keeps `value` alive in C, as the context of a callback; `released(_:)` gives it back.
+func retained(_ value: AnyObject) -> UnsafeMutableRawPointer {
+    Unmanaged.passRetained(value).toOpaque()
+}
+
+/// A function without arguments, as the context of a callback.
+final class Action {
+    let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+
+    /// Returns the action that is a callback's context.
+    static func of(_ context: UnsafeMutableRawPointer?) -> Action? {
+        context.map { Unmanaged<Action>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Releases the action that was a callback's context (GDestroyNotify).
+    static let release: @convention(c) (UnsafeMutableRawPointer?) -> Void = { context in
+        if let context { Unmanaged<AnyObject>.fromOpaque(context).release() }
+    }
+}

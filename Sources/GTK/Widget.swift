@@ -1,0 +1,209 @@
+import CGTK
+package import Frames
+
+/// A widget.
+package class Widget: Object {
+    var widget: UnsafeMutablePointer<GtkWidget> { pointer.assumingMemoryBound(to: GtkWidget.self) }
+    private var controllers: [Object] = []
+
+    /// Shares a widget that GTK has made.
+    init(_ widget: UnsafeMutablePointer<GtkWidget>?) { super.init(sharing: widget) }
+
+    /// `true` where words, and all that is beside them, begin on the right.
+    package static var isRightToLeft: Bool {
+        gtk_widget_get_default_direction() == GTK_TEXT_DIR_RTL
+    }
+
+    /// A place within the room that a widget gets.
+    package enum Align: Sendable {
+        /// The whole room.
+        case fill
+        /// The side where words begin, or the top.
+        case start
+        /// Its middle.
+        case center
+        /// The side where words end, or the bottom.
+        case end
+
+        var value: GtkAlign {
+            switch self {
+            case .fill: GTK_ALIGN_FILL
+            case .start: GTK_ALIGN_START
+            case .center: GTK_ALIGN_CENTER
+            case .end: GTK_ALIGN_END
+            }
+        }
+    }
+
+    /// Places the widget in its room.
+    @discardableResult
+    package func place(_ x: Align, _ y: Align, margin: Int? = nil) -> Self {
+        gtk_widget_set_halign(widget, x.value)
+        gtk_widget_set_valign(widget, y.value)
+        if let margin { setMargins(margin) }
+        return self
+    }
+
+    /// Leaves `pixels` free on every side.
+    package func setMargins(_ pixels: Int) {
+        gtk_widget_set_margin_start(widget, CInt(pixels))
+        gtk_widget_set_margin_end(widget, CInt(pixels))
+        gtk_widget_set_margin_top(widget, CInt(pixels))
+        gtk_widget_set_margin_bottom(widget, CInt(pixels))
+    }
+
+    /// Leaves `pixels` free below.
+    package func setMargin(bottom pixels: Int) {
+        gtk_widget_set_margin_bottom(widget, CInt(pixels))
+    }
+
+    /// `true` if the widget is shown while its parent is.
+    package var isVisible: Bool {
+        get { gtk_widget_get_visible(widget) != 0 }
+        set { if newValue != isVisible { gtk_widget_set_visible(widget, newValue ? 1 : 0) } }
+    }
+
+    /// `true` if it is on the screen, as far as the program knows.
+    package var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
+
+    /// `true` if people can use it.
+    package var isSensitive: Bool {
+        get { gtk_widget_get_sensitive(widget) != 0 }
+        set { gtk_widget_set_sensitive(widget, newValue ? 1 : 0) }
+    }
+
+    /// `true` if it can be pointed at.
+    package var isTarget: Bool {
+        get { gtk_widget_get_can_target(widget) != 0 }
+        set { gtk_widget_set_can_target(widget, newValue ? 1 : 0) }
+    }
+
+    /// `true` if it can have the keyboard.
+    package var isFocusable: Bool {
+        get { gtk_widget_get_focusable(widget) != 0 }
+        set { gtk_widget_set_focusable(widget, newValue ? 1 : 0) }
+    }
+
+    /// Its opacity, 0 … 1.
+    package var opacity: Double {
+        get { gtk_widget_get_opacity(widget) }
+        set { gtk_widget_set_opacity(widget, newValue) }
+    }
+
+    /// The tooltip; empty for none.
+    package var tooltip: String {
+        get { gtk_widget_get_tooltip_text(widget).map { String(cString: $0) } ?? "" }
+        set {
+            guard newValue != tooltip else { return }
+            gtk_widget_set_tooltip_text(widget, newValue.isEmpty ? nil : newValue)
+        }
+    }
+
+    /// Gets all room that is left.
+    @discardableResult
+    package func expand(_ x: Bool = true, _ y: Bool = true) -> Self {
+        gtk_widget_set_hexpand(widget, x ? 1 : 0)
+        gtk_widget_set_vexpand(widget, y ? 1 : 0)
+        return self
+    }
+
+    /// Needs at least this room, in pixels.
+    package func request(width: Int = -1, height: Int = -1) {
+        gtk_widget_set_size_request(widget, CInt(width), CInt(height))
+    }
+
+    /// Adds classes of CSS.
+    @discardableResult
+    package func style(_ classes: String...) -> Self {
+        for name in classes { gtk_widget_add_css_class(widget, name) }
+        return self
+    }
+
+    /// Adds or removes a class of CSS.
+    package func style(_ name: String, if isOn: Bool) {
+        if isOn {
+            gtk_widget_add_css_class(widget, name)
+        } else {
+            gtk_widget_remove_css_class(widget, name)
+        }
+    }
+
+    /// Cuts off what lies outside of its rounded edge.
+    @discardableResult
+    package func clip() -> Self {
+        gtk_widget_set_overflow(widget, GTK_OVERFLOW_HIDDEN)
+        return self
+    }
+
+    /// The size on the screen, in units of GTK.
+    package var size: Size {
+        Size(
+            width: Int(gtk_widget_get_width(widget)),
+            height: Int(gtk_widget_get_height(widget))
+        )
+    }
+
+    /// The pixels of a unit.
+    package var scaleFactor: Int { Int(gtk_widget_get_scale_factor(widget)) }
+
+    /// Shows the pointer called `name` over the widget; `nil`: the usual one.
+    package func setCursor(_ name: String?) { gtk_widget_set_cursor_from_name(widget, name) }
+
+    /// Takes the keyboard.
+    package func grabFocus() { gtk_widget_grab_focus(widget) }
+
+    /// Draws it again.
+    package func redraw() { gtk_widget_queue_draw(widget) }
+
+    /// Calls `handler` for each frame of the screen until it returns `false`.
+    package func onFrame(_ handler: @escaping () -> Bool) {
+        final class Ticking {
+            let body: () -> Bool
+            init(_ body: @escaping () -> Bool) { self.body = body }
+        }
+        gtk_widget_add_tick_callback(
+            widget,
+            { _, _, context in
+                guard let context else { return 0 }
+                return Unmanaged<Ticking>.fromOpaque(context).takeUnretainedValue().body() ? 1 : 0
+            },
+            retained(Ticking(handler)),
+            Action.release
+        )
+    }
+
+    /// Calls `handler` when it appears on the screen, as far as the program knows.
+    package func onMap(_ handler: @escaping () -> Void) { connect("map", handler) }
+    /// Calls `handler` when it disappears.
+    package func onUnmap(_ handler: @escaping () -> Void) { connect("unmap", handler) }
+
+    // MARK: Words for screen readers
+
+    /// The name that screen readers say.
+    @discardableResult
+    package func named(_ name: String) -> Self {
+        setAccessible(GTK_ACCESSIBLE_PROPERTY_LABEL, name)
+        return self
+    }
+
+    /// More about it for screen readers.
+    package func describe(_ text: String) {
+        setAccessible(GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text)
+    }
+
+    private func setAccessible(_ property: GtkAccessibleProperty, _ text: String) {
+        var properties = [property]
+        var value = GValue()
+        gtk_accessible_property_init_value(property, &value)
+        g_value_set_string(&value, text)
+        gtk_accessible_update_property_value(opaque, 1, &properties, &value)
+        g_value_unset(&value)
+    }
+
+    func add(_ controller: Object) {
+        // The widget takes one reference over.
+        g_object_ref(controller.pointer)
+        gtk_widget_add_controller(widget, controller.opaque)
+        controllers.append(controller)
+    }
+}

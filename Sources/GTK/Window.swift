@@ -1,0 +1,104 @@
+import CGTK
+package import Frames
+
+/// A window of the program.
+package final class Window: Widget {
+    /// Creates a window without a frame, which shows `content`.
+    package init(_ application: Application, title: String, size: Size, _ content: Widget) {
+        super.init(
+            adw_application_window_new(
+                application.pointer.assumingMemoryBound(to: GtkApplication.self)
+            )
+        )
+        gtk_window_set_title(window, title)
+        gtk_window_set_default_size(window, CInt(size.width), CInt(size.height))
+        adw_application_window_set_content(
+            pointer.assumingMemoryBound(to: AdwApplicationWindow.self),
+            content.widget
+        )
+    }
+
+    var window: UnsafeMutablePointer<GtkWindow> { pointer.assumingMemoryBound(to: GtkWindow.self) }
+
+    var surface: OpaquePointer? { gtk_native_get_surface(opaque) }
+
+    /// Shows it, on top and with the keyboard.
+    package func present() { gtk_window_present(window) }
+
+    /// Shows it without asking for the keyboard.
+    package func show() { isVisible = true }
+
+    /// Closes it.
+    package func close() { gtk_window_close(window) }
+
+    /// Calls `handler` when it is to be closed; it returns `true` if it stays.
+    package func onClose(_ handler: @escaping () -> Bool) {
+        connect("close-request") { _ in handler() }
+    }
+
+    /// The size of the window's content in units of GTK, as far as it is known.
+    package var defaultSize: Size {
+        get {
+            var (width, height): (CInt, CInt) = (0, 0)
+            gtk_window_get_default_size(window, &width, &height)
+            return Size(width: Int(width), height: Int(height))
+        }
+        set { gtk_window_set_default_size(window, CInt(newValue.width), CInt(newValue.height)) }
+    }
+
+    /// Calls `handler` when its size changes.
+    package func onResize(_ handler: @escaping () -> Void) {
+        connect("notify::default-width", handler)
+        connect("notify::default-height", handler)
+    }
+
+    /// `true` while it fills the screen.
+    package var isFullscreen: Bool {
+        get { gtk_window_is_fullscreen(window) != 0 }
+        set {
+            if newValue { gtk_window_fullscreen(window) } else { gtk_window_unfullscreen(window) }
+        }
+    }
+
+    /// Calls `handler` when it begins or ends to fill the screen.
+    package func onFullscreen(_ handler: @escaping () -> Void) {
+        connect("notify::fullscreened", handler)
+    }
+
+    /// The distance of the content from the top left of the window with its shadow.
+    package var contentOffset: (x: Double, y: Double) {
+        var (x, y) = (0.0, 0.0)
+        gtk_native_get_surface_transform(opaque, &x, &y)
+        return (x, y)
+    }
+
+    /// Lets the window manager move it, from a press at this point of `child`.
+    package func beginMove(from child: Widget, x: Double, y: Double) {
+        var (x, y) = (x, y)
+        cgtk_translate(child.widget, widget, &x, &y)
+        x += contentOffset.x
+        y += contentOffset.y
+        guard let surface, let display = gdk_display_get_default(),
+            let seat = gdk_display_get_default_seat(display)
+        else { return }
+        gdk_toplevel_begin_move(surface, gdk_seat_get_pointer(seat), 1, x, y, 0)
+    }
+
+    /// `true` while the user has minimised it, or it is hidden otherwise, as far as it is known.
+    package var isMinimized: Bool {
+        guard let surface else { return true }
+        return gdk_toplevel_get_state(surface).rawValue & GDK_TOPLEVEL_STATE_MINIMIZED.rawValue != 0
+    }
+
+    /// Calls `handler` when its state on the screen changes. To be called once it is shown.
+    package func onState(_ handler: @escaping () -> Void) {
+        guard let surface else { return }
+        Object(sharing: UnsafeMutableRawPointer(surface)).connect("notify::state", handler)
+    }
+
+    /// Calls `handler` each time that it has been painted. To be called once it is shown.
+    package func onPaint(_ handler: @escaping () -> Void) {
+        guard let surface, let clock = gdk_surface_get_frame_clock(surface) else { return }
+        Object(sharing: UnsafeMutableRawPointer(clock)).connect("paint", handler)
+    }
+}

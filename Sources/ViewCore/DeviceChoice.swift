@@ -1,0 +1,46 @@
+package import DualCamCore
+
+/// The cameras that one of the two roles can have.
+package struct DeviceChoice: Hashable, Sendable {
+    /// A camera to choose.
+    package struct Option: Hashable, Sendable {
+        /// The word for `Camera.Use`.
+        package var device: String
+        /// The name, for people.
+        package var name: String
+
+        /// Creates a choice.
+        package init(device: String, name: String) {
+            (self.device, self.name) = (device, name)
+        }
+    }
+
+    /// All that can be chosen.
+    package var options: [Option]
+    /// The one that the role has.
+    package var present: Int
+
+    /// Creates the choice of a role that has the camera called `name` from `source` now, among the
+    /// `devices` that are there: their identities, names, and the roles that they have.
+    package init(
+        _ role: Role,
+        source: String,
+        name: String,
+        devices: [(id: String, name: String, role: String)]
+    ) {
+        options = devices.map { device in
+            let isTwin = devices.count { $0.name == device.name } > 1
+            return Option(
+                device: device.id,
+                name: isTwin ? "\(device.name) (\(device.id))" : device.name
+            )
+        }
+        if let index = devices.firstIndex(where: { $0.role == role.rawValue }) {
+            present = index
+        } else {
+            // A test picture, a file, a phone, or a camera that is not there.
+            options.append(Option(device: source, name: name.isEmpty ? source : name))
+            present = options.count - 1
+        }
+    }
+}

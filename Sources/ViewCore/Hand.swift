@@ -1,0 +1,137 @@
+package import DualCamCore
+import Frames
+import Glibc
+
+/// The meaning of a press, a move and a release on the picture. Points are fractions of the stream,
+/// distances are in units of the window.
+package struct Hand: Hashable, Sendable {
+    /// Something that the hand wants.
+    package enum Wish: Hashable, Sendable {
+        /// The pictures change places.
+        case swap
+        /// The scene goes back to the configured one.
+        case reset
+        /// The inset is picked up.
+        case lift
+        /// The inset follows, this far from where it was, in units of the window.
+        case carry(x: Double, y: Double)
+        /// The inset is put down in this corner.
+        case drop(Corner)
+        /// The inset goes back to where it was.
+        case putBack
+        /// The window is moved.
+        case moveWindow
+    }
+
+    private enum Phase: Hashable, Sendable {
+        case up
+        /// Pressed, on the inset or not, at a point.
+        case down(onInset: Bool)
+        case carrying
+        /// Moves the window, or is none of ours.
+        case away
+    }
+
+    private var phase = Phase.up
+    private var count = 0
+
+    /// The distance from which a press is a drag.
+    package static let slop = 6.0
+
+    /// Creates a hand that touches nothing.
+    package init() {}
+
+    /// `true` while the inset is carried.
+    package var isCarrying: Bool { phase == .carrying }
+
+    /// A press at a point of the stream, `count` times in quick succession.
+    package mutating func press(_ count: Int, x: Double, y: Double, _ areas: PictureAreas) {
+        let isOnOther = areas.other?.contains(x: x, y: y) ?? false
+        phase = .down(onInset: isOnOther)
+        self.count = count
+    }
+
+    /// The hand is this far from where it was pressed.
+    package mutating func move(x: Double, y: Double, _ areas: PictureAreas) -> [Wish] {
+        switch phase {
+        case .up, .away: return []
+        case .carrying: return [.carry(x: x, y: y)]
+        case .down(let onInset):
+            guard x * x + y * y > Self.slop * Self.slop else { return [] }
+            guard onInset, areas.hasInset else {
+                phase = .away
+                return onInset ? [] : [.moveWindow]
+            }
+            phase = .carrying
+            return [.lift, .carry(x: x, y: y)]
+        }
+    }
+
+    /// The hand is lifted, this far from where it was pressed.
+    package mutating func release(
+        x: Double,
+        y: Double,
+        _ areas: PictureAreas,
+        in viewport: Viewport
+    ) -> [Wish] {
+        defer { phase = .up }
+        switch phase {
+        case .up, .away: return []
+        case .carrying:
+            guard let other = areas.other else { return [.putBack] }
+            let middle = (
+                other.midX + x / max(1, viewport.shown.width),
+                other.midY + y / max(1, viewport.shown.height)
+            )
+            return [.drop(Corner(nearestTo: middle.0, middle.1))]
+        case .down(let onInset):
+            // The second click of two takes back what the first has done, and more.
+            if count % 2 == 0 { return [.reset] }
+            return onInset ? [.swap] : []
+        }
+    }
+
+    /// The press does not count: it became something else.
+    package mutating func cancel() -> [Wish] {
+        defer { phase = .up }
+        return phase == .carrying ? [.putBack] : []
+    }
+}
+
+/// The value that a wheel or two fingers change.
+package enum Scaling {
+    /// Returns the size of an inset of `size` after `clicks` of a wheel, up for larger.
+    package static func inset(_ size: Double, clicks: Double) -> Double {
+        clamp(size - clicks * 0.02, SceneStyle.insetSizes)
+    }
+
+    /// Returns the size of an inset of `size` when two fingers on it are `scale` as far apart.
+    package static func inset(_ size: Double, pinch scale: Double) -> Double {
+        clamp(size * scale, SceneStyle.insetSizes)
+    }
+
+    /// Returns a zoom after `clicks` of a wheel, up for nearer.
+    package static func zoom(
+        _ zoom: Double,
+        clicks: Double,
+        in range: ClosedRange<Double>
+    ) -> Double {
+        clamp(zoom * pow(1.1, -clicks), range)
+    }
+
+    /// Returns a zoom when two fingers are `scale` as far apart.
+    package static func zoom(
+        _ zoom: Double,
+        pinch scale: Double,
+        in range: ClosedRange<Double>
+    )
+        -> Double
+    {
+        clamp(zoom * scale, range)
+    }
+
+    private static func clamp(_ value: Double, _ range: ClosedRange<Double>) -> Double {
+        guard value.isFinite else { return range.lowerBound }
+        return min(max(value, range.lowerBound), range.upperBound)
+    }
+}

@@ -1,0 +1,111 @@
+package import DualCamCore
+package import Frames
+
+/// The places of the two pictures in the stream at rest, in fractions of it.
+package struct PictureAreas: Hashable, Sendable {
+    /// The main picture.
+    package var main: Rect
+    /// The other one; `nil` while it is not shown.
+    package var other: Rect?
+
+    /// Creates areas from what the daemon tells.
+    package init(main: Rect, other: Rect?) {
+        self.main = main
+        self.other = other
+    }
+
+    /// Creates the areas of a scene in a stream of `aspect`, for a daemon that does not tell them.
+    package init(layout: Layout, corner: Corner, size: Double, isVisible: Bool, aspect: Double) {
+        main = .unit
+        switch layout {
+        case .pip where isVisible: other = Self.inset(corner, size: size, aspect: aspect)
+        case .pip, .single: other = nil
+        case .sideBySide:
+            main = Rect(x: 0, y: 0, width: 0.5, height: 1)
+            other = Rect(x: 0.5, y: 0, width: 0.5, height: 1)
+        case .stacked:
+            main = Rect(x: 0, y: 0, width: 1, height: 0.5)
+            other = Rect(x: 0, y: 0.5, width: 1, height: 0.5)
+        }
+    }
+
+    /// Returns the area of an inset in `corner`, `size` of the stream's width wide.
+    package static func inset(_ corner: Corner, size: Double, aspect: Double) -> Rect {
+        let margin = (x: 0.02, y: 0.02 * aspect)
+        let isLeft = corner == .topLeft || corner == .bottomLeft
+        let isTop = corner == .topLeft || corner == .topRight
+        return Rect(
+            x: isLeft ? margin.x : 1 - margin.x - size,
+            y: isTop ? margin.y : 1 - margin.y - size,
+            width: size,
+            height: size
+        )
+    }
+
+    /// The area of the other picture if it was moved into `corner`.
+    package func other(in corner: Corner) -> Rect? {
+        guard let other else { return nil }
+        let x = min(other.x, 1 - other.maxX)
+        let y = min(other.y, 1 - other.maxY)
+        let isLeft = corner == .topLeft || corner == .bottomLeft
+        let isTop = corner == .topLeft || corner == .topRight
+        return Rect(
+            x: isLeft ? x : 1 - x - other.width,
+            y: isTop ? y : 1 - y - other.height,
+            width: other.width,
+            height: other.height
+        )
+    }
+
+    /// Returns `true` if the other picture is an inset over the main one.
+    package var hasInset: Bool {
+        guard let other else { return false }
+        return other.x >= main.x && other.y >= main.y && other.maxX <= main.maxX
+            && other.maxY <= main.maxY
+    }
+}
+
+extension Rect {
+    /// Returns `true` if the point lies within.
+    package func contains(x: Double, y: Double) -> Bool {
+        x >= self.x && x < maxX && y >= self.y && y < maxY
+    }
+}
+
+extension Corner {
+    /// The corner that a point, in fractions of the stream, is nearest to.
+    package init(nearestTo x: Double, _ y: Double) {
+        self =
+            switch (x < 0.5, y < 0.5) {
+            case (true, true): .topLeft
+            case (false, true): .topRight
+            case (true, false): .bottomLeft
+            case (false, false): .bottomRight
+            }
+    }
+
+    /// The corner in words.
+    package var words: String { rawValue.replacing("-", with: " ") }
+}
+
+/// The stream's place in a window that it covers, its edges cut off where the shapes differ.
+package struct Viewport: Hashable, Sendable {
+    /// The whole stream in units of the window; it may reach beyond the window's edges.
+    package let shown: Rect
+
+    /// Creates the viewport of a stream of `aspect` in a window of `size`.
+    package init(aspect: Double, size: Size) {
+        shown = Rect(size).covering(aspect: aspect)
+    }
+
+    /// Returns the place in the window of an area of the stream, in fractions.
+    package func place(_ area: Rect) -> Rect { shown.part(area) }
+
+    /// Returns the point of the stream, in fractions, at a point of the window.
+    package func point(x: Double, y: Double) -> (x: Double, y: Double) {
+        (
+            (x - shown.x) / max(1, shown.width),
+            (y - shown.y) / max(1, shown.height)
+        )
+    }
+}

@@ -1,0 +1,162 @@
+import DualCamCore
+import Frames
+import GTK
+import Platform
+import ViewCore
+
+/// The dial as it is drawn: a scale that slides under a needle.
+///
+/// - Context: bound to GTK's thread.
+final class DialFace {
+    private(set) var widget: DrawingArea
+    private let look = Look()
+    private var isMoving = false
+
+    /// The content.
+    private final class Look {
+        var scale: DialScale?
+        /// The position at the needle, on its way to the scale's.
+        var shown: Double?
+        var pull = 0.0
+        var isAtEnd = false
+        /// The direction and the begin of a bump.
+        var bump: (sign: Double, begin: Timestamp)?
+    }
+
+    private static let height = 78
+    private static let spacing = 15.3
+    /// The time in which the scale goes most of its way, in seconds.
+    private static let glide = 0.12
+
+    init() {
+        let look = look
+        widget = DrawingArea { canvas, size in Self.draw(look, canvas, size) }
+        widget.request(height: Self.height)
+        widget.named("Dial")
+        widget.setCursor("ns-resize")
+    }
+
+    func show(_ scale: DialScale) {
+        let isOther = look.scale?.name.prefix(4) != scale.name.prefix(4)
+        guard scale != look.scale else { return }
+        look.scale = scale
+        widget.named("\(scale.name) \(scale.current)")
+        if isOther || look.shown == nil { look.shown = scale.position }
+        move()
+    }
+
+    /// Shows how far the hand pulls beyond an end.
+    func pull(_ offset: Double, isAtEnd: Bool) {
+        guard offset != look.pull || isAtEnd != look.isAtEnd else { return }
+        look.pull = offset
+        look.isAtEnd = isAtEnd
+        widget.redraw()
+    }
+
+    /// Bumps against an end.
+    func bump(isHigh: Bool) {
+        look.isAtEnd = true
+        look.bump = (isHigh ? 1 : -1, MonotonicClock.now)
+        move()
+    }
+
+    private func move() {
+        widget.redraw()
+        guard !isMoving else { return }
+        isMoving = true
+        var last = MonotonicClock.now
+        widget.onFrame { [weak self] in
+            guard let self else { return false }
+            let now = MonotonicClock.now
+            let seconds = (now - last).seconds
+            last = now
+            let isAtRest = advance(by: seconds, now)
+            widget.redraw()
+            isMoving = !isAtRest
+            return isMoving
+        }
+    }
+
+    private func advance(by seconds: Double, _ now: Timestamp) -> Bool {
+        var isAtRest = true
+        if let goal = look.scale?.position {
+            let present = look.shown ?? goal
+            let left = (goal - present) * max(0, 1 - 3 * seconds / Self.glide)
+            look.shown = abs(left) < 0.01 ? goal : goal - left
+            isAtRest = look.shown == goal
+        } else {
+            look.shown = nil
+        }
+        if let bump = look.bump {
+            if DialMotion.push(after: (now - bump.begin).seconds) == nil {
+                look.bump = nil
+            } else {
+                isAtRest = false
+            }
+        }
+        return isAtRest
+    }
+
+    private static func draw(_ look: Look, _ canvas: Canvas, _ size: Size) {
+        let width = min(620, Double(size.width))
+        let face = Rect(
+            x: (Double(size.width) - width) / 2,
+            y: 0,
+            width: width,
+            height: Double(size.height)
+        )
+        canvas.fill(face, radius: 18, .black(0.55))
+        guard let scale = look.scale else { return }
+        canvas.write(scale.name, x: face.midX, y: face.maxY - 14, size: 13, .white(0.85))
+        var offset = look.pull
+        if let bump = look.bump {
+            let seconds = (MonotonicClock.now - bump.begin).seconds
+            offset += bump.sign * (DialMotion.push(after: seconds) ?? 0)
+        }
+        canvas.clipped(to: face, radius: 18) { marks(look, scale, canvas, face, offset) }
+        let needle = Rect(x: face.midX - 1.5, y: face.y + 8, width: 3, height: 22)
+        canvas.fill(needle, radius: 1.5, look.isAtEnd ? .red : .amber)
+        if !scale.current.isEmpty, !scale.marks.isEmpty {
+            canvas.write(
+                scale.current,
+                x: face.midX,
+                y: face.y + 42,
+                size: 16,
+                font: .figures,
+                .amber
+            )
+        }
+    }
+
+    private static func marks(
+        _ look: Look,
+        _ scale: DialScale,
+        _ canvas: Canvas,
+        _ face: Rect,
+        _ offset: Double
+    ) {
+        guard let shown = look.shown else { return }
+        // Labels never touch the one at the needle, nor each other.
+        var lastEnd = -Double.infinity
+        for mark in scale.marks {
+            let x = face.midX + (mark.position - shown) * spacing - offset
+            guard x > face.x, x < face.maxX else { continue }
+            let edge = min(1, min(x - face.x, face.maxX - x) / 60)
+            let isLong = mark.label != nil
+            let line = Rect(x: x - 1, y: face.y + 10, width: 2, height: isLong ? 18 : 10)
+            canvas.fill(line, radius: 1, Color.white(isLong ? 0.95 : 0.6).faded(edge))
+            guard let label = mark.label, abs(x - face.midX) > 44 else { continue }
+            let half = Double(label.count) * 4.5
+            guard x - half > lastEnd + 6 else { continue }
+            canvas.write(
+                label,
+                x: x,
+                y: face.y + 42,
+                size: 13,
+                font: .figures,
+                Color.white(0.9).faded(edge)
+            )
+            lastEnd = x + half
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import GTK
+import Glibc
+import ViewCore
+
+/// The apps where the stream can be picked: the findings of `dualcamctl doctor`, and their fixes.
+///
+/// - Context: bound to GTK's thread.
+final class DoctorGroup {
+    let group: PreferencesGroup
+    private let toasts: ToastOverlay
+    private let again = Button("Look again")
+    private let summary: Row
+    private var rows: [Row] = []
+    private var isBusy = false
+    /// The check whose mending was asked for once; a second press agrees.
+    private var asked: String?
+
+    init(_ toasts: ToastOverlay) {
+        self.toasts = toasts
+        summary = Row("Looking…", after: [again])
+        group = PreferencesGroup("Where it can be picked", "", [summary])
+        again.onClick { [unowned self] in look() }
+        look()
+    }
+
+    /// The client's program: beside this one, or where the shell finds it.
+    private static let program: String = {
+        let own = realpath("/proc/self/exe", nil)
+        defer { free(own) }
+        let folder = own.map { String(cString: $0).split(separator: "/").dropLast() } ?? []
+        let beside = "/" + folder.joined(separator: "/") + "/dualcamctl"
+        return access(beside, X_OK) == 0 ? beside : "dualcamctl"
+    }()
+
+    private func look() {
+        guard !isBusy else { return }
+        isBusy = true
+        again.isSensitive = false
+        Subprocess.run([Self.program, "doctor", "--json"]) { [weak self] output in
+            guard let self else { return }
+            isBusy = false
+            again.isSensitive = true
+            guard let report = output.flatMap({ DoctorReport(json: $0) }) else {
+                summary.words = "dualcamctl, which looks, is not installed"
+                return
+            }
+            show(report)
+        }
+    }
+
+    private func show(_ report: DoctorReport) {
+        rows.forEach(group.remove)
+        let bad = report.checks.filter { $0.isWell == false }
+        summary.words =
+            bad.isEmpty
+            ? "Apps can pick it" : bad.count == 1 ? "1 problem" : "\(bad.count) problems"
+        rows = bad.map { check in
+            var after: [Widget] = []
+            if check.isFixable {
+                let fix = Button("Fix")
+                fix.named("Fix \(check.name)")
+                fix.onClick { [unowned self, unowned fix] in mend(check, fix) }
+                after = [fix]
+            }
+            let advice = check.isFixable ? "" : check.command.map { "\n\($0)" } ?? ""
+            return Row(check.name, check.text + advice, after: after)
+        }
+        rows.forEach(group.append)
+    }
+
+    /// Mends what was found, after asking.
+    private func mend(_ check: DoctorReport.Check, _ button: Button) {
+        guard asked == check.name else {
+            asked = check.name
+            button.label = "Really fix it?"
+            return
+        }
+        guard !isBusy else { return }
+        (asked, isBusy) = (nil, true)
+        button.isSensitive = false
+        Subprocess.run([Self.program, "doctor", "--fix", check.name, "--yes"]) {
+            [weak self] output in
+            guard let self else { return }
+            isBusy = false
+            let last = output?.split(separator: "\n").last.map(String.init)
+            toasts.show(last ?? "That did not work.")
+            look()
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Control
+import DBusKit
+import GTK
+import Platform
+import ViewCore
+
+/// `org.dualcam.View.Pick` on D-Bus: other programs let people choose among the pictures taken.
+///
+/// - Context: bound to GTK's thread.
+final class PickService {
+    private let application: Application
+    private let loop: EventLoop
+    private var object: BusObject?
+    private var windows: [ObjectIdentifier: PickWindow] = [:]
+    /// The windows that were closed, as long as GTK may still tell them so.
+    private var closing: [PickWindow] = []
+    private var ending: MainLoop.Timer?
+
+    /// The description for those who look; that of people is in docs/window.md.
+    private static let interface = """
+        <node><interface name="\(ViewProgram.id)">
+        <method name="Pick">
+        <arg name="parent_window" type="s" direction="in"/>
+        <arg name="options" type="a{sv}" direction="in"/>
+        <arg name="paths" type="as" direction="out"/>
+        </method>
+        </interface></node>
+        """
+
+    /// Offers it by the name of `application`, which does not run yet.
+    init(_ application: Application, _ loop: EventLoop) {
+        self.application = application
+        self.loop = loop
+        object = BusObject(Self.interface, at: "/org/dualcam/View") { [unowned self] in pick($0) }
+    }
+
+    private func pick(_ call: BusObject.Call) {
+        var wish = PickWindow.Wish(isMultiple: call.flag(1, "multiple") ?? false)
+        switch call.text(1, "type") {
+        case nil, "": break
+        case "photo": wish.kind = .photo
+        case "video": wish.kind = .movie
+        case let other?:
+            return call.fail(
+                "org.freedesktop.DBus.Error.InvalidArgs",
+                "type is “\(other)”, expected photo or video."
+            )
+        }
+        guard let connection = try? BusConnection(loop: loop) else {
+            return call.fail("org.freedesktop.DBus.Error.Failed", "There is no session bus.")
+        }
+        var id: ObjectIdentifier?
+        let window = PickWindow(application, DaemonMirror(connection), wish) {
+            [unowned self] paths in
+            call.reply(paths)
+            guard let id, let window = windows.removeValue(forKey: id) else { return }
+            window.close()
+            // GTK hides and ends it after this.
+            closing.append(window)
+            ending = MainLoop.Timer(after: 0) { [unowned self] in closing = [] }
+        }
+        id = ObjectIdentifier(window)
+        windows[ObjectIdentifier(window)] = window
+        window.setParent(handle: call.text(0))
+    }
+}

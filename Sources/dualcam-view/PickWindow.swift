@@ -1,0 +1,182 @@
+import Control
+import DBusKit
+import Frames
+import GTK
+import Platform
+import ViewCore
+
+/// A window in which people choose among the pictures taken, or take one.
+///
+/// - Context: bound to GTK's thread.
+final class PickWindow {
+    /// The types that may be chosen.
+    struct Wish {
+        /// More than one.
+        var isMultiple = false
+        /// Only this kind; `nil` for any.
+        var kind: LibraryItem.Kind?
+    }
+
+    private let window: Window
+    private let daemon: DaemonMirror
+    private let wish: Wish
+    private let grid = FlowBox()
+    private let message = Label("", wraps: true)
+    private let take = Button(icon: "camera-photo-symbolic", "Take a photo")
+    private let choose = Button("Choose")
+    private let toasts: ToastOverlay
+    private let done: ([String]) -> Void
+    private var items: [LibraryItem] = []
+    private var buttons: [ToggleButton] = []
+    private var chosen: [String] = []
+    private var isDone = false
+    /// The number of times that the list was read.
+    private var loads = 0
+
+    /// Shows the window. `done` is called once, with the paths chosen; none if people chose none.
+    init(
+        _ application: Application,
+        _ daemon: DaemonMirror,
+        _ wish: Wish,
+        done: @escaping ([String]) -> Void
+    ) {
+        self.daemon = daemon
+        self.wish = wish
+        self.done = done
+        let cancel = Button("Cancel")
+        let header = HeaderBar([cancel, take], [choose.style("suggested-action")])
+        message.style("dim-label").place(.center, .center, margin: 24)
+        let column = Box(
+            vertical: true,
+            [header, message, ScrolledWindow(downwards: grid).expand()]
+        )
+        toasts = ToastOverlay(column)
+        window = Window(
+            application,
+            title: wish.isMultiple ? "Choose Pictures" : "Choose a Picture",
+            size: Size(width: 640, height: 480),
+            toasts
+        )
+        take.isVisible = wish.kind != .movie
+        take.onClick { [unowned self] in takePhoto() }
+        cancel.onClick { [unowned self] in window.close() }
+        choose.onClick { [unowned self] in finish(chosen) }
+        choose.isSensitive = false
+        window.onClose { [unowned self] in
+            finish([])
+            return false
+        }
+        window.onKey { [unowned self] in
+            guard $0 == "Escape" else { return false }
+            window.close()
+            return true
+        }
+        daemon.onChange = { [unowned self] in follow() }
+        daemon.onSignal = { [unowned self] in if $0.member == "Changed" { load() } }
+        window.present()
+        follow()
+    }
+
+    /// Closes the window; without a choice, nothing was chosen.
+    func close() { window.close() }
+
+    /// Keeps the window above one of another program, named as portals name it.
+    func setParent(handle: String) { window.setParent(handle: handle) }
+
+    private func follow() {
+        if items.isEmpty, daemon.isPresent == true { load() }
+        take.isSensitive = daemon.isPresent == true
+        guard daemon.isPresent == false else { return }
+        message.text = "DualCam is not running"
+        message.isVisible = true
+    }
+
+    /// The number of pictures offered, and how many the daemon is asked for at once.
+    private static let (count, page) = (60, UInt32(60))
+
+    private func load() {
+        loads += 1
+        load(from: 0, after: [], loads)
+    }
+
+    /// Reads the list from `offset` on, until there is enough of the kind that is wanted.
+    private func load(from offset: UInt32, after found: [LibraryItem], _ number: Int) {
+        daemon.call(\LibraryInterface.list, (offset, Self.page)) { [weak self] answer in
+            // A newer reading begins anew.
+            guard let self, number == loads else { return }
+            switch answer {
+            case .success(let (items, total)):
+                let found =
+                    found
+                    + items.compactMap(LibraryItem.init).filter {
+                        wish.kind == nil || $0.kind == wish.kind
+                    }
+                let next = offset + Self.page
+                if found.count < Self.count, next < total, !items.isEmpty {
+                    load(from: next, after: found, number)
+                } else {
+                    show(Array(found.prefix(Self.count)))
+                }
+            case .failure(let error): toasts.show(PictureWindow.words(error))
+            }
+        }
+    }
+
+    private func show(_ shown: [LibraryItem]) {
+        message.isVisible = shown.isEmpty
+        message.text = "There are no pictures yet"
+        guard shown != items else { return }
+        items = shown
+        buttons.forEach(grid.remove)
+        buttons = shown.map(make)
+        buttons.forEach(grid.append)
+        mark()
+    }
+
+    private func make(_ item: LibraryItem) -> ToggleButton {
+        let picture = Picture()
+        picture.request(width: 140, height: 105)
+        let button = ToggleButton(picture.clip(), item.words)
+        button.style("choice")
+        button.onToggle { [unowned self] isOn in
+            if !wish.isMultiple { chosen = [] }
+            chosen.removeAll { $0 == item.path }
+            if isOn { chosen.append(item.path) }
+            mark()
+        }
+        daemon.call(\LibraryInterface.thumbnail, (item.path, 256)) { answer in
+            if case .success(let file) = answer, let bytes = contents(of: file) {
+                picture.show(Texture(file: bytes))
+            }
+        }
+        return button
+    }
+
+    private func mark() {
+        for (item, button) in zip(items, buttons) { button.isOn = chosen.contains(item.path) }
+        choose.isSensitive = !chosen.isEmpty
+    }
+
+    private func takePhoto() {
+        var options = Options<CaptureInterface.Photo>()
+        options.of = ["stream"]
+        daemon.call(\CaptureInterface.takePhoto, (), options: options, within: 30) {
+            [weak self] answer in
+            guard let self else { return }
+            switch answer {
+            case .success(let photos):
+                if !wish.isMultiple { chosen = [] }
+                chosen += photos.compactMap { $0["path"]?.string }
+                mark()
+                load()
+            case .failure(let error): toasts.show(PictureWindow.words(error))
+            }
+        }
+    }
+
+    private func finish(_ paths: [String]) {
+        guard !isDone else { return }
+        isDone = true
+        done(paths)
+    }
+}

@@ -1,0 +1,196 @@
+import Control
+import DBusKit
+import Frames
+import GTK
+import Glibc
+import ViewCore
+
+/// The pictures taken, the newest first, after the live one.
+///
+/// - Context: bound to GTK's thread.
+final class PictureStrip {
+    let widget: Revealer
+    var onCommand: (ViewCore.Command) -> Void = { _ in }
+    var onTrouble: (DBusError) -> Void = { _ in }
+    /// Shows a file in the desktop's program for it.
+    var onOpen: (_ uri: String) -> Void = { _ in }
+    /// Tells that something was removed. It calls the second closure when that is to be undone, and
+    /// the third when it no longer can be.
+    var onRemoval: (String, @escaping () -> Void, @escaping () -> Void) -> Void = { _, _, _ in }
+
+    /// A file that was taken.
+    private final class Cell {
+        let item: LibraryItem
+        let button: Button
+        let picture: Picture
+
+        init(_ item: LibraryItem) {
+            self.item = item
+            picture = Picture()
+            picture.request(width: 104, height: 78)
+            button = Button(picture.clip(), item.words)
+            button.style("cell")
+        }
+    }
+
+    private let daemon: DaemonMirror?
+    private let live = Picture()
+    private let row = Box(spacing: 6)
+    private let chosenWords = Label()
+    private let open = Button("Open")
+    private let trash = Button("Move to Trash")
+    private var cells: [Cell] = []
+    private var chosen: Cell?
+    /// The removed pictures, by path, while that can be undone.
+    private var removed: [String: LibraryItem] = [:]
+
+    /// The number of pictures shown.
+    private static let count: UInt32 = 24
+
+    init(_ daemon: DaemonMirror?) {
+        self.daemon = daemon
+        live.request(width: 139, height: 78)
+        let shutter = Button(live.clip(), "Take a photo").style("cell", "live")
+        row.append(shutter)
+        let words = Box(
+            spacing: 8,
+            [chosenWords.place(.start, .center).expand(true, false), open, trash]
+        )
+        let close = Button(icon: "window-close-symbolic", "Back to the picture").style("flat")
+        words.append(close)
+        let column = Box(vertical: true, spacing: 6, [ScrolledWindow(sideways: row), words])
+        widget = Revealer(column.style("strip"), seconds: 0.2)
+        shutter.onClick { [unowned self] in onCommand(.photo) }
+        close.onClick { [unowned self] in onCommand(.togglePictures) }
+        open.onClick { [unowned self] in if let chosen { onOpen(chosen.item.uri) } }
+        trash.onClick { [unowned self] in if let chosen { remove(chosen) } }
+        choose(nil)
+    }
+
+    /// `true` while it is shown.
+    var isOpen: Bool {
+        get { widget.isRevealed }
+        set {
+            widget.isRevealed = newValue
+            if newValue { load() }
+        }
+    }
+
+    /// Shows the stream's newest picture in the first cell.
+    func show(_ texture: Texture) { if isOpen { live.show(texture) } }
+
+    /// Reads the list again, if it is shown.
+    func load() {
+        guard isOpen, let daemon else { return }
+        daemon.call(\LibraryInterface.list, (0, Self.count)) { [weak self] answer in
+            switch answer {
+            case .success(let (items, _)): self?.show(items.compactMap(LibraryItem.init))
+            case .failure(let error): self?.onTrouble(error)
+            }
+        }
+    }
+
+    private func show(_ items: [LibraryItem]) {
+        let items = items.filter { removed[$0.path] == nil }
+        guard items != cells.map(\.item) else { return }
+        let known = Dictionary(cells.map { ($0.item, $0) }) { first, _ in first }
+        cells.forEach { row.remove($0.button) }
+        cells = items.map { known[$0] ?? make($0) }
+        cells.forEach { row.append($0.button) }
+        choose(cells.first { $0 === chosen })
+    }
+
+    private func make(_ item: LibraryItem) -> Cell {
+        let cell = Cell(item)
+        cell.button.onClick { [unowned self, unowned cell] in
+            if cell === chosen { onOpen(item.uri) } else { choose(cell) }
+        }
+        cell.button.allowDrag(of: [item.uri])
+        daemon?.call(\LibraryInterface.thumbnail, (item.path, 256)) { [weak cell] answer in
+            // Without a thumbnail its words stay.
+            guard let cell, case .success(let file) = answer, let bytes = contents(of: file) else {
+                return
+            }
+            cell.picture.show(Texture(file: bytes))
+        }
+        return cell
+    }
+
+    private func choose(_ cell: Cell?) {
+        chosen = cell
+        for each in cells { each.button.style("chosen", if: each === cell) }
+        chosenWords.text = cell?.item.words ?? (cells.isEmpty ? "No pictures yet" : "")
+        open.isSensitive = cell != nil
+        trash.isSensitive = cell != nil
+    }
+
+    // MARK: Trash
+
+    private func remove(_ cell: Cell) {
+        let item = cell.item
+        removed[item.path] = item
+        show(cells.map(\.item))
+        onRemoval(
+            item.kind == .photo ? "Photo moved to the trash" : "Movie moved to the trash",
+            { [weak self] in
+                self?.removed[item.path] = nil
+                self?.load()
+            },
+            { [weak self] in
+                guard let self, removed.removeValue(forKey: item.path) != nil else { return }
+                if !Self.takeAway(item) { onTrouble(.failed("This disk has no trash.")) }
+                load()
+            }
+        )
+    }
+
+    /// Moves all that belongs to `item` to the trash.
+    private static func takeAway(_ item: LibraryItem) -> Bool {
+        item.files.map(Trash.take).allSatisfy { $0 }
+    }
+
+    /// Moves to the trash what is still waiting for it, before the program ends.
+    func finish() {
+        for item in removed.values { _ = Self.takeAway(item) }
+        removed = [:]
+    }
+}
+
+extension LibraryItem {
+    /// Reads an item of the daemon's list; `nil` if it is none.
+    init?(_ values: [String: Value]) {
+        guard let path = values["path"]?.string, let uri = values["uri"]?.string else { return nil }
+        self.init(
+            path: path,
+            uri: uri,
+            kind: values["kind"]?.string == "movie" ? .movie : .photo,
+            movie: values["movie"]?.string,
+            camera: values["camera"]?.string ?? "",
+            when: Self.clock(values["time"]?.integer ?? 0)
+        )
+    }
+
+    /// Returns a time in microseconds since 1970 as "22 Nov 14:30".
+    private static func clock(_ microseconds: Int) -> String {
+        var time = time_t(microseconds / 1_000_000)
+        var parts = tm()
+        localtime_r(&time, &parts)
+        var text = [CChar](repeating: 0, count: 64)
+        let count = strftime(&text, text.count, "%e %b %H:%M", &parts)
+        return String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// Returns the bytes of a file of at most 4 MB; `nil` if they cannot be read.
+func contents(of file: SharedDescriptor) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    while bytes.count < 1 << 22 {
+        let count = read(file.number, &part, part.count)
+        if count < 0, errno == EINTR { continue }
+        guard count >= 0 else { return nil }
+        if count == 0 { return bytes }
+        bytes += part[..<count]
+    }
+    return nil
+}

@@ -1,0 +1,184 @@
+import Control
+import DBusKit
+import DualCamCore
+import GTK
+import ViewCore
+
+extension PictureWindow {
+    /// Does what a person asks for.
+    func perform(_ command: ViewCore.Command) {
+        switch command {
+        case .swap: call(\SceneInterface.swap)
+        case .reset: call(\SceneInterface.reset)
+        case .nextLayout:
+            let present = daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip
+            let all = Layout.allCases
+            let next = all[((all.firstIndex(of: present) ?? 0) + 1) % all.count]
+            set(\SceneInterface.layout, to: next.rawValue)
+        case .scene(let number): applyScene(number)
+        case .toggleOther: toggle(\SceneInterface.insetVisible)
+        case .photo: takePhoto()
+        case .record: record()
+        case .togglePro: toggle(\ProInterface.enabled)
+        case .dial(let dial): pro.choose(dial)
+        case .step(let steps): if pro.isOpen { pro.step(steps) }
+        case .togglePrivacy: toggle(\PrivacyInterface.enabled)
+        case .toggleTorch: toggleTorch()
+        case .toggleMirror:
+            if let main = mainFirst.first { toggle(\CameraInterface.mirror, at: main) }
+        case .toggleMicrophone:
+            bar.turnSound(!bar.recordsSound)
+            followMenu()
+            tell(bar.recordsSound ? "Recordings have sound" : "Recordings are silent")
+        case .togglePictures:
+            strip.isOpen.toggle()
+            showControls()
+        case .toggleFullscreen: window.isFullscreen.toggle()
+        case .resize(let steps): placement?.resize(by: steps)
+        case .menu: menu?.show(x: 20, y: 20)
+        case .help:
+            ShortcutsWindow.show(over: window, ViewCore.Command.keys.map { ($0.shown, $0.words) })
+        case .preferences: showPreferences()
+        case .leave: leave()
+        case .close: window.close()
+        }
+    }
+
+    /// Does what a key of the whole desktop asks for.
+    func performGlobal(_ shortcut: String) {
+        switch shortcut {
+        case "swap": perform(.swap)
+        case "privacy": perform(.togglePrivacy)
+        case "photo": perform(.photo)
+        case "record": perform(.record)
+        case "next-scene":
+            daemon?.call(\ScenesInterface.next, ()) { [weak self] in
+                if case .failure(let error) = $0 { self?.report(error) }
+            }
+        default: break
+        }
+    }
+
+    private func applyScene(_ number: Int) {
+        guard let daemon, daemon.isPresent == true else { return }
+        let names = daemon[\ScenesInterface.names] ?? []
+        guard names.indices.contains(number - 1) else {
+            return toasts.show("There is no scene \(number).")
+        }
+        apply(names[number - 1])
+    }
+
+    /// Shows the scene called `name`.
+    func apply(_ name: String) {
+        daemon?.call(\ScenesInterface.apply, name) { [weak self] answer in
+            switch answer {
+            case .success(let refused):
+                self?.say("Scene \(name)")
+                if let reason = refused.values.first?.string {
+                    self?.toasts.show("Not all of “\(name)” is shown: \(reason)")
+                }
+            case .failure(let error): self?.report(error)
+            }
+        }
+    }
+
+    /// Leaves what is open, the innermost first.
+    private func leave() {
+        if window.isFullscreen {
+            window.isFullscreen = false
+        } else if strip.isOpen {
+            strip.isOpen = false
+        } else if hand.isCarrying {
+            putBack()
+        } else {
+            showControls(false)
+        }
+    }
+
+    /// Lets the strip of pictures do what it has to ask others for.
+    func attachStrip() {
+        strip.onCommand = { [unowned self] in perform($0) }
+        strip.onTrouble = { [unowned self] in report($0) }
+        strip.onOpen = { [unowned self] in application.open($0) }
+        strip.onRemoval = { [unowned self] message, undo, finish in
+            toasts.show(message, button: "Undo", seconds: 5, undo, dismissed: finish)
+        }
+    }
+
+    /// Shows words for some seconds, and says them.
+    func tell(_ words: String) {
+        toasts.show(words)
+        say(words)
+    }
+
+    private func takePhoto() {
+        daemon?.call(\CaptureInterface.takePhoto, (), within: 30) { [weak self] answer in
+            guard let self else { return }
+            switch answer {
+            case .success(let photos):
+                tell(photos.count == 1 ? "Photo saved" : "\(photos.count) photos saved")
+            case .failure(let error): report(error)
+            }
+        }
+    }
+
+    private func record() {
+        guard let daemon else { return }
+        if daemon[\CaptureInterface.recording] == true {
+            daemon.call(\CaptureInterface.stopRecording, (), within: 60) { [weak self] answer in
+                switch answer {
+                case .success: self?.tell("Recording saved")
+                case .failure(let error): self?.report(error)
+                }
+            }
+        } else {
+            var options = Options<CaptureInterface.Recording>()
+            if !bar.recordsSound { options.audio = false }
+            daemon.call(\CaptureInterface.startRecording, (), options: options) { [weak self] in
+                if case .failure(let error) = $0 { self?.report(error) }
+            }
+        }
+    }
+
+    private func toggleTorch() {
+        guard let main = mainFirst.first, let daemon else { return }
+        let isOn = daemon[\CameraInterface.torch, at: main] ?? false
+        daemon.set(\CameraInterface.torch, at: main, to: !isOn) { [weak self] error in
+            guard let self, let error else { return }
+            if error.name.hasSuffix(".NotSupported") {
+                bar.noTorch(daemon[\CameraInterface.name, at: main] ?? "")
+            }
+            report(error)
+        }
+    }
+
+    private func call<Members: InterfaceMembers, Known, Results>(
+        _ method: KeyPath<Members, MethodMember<Void, Known, Results>>
+    ) {
+        daemon?.call(method, ()) { [weak self] in
+            if case .failure(let error) = $0 { self?.report(error) }
+        }
+    }
+
+    /// Sets a property, and tells what went wrong.
+    func set<Members: InterfaceMembers, Content>(
+        _ property: KeyPath<Members, PropertyMember<Content>>,
+        at path: ObjectPath = DualCam.path,
+        to value: Content
+    ) {
+        daemon?.set(property, at: path, to: value) { [weak self] error in
+            guard let self, let error else { return }
+            report(error)
+            // What was turned shows again what is.
+            bar.follow(isPresent: daemon?.isPresent == true)
+        }
+    }
+
+    private func toggle<Members: InterfaceMembers>(
+        _ property: KeyPath<Members, PropertyMember<Bool>>,
+        at path: ObjectPath = DualCam.path
+    ) {
+        guard let daemon, daemon.isPresent == true else { return }
+        set(property, at: path, to: !(daemon[property, at: path] ?? false))
+    }
+}

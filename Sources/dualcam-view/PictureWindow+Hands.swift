@@ -1,0 +1,184 @@
+import Control
+import DBusKit
+import DualCamCore
+import Frames
+import GTK
+import ViewCore
+
+extension PictureWindow {
+    /// Lets hands do what they want with the picture.
+    func attachHands() {
+        picture.onPress(.primary) { [unowned self] count, x, y in
+            let point = viewport.point(x: x, y: y)
+            pressed = (x, y)
+            hand.press(count, x: point.x, y: point.y, areas)
+        }
+        picture.onDrag { [unowned self] in drag($0) }
+        picture.onPress(.secondary) { [unowned self] _, x, y in showMenu(x, y) }
+        picture.onLongPress(
+            held: { [unowned self] in carryOut(hand.cancel()) },
+            { [unowned self] x, y in showMenu(x, y) }
+        )
+        picture.onScroll { [unowned self] clicks, x, y in scroll(clicks, x, y) }
+        var pinch: (onOther: Bool, size: Double, x: Double, y: Double)?
+        picture.onPinch(
+            { [unowned self] x, y in
+                carryOut(hand.cancel())
+                let point = viewport.point(x: x, y: y)
+                let isOnOther = isOther(point)
+                pinch = (isOnOther, isOnOther ? insetSize : zoom.zoom, point.x, point.y)
+            },
+            { [unowned self] scale in
+                guard let pinch else { return }
+                if pinch.onOther {
+                    set(insetSize: Scaling.inset(pinch.size, pinch: scale))
+                } else {
+                    magnify(
+                        to: Scaling.zoom(pinch.size, pinch: scale, in: zoomRange),
+                        pinch.x,
+                        pinch.y
+                    )
+                }
+            }
+        )
+        stage.onPointer { [unowned self] place in
+            guard place != nil else { return showControls(false) }
+            if !hand.isCarrying { showControls() }
+        }
+    }
+
+    private func isOther(_ point: (x: Double, y: Double)) -> Bool {
+        areas.other?.contains(x: point.x, y: point.y) ?? false
+    }
+
+    private func showMenu(_ x: Double, _ y: Double) { menu?.show(x: x, y: y) }
+
+    // MARK: Dragging
+
+    private func drag(_ part: Widget.Drag) -> Bool {
+        switch part {
+        case .began: break
+        case .moved(let x, let y): carryOut(hand.move(x: x, y: y, areas))
+        case .ended(let x, let y):
+            if isMovingWindow {
+                isMovingWindow = false
+                placement?.endMove()
+            }
+            carryOut(hand.release(x: x, y: y, areas, in: viewport))
+        case .cancelled:
+            isMovingWindow = false
+            carryOut(hand.cancel())
+        }
+        if isMovingWindow { placement?.move() }
+        return true
+    }
+
+    private func carryOut(_ wishes: [Hand.Wish]) {
+        for wish in wishes { carryOut(wish) }
+    }
+
+    private func carryOut(_ wish: Hand.Wish) {
+        switch wish {
+        case .swap: perform(.swap)
+        case .reset: perform(.reset)
+        case .lift:
+            guard let other = areas.other else { return }
+            showControls(false)
+            carrier.lift(viewport.place(other), part: other, newest)
+        case .carry(let x, let y):
+            guard let other = areas.other, let target = target(other, x, y) else { return }
+            carrier.carry(x: x, y: y, target: viewport.place(target))
+        case .drop(let corner):
+            guard let target = areas.other(in: corner) else { return }
+            carrier.settle(at: viewport.place(target))
+            daemon?.set(\SceneInterface.insetCorner, to: corner.rawValue) { [weak self] in
+                if let error = $0 { self?.report(error) }
+            }
+        case .putBack:
+            if let other = areas.other { carrier.settle(at: viewport.place(other)) }
+        case .moveWindow:
+            if let placement, placement.beginMove() {
+                isMovingWindow = true
+            } else {
+                window.beginMove(from: picture, x: pressed.x, y: pressed.y)
+            }
+        }
+    }
+
+    /// The place that the inset would go to from this far away.
+    private func target(_ other: Rect, _ x: Double, _ y: Double) -> Rect? {
+        let shown = viewport.shown
+        let corner = Corner(
+            nearestTo: other.midX + x / max(1, shown.width),
+            other.midY + y / max(1, shown.height)
+        )
+        return areas.other(in: corner)
+    }
+
+    // MARK: Sizes
+
+    private func scroll(_ clicks: Double, _ x: Double, _ y: Double) {
+        let point = viewport.point(x: x, y: y)
+        if isOther(point), areas.hasInset {
+            set(insetSize: Scaling.inset(insetSize, clicks: clicks))
+        } else if areas.main.contains(x: point.x, y: point.y) {
+            let wanted = Scaling.zoom(zoom.zoom, clicks: clicks, in: zoomRange)
+            magnify(to: wanted, point.x, point.y)
+        }
+    }
+
+    private var insetSize: Double {
+        wantedSize ?? daemon?[\SceneInterface.insetSize] ?? 0.25
+    }
+
+    private func set(insetSize size: Double) {
+        wantedSize = size
+        settleWishes()
+        daemon?.set(\SceneInterface.insetSize, to: size) { [weak self] in
+            if let error = $0 { self?.report(error) }
+        }
+    }
+
+    private var zoomRange: ClosedRange<Double> {
+        guard let path = mainFirst.first, let range = daemon?[\CameraInterface.zoomRange, at: path],
+            range.first <= range.second
+        else { return 1...1 }
+        return range.first...range.second
+    }
+
+    /// The part of the main camera's picture that is shown, as far as the window knows.
+    private var zoom: ZoomView {
+        let path = mainFirst.first ?? DualCam.backPath
+        let present = daemon?[\CameraInterface.zoom, at: path] ?? 1
+        if let view = zooms[path], isZooming || abs(view.zoom - present) < 0.01 { return view }
+        return ZoomView(zoom: present)
+    }
+
+    private func magnify(to wanted: Double, _ x: Double, _ y: Double) {
+        guard let path = mainFirst.first, let daemon else { return }
+        let main = areas.main
+        var view = zoom
+        view.magnify(
+            to: wanted,
+            atX: (x - main.x) / max(0.01, main.width),
+            y: (y - main.y) / max(0.01, main.height)
+        )
+        zooms[path] = view
+        isZooming = true
+        settleWishes()
+        var options = Options<CameraInterface.Zoom>()
+        options.at = Pair(view.x, view.y)
+        options.ramp = 120
+        daemon.call(\CameraInterface.setZoom, at: path, wanted, options: options) {
+            [weak self] in if case .failure(let error) = $0 { self?.report(error) }
+        }
+    }
+
+    /// Believes the daemon again once the hand rests.
+    private func settleWishes() {
+        wishing = MainLoop.Timer(after: 1) { [unowned self] in
+            wantedSize = nil
+            isZooming = false
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import DualCamCore
+import Frames
+import GTK
+import Glibc
+import Platform
+import ViewCore
+
+/// The window's place, its size, and whether it is above others.
+///
+/// - Context: bound to GTK's thread.
+final class Placement {
+    private unowned let owner: PictureWindow
+    private let x11: X11Window?
+    private var drag: (pointer: (x: Double, y: Double), frame: Rect)?
+    private var shaping: MainLoop.Timer?
+    private var looking: MainLoop.Timer?
+    private var remembered: Remembered?
+
+    /// `true` if the window can be placed, and kept above others, by us.
+    var isOurs: Bool { x11 != nil }
+
+    /// The time in which the window settles in a corner, in seconds.
+    private static let settling = 0.2
+
+    /// The state that is remembered from one start to the next.
+    struct Remembered: Hashable {
+        var x, y: Double?
+        var width: Int
+
+        /// The file that remembers it; `nil` without a home directory.
+        static var file: String? {
+            func variable(_ name: String) -> String? {
+                getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+            }
+            return (variable("XDG_STATE_HOME") ?? variable("HOME").map { "\($0)/.local/state" })
+                .map { "\($0)/dualcam/view" }
+        }
+
+        /// Reads what was remembered; `nil` if nothing was, or nothing that makes sense.
+        static func load() -> Remembered? {
+            guard let file, let bytes = try? readFile(file, limit: 1000) else { return nil }
+            let words = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
+            let numbers = words.compactMap { Double($0) }.filter { abs($0) < 1e5 }
+            guard numbers.count == words.count, numbers.count == 1 || numbers.count == 3,
+                let width = numbers.first, width >= Double(Snapping.smallestWidth)
+            else { return nil }
+            let hasPlace = numbers.count == 3
+            return Remembered(
+                x: hasPlace ? numbers[1] : nil,
+                y: hasPlace ? numbers[2] : nil,
+                width: Int(width)
+            )
+        }
+
+        func save() {
+            guard let file = Self.file else { return }
+            let folder = file.split(separator: "/").dropLast().joined(separator: "/")
+            try? makeDirectory("/" + folder)
+            guard let stream = fopen(file, "we") else { return }
+            defer { fclose(stream) }
+            var words = "\(width)"
+            if let x, let y { words += " \(x) \(y)" }
+            fputs(words + "\n", stream)
+        }
+    }
+
+    /// Takes the place of the window of `owner`, which is on the screen.
+    init(_ owner: PictureWindow) {
+        self.owner = owner
+        x11 = X11Window(of: owner.window)
+        x11?.keepAbove()
+        remembered = Remembered.load()
+        if x11 != nil {
+            var rect = content
+            if let x = remembered?.x, let y = remembered?.y {
+                rect.x = x
+                rect.y = y
+            }
+            let area = area(around: rect)
+            if remembered?.x == nil, let area {
+                rect.x = area.maxX - Snapping.margin - rect.width
+                rect.y = area.maxY - Snapping.margin - rect.height
+            }
+            if let area { move(to: Snapping.inside(rect, area)) }
+        }
+        owner.window.onResize { [weak self] in self?.shapeSoon() }
+        x11?.onRestack { [weak self] in self?.lookSoon() }
+    }
+
+    /// The free part of the monitor that `rect` is on; `nil` where nobody tells.
+    private func area(around rect: Rect) -> Rect? {
+        x11.map { Snapping.area(around: rect, monitors: $0.monitors, free: $0.workArea) }
+    }
+
+    /// Looks if the window is covered, once for all that happens together.
+    private func lookSoon() {
+        guard looking?.isOver ?? true else { return }
+        looking = MainLoop.Timer(after: 0.1) { [unowned self] in
+            owner.isCovered = x11?.isCovered ?? false
+        }
+    }
+
+    /// The visible window on the screen, without its shadow.
+    private var content: Rect {
+        guard let frame = x11?.frame else { return Rect(owner.window.defaultSize) }
+        let shadow = owner.window.contentOffset
+        let size = owner.stage.size
+        return Rect(
+            x: frame.x + shadow.x,
+            y: frame.y + shadow.y,
+            width: Double(size.width),
+            height: Double(size.height)
+        )
+    }
+
+    private func move(to rect: Rect) {
+        let shadow = owner.window.contentOffset
+        x11?.move(x: rect.x - shadow.x, y: rect.y - shadow.y)
+    }
+
+    // MARK: Moving
+
+    /// Begins to move the window with the pointer. Returns `false` if the window manager has to.
+    func beginMove() -> Bool {
+        guard let x11, !owner.window.isFullscreen else { return false }
+        drag = (x11.pointer, content)
+        return true
+    }
+
+    /// Follows the pointer.
+    func move() {
+        guard let x11, let drag else { return }
+        let now = x11.pointer
+        var rect = drag.frame
+        rect.x += now.x - drag.pointer.x
+        rect.y += now.y - drag.pointer.y
+        move(to: rect)
+    }
+
+    /// The window is let go: it eases into a corner that is near.
+    func endMove() {
+        guard let x11, drag != nil else { return }
+        move()
+        drag = nil
+        let (from, begin) = (content, MonotonicClock.now)
+        let rest = Snapping.rest(from, on: area(around: from) ?? x11.workArea)
+        owner.stage.onFrame { [weak self] in
+            guard let self, drag == nil else { return false }
+            let phase = min(1, (MonotonicClock.now - begin).seconds / Self.settling)
+            move(to: from.interpolated(to: rest, fraction: Easing.out(phase)))
+            if phase >= 1 { remember(rest) }
+            return phase < 1
+        }
+    }
+
+    // MARK: Size
+
+    /// Makes the window a step larger or smaller, about the corner that it is in.
+    func resize(by steps: Int) {
+        guard !owner.window.isFullscreen else { return }
+        let present = owner.stage.size
+        let width = Double(present.width) * (steps > 0 ? 1.15 : 1 / 1.15)
+        let wanted = Size(width: Int(width.rounded()), height: present.height)
+        setSize(wanted)
+    }
+
+    private func setSize(_ size: Size) {
+        let room = area(around: content) ?? Rect(x: 0, y: 0, width: 8192, height: 8192)
+        let shaped = Snapping.shaped(
+            size,
+            aspect: owner.aspect,
+            room: Size(width: Int(room.width), height: Int(room.height))
+        )
+        guard shaped != owner.stage.size else { return }
+        let before = content
+        owner.window.defaultSize = shaped
+        guard x11 != nil else { return }
+        var rect = Rect(
+            x: before.x,
+            y: before.y,
+            width: Double(shaped.width),
+            height: Double(shaped.height)
+        )
+        // The corner of the screen that it is nearest to stays where it is.
+        if before.midX > room.midX { rect.x = before.maxX - rect.width }
+        if before.midY > room.midY { rect.y = before.maxY - rect.height }
+        move(to: Snapping.inside(rect, room))
+        remember(rect)
+    }
+
+    /// Gives the window the stream's shape once nobody pulls at its edges.
+    private func shapeSoon() {
+        shaping = MainLoop.Timer(after: 0.25) { [unowned self] in
+            guard !owner.window.isFullscreen, drag == nil else { return }
+            setSize(owner.stage.size)
+            remember(content)
+        }
+    }
+
+    // MARK: Remembering
+
+    private func remember(_ rect: Rect) {
+        guard !owner.window.isFullscreen else { return }
+        remembered = Remembered(
+            x: x11 == nil ? nil : rect.x,
+            y: x11 == nil ? nil : rect.y,
+            width: Int(rect.width.rounded())
+        )
+    }
+
+    /// Saves place and size for the next start.
+    func save() { remembered?.save() }
+}

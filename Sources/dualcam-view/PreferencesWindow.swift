@@ -1,0 +1,295 @@
+import Control
+import DBusKit
+import DualCamCore
+import Frames
+import GTK
+import Glibc
+import Platform
+import ViewCore
+
+/// The preferences; on the first start, the set-up.
+///
+/// All of it can be set elsewhere, too: by `dualcamctl` and in dualcam.toml.
+///
+/// - Context: bound to GTK's thread.
+final class PreferencesWindow {
+    let window: Window
+    private unowned let owner: PictureWindow
+    private let cameras: PerRole<CameraRows>
+    private let exchange = Button("They are the wrong way round")
+    private let layout = ChoiceRow("Layout", "How the two pictures are arranged")
+    private let tray = SwitchRow("Icon in the tray", "From the next login on")
+    private let opening = SwitchRow("Window at login", "From the next login on")
+    private let ticks = SwitchRow("Dials can be heard")
+    private let keys = Row("Keys in other programs")
+    private let chooseKeys = Button("Choose keys…")
+    private let doctor: DoctorGroup
+    private var following: MainLoop.Timer?
+    /// `true` once the first button had the keyboard.
+    private var hasBegun = false
+
+    private static let layouts: [(Layout, String)] = [
+        (.pip, "Picture in picture"), (.sideBySide, "Side by side"), (.stacked, "Stacked"),
+        (.single, "One picture"),
+    ]
+
+    /// The rows of one camera.
+    private struct CameraRows {
+        let picture = Picture()
+        let device: ChoiceRow
+        let rotation: ChoiceRow
+        let mirror: SwitchRow
+        let group: PreferencesGroup
+
+        init(_ role: Role) {
+            let isFront = role == .front
+            device = ChoiceRow(
+                isFront ? "Front camera" : "Back camera",
+                isFront ? "The one that shows you" : "The one that shows what you see"
+            )
+            rotation = ChoiceRow("How it is mounted")
+            mirror = SwitchRow("Mirrored", isFront ? "As in a mirror" : "")
+            picture.request(width: 128, height: 72)
+            picture.style("choice").clip()
+            let shown = Row("What it sees", before: [], after: [picture])
+            group = PreferencesGroup("", "", [device, shown, rotation, mirror])
+        }
+    }
+
+    /// The ways in which a camera can be mounted: degrees clockwise, and words.
+    private static let rotations: [(UInt32, String)] = [
+        (0, "Upright"), (90, "Turned to the right"), (180, "Upside-down"),
+        (270, "Turned to the left"),
+    ]
+
+    /// Shows the window over `owner`; `isFirst` on the first start.
+    init(over owner: PictureWindow, isFirst: Bool, closed: @escaping () -> Void) {
+        self.owner = owner
+        cameras = PerRole(back: CameraRows(.back), front: CameraRows(.front))
+        doctor = DoctorGroup(owner.toasts)
+        let done = Button("Done")
+        let title = isFirst ? "Set Up DualCam" : "Preferences"
+        let first = PreferencesGroup(
+            isFirst ? "Which camera is which?" : "Cameras",
+            "One shows you, the other what you see. Each can also be chosen below.",
+            [Row("Do the pictures belong to the right camera?", after: [exchange])]
+        )
+        let page = PreferencesPage([
+            first, cameras.front.group, cameras.back.group,
+            PreferencesGroup("Picture", "", [layout]),
+            PreferencesGroup("Start", "", [tray, opening]),
+            PreferencesGroup("Hands", "", [ticks, keys]), doctor.group,
+        ])
+        window = Window(
+            owner.application,
+            title: title,
+            size: Size(width: 480, height: 640),
+            Box(
+                vertical: true,
+                [HeaderBar([], [done.style("suggested-action")]), page.expand()]
+            )
+        )
+        window.setParent(owner.window)
+        window.onClose { [unowned owner] in
+            owner.settings.settings.isSetUp = true
+            closed()
+            return false
+        }
+        done.onClick { [unowned self] in window.close() }
+        window.onKey { [unowned self] name in
+            guard name == "Escape" else { return false }
+            window.close()
+            return true
+        }
+        attachCameras()
+        attachRest()
+        follow()
+        window.present()
+        follow()
+        showPictures()
+        following = MainLoop.Timer(every: 0.1) { [unowned self] in showPictures() }
+    }
+
+    // MARK: Cameras
+
+    private func attachCameras() {
+        exchange.onClick { [unowned self] in
+            guard let (back, front) = exchangeable else { return }
+            use(back, as: .front) { [unowned self] in use(front, as: .back) }
+        }
+        for role in Role.allCases {
+            let rows = cameras[role]
+            rows.device.onChoice { [unowned self] index in
+                let options = choice(of: role).options
+                if options.indices.contains(index) { use(options[index].device, as: role) }
+            }
+            rows.rotation.onChoice { [unowned self] index in
+                set(\CameraInterface.rotation, at: role.path, to: Self.rotations[index].0)
+            }
+            rows.mirror.onToggle { [unowned self] isOn in
+                set(\CameraInterface.mirror, at: role.path, to: isOn)
+            }
+        }
+    }
+
+    /// The cameras of the two roles, if they can be exchanged.
+    private var exchangeable: (back: String, front: String)? {
+        func present(_ role: Role) -> String {
+            let choice = choice(of: role)
+            return choice.options[choice.present].device
+        }
+        let (back, front) = (present(.back), present(.front))
+        guard back != front, ![back, front].contains(where: { ["", "auto"].contains($0) }) else {
+            return nil
+        }
+        return (back, front)
+    }
+
+    private func use(_ device: String, as role: Role, then next: @escaping () -> Void = {}) {
+        owner.daemon?.call(\CameraInterface.use, at: role.path, device) { [weak self] answer in
+            guard let self else { return }
+            switch answer {
+            case .success: next()
+            case .failure(let error): owner.report(error)
+            }
+            // What was turned shows again what is.
+            follow()
+        }
+    }
+
+    private func set<Members: InterfaceMembers, Content>(
+        _ property: KeyPath<Members, PropertyMember<Content>>,
+        at path: ObjectPath = DualCam.path,
+        to value: Content
+    ) {
+        owner.daemon?.set(property, at: path, to: value) { [weak self] error in
+            guard let self, let error else { return }
+            owner.report(error)
+            follow()
+        }
+    }
+
+    private func choice(of role: Role) -> DeviceChoice {
+        let daemon = owner.daemon
+        let devices = (daemon?[\StreamInterface.devices] ?? []).map { device in
+            func text(_ key: String) -> String { device[key]?.string ?? "" }
+            return (id: text("id"), name: text("name"), role: text("role"))
+        }
+        return DeviceChoice(
+            role,
+            source: daemon?[\CameraInterface.source, at: role.path] ?? "",
+            name: daemon?[\CameraInterface.name, at: role.path] ?? "",
+            devices: devices
+        )
+    }
+
+    /// Shows what each camera sees: its part of the stream.
+    private func showPictures() {
+        guard let daemon = owner.daemon else { return }
+        let main = daemon[\SceneInterface.main] ?? DualCam.backPath
+        let areas = owner.areas
+        for role in Role.allCases {
+            let part = role.path == main ? areas.main : areas.other
+            guard let pixels = owner.newest, let part else {
+                cameras[role].picture.show(nil)
+                continue
+            }
+            let area = Rect(pixels.size).part(part)
+            let whole = PixelRect(
+                x: Int(area.x.rounded()),
+                y: Int(area.y.rounded()),
+                width: Int(area.width.rounded()),
+                height: Int(area.height.rounded())
+            ).intersection(PixelRect(pixels.size))
+            if !whole.isEmpty { cameras[role].picture.show(Texture(pixels, part: whole)) }
+        }
+    }
+
+    // MARK: The rest
+
+    private func attachRest() {
+        layout.onChoice { [unowned self] index in
+            set(\SceneInterface.layout, to: Self.layouts[index].0.rawValue)
+        }
+        tray.isOn = Autostart.tray?.isOn ?? false
+        tray.onToggle { [unowned self] in start(.tray, $0) }
+        opening.isOn = Autostart.window?.isOn ?? false
+        opening.onToggle { [unowned self] in start(.window, $0) }
+        ticks.isOn = owner.settings.settings.hasSoundOfTicks
+        ticks.onToggle { [unowned self] isOn in
+            owner.settings.settings.hasSoundOfTicks = isOn
+            owner.feedback?.hasSound = isOn
+        }
+        keys.append(after: chooseKeys)
+        chooseKeys.onClick { [unowned self] in pressKeys() }
+        owner.keys?.onChange = { [weak self] in self?.followKeys() }
+        followKeys()
+    }
+
+    private func start(_ entry: Autostart?, _ isOn: Bool) {
+        do throws(SystemError) {
+            try entry?.set(isOn)
+        } catch {
+            owner.toasts.show("\(error)")
+        }
+    }
+
+    private func pressKeys() {
+        switch owner.keys?.state {
+        case .impossible?, .unknown?, nil:
+            owner.application.open("file:///usr/share/doc/dualcam/examples")
+        case .on?:
+            owner.settings.settings.hasGlobalKeys = false
+            owner.keys?.end()
+        case .off?, .refused?:
+            owner.settings.settings.hasGlobalKeys = true
+            owner.keys?.bind()
+        }
+    }
+
+    private func followKeys() {
+        switch owner.keys?.state {
+        case .on(let shown)?:
+            keys.words = shown.isEmpty ? "No key was chosen" : shown.joined(separator: "\n")
+            chooseKeys.label = "Off"
+        case .off?:
+            keys.words = "Swap, privacy, photo, record, next scene"
+            chooseKeys.label = "Choose keys…"
+        case .refused?:
+            keys.words = "The desktop did not allow it"
+            chooseKeys.label = "Try again"
+        case .impossible?, .unknown?, nil:
+            keys.words =
+                "This desktop offers none to programs: give “dualcamctl swap” a key in its settings"
+            chooseKeys.label = "Examples"
+        }
+    }
+
+    /// Takes over what the daemon tells.
+    func follow() {
+        let daemon = owner.daemon
+        let isPresent = daemon?.isPresent == true
+        exchange.isSensitive = isPresent && exchangeable != nil
+        if exchange.isSensitive, window.isMapped, !hasBegun {
+            hasBegun = true
+            exchange.grabFocus()
+        }
+        layout.isSensitive = isPresent
+        let present = daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip
+        layout.show(
+            Self.layouts.map(\.1),
+            chosen: Self.layouts.firstIndex { $0.0 == present } ?? 0
+        )
+        for role in Role.allCases {
+            let (rows, choice) = (cameras[role], choice(of: role))
+            rows.group.isSensitive = isPresent
+            rows.device.show(choice.options.map(\.name), chosen: choice.present)
+            let degrees = daemon?[\CameraInterface.rotation, at: role.path] ?? 0
+            rows.rotation.show(
+                Self.rotations.map(\.1),
+                chosen: Self.rotations.firstIndex { $0.0 == degrees } ?? 0
+            )
+            rows.mirror.isOn = daemon?[\CameraInterface.mirror, at: role.path] ?? false
+        }
+    }
+}

@@ -1,0 +1,302 @@
+import Control
+import DBusKit
+import DualCamCore
+import Frames
+import GTK
+import Platform
+import ViewCore
+
+/// The dials in the bottom of the window, under the thumb.
+///
+/// - Context: bound to GTK's thread.
+final class ProPanel {
+    let widget: Revealer
+    var onTrouble: (DBusError) -> Void = { _ in }
+    /// `true` while somebody may see the window.
+    var isShown = true { didSet { follow(isPresent: isPresent) } }
+
+    private let daemon: DaemonMirror?
+    private let feedback: Feedback?
+    private let dialFace = DialFace()
+    private let presets = Box(spacing: 4)
+    private let lenses = Box(vertical: true, spacing: 4)
+    private var presetButtons: [(String, ToggleButton)] = []
+    private var lensButtons: [(String, ToggleButton)] = []
+    private var values: [(Dial, ToggleButton)] = []
+    private let aperture = Label()
+    private var wheel = DialWheel()
+    private var lastMove: (y: Double, time: Timestamp)?
+    private var isPresent = false
+    private var pending = 0
+    private var isStepping = false
+    private var fading: MainLoop.Timer?
+    /// `true` while the stream has been told that the window draws its values.
+    private var drawsHud = false
+
+    init(_ daemon: DaemonMirror?, _ feedback: Feedback?) {
+        self.daemon = daemon
+        self.feedback = feedback
+        let line = Box(spacing: 2).style("values")
+        let order: [Dial] = [.iso, .shutter, .whiteBalance, .focus]
+        for dial in order {
+            let button = ToggleButton(words: "", Self.names[dial] ?? "")
+            values.append((dial, button))
+            if dial == .whiteBalance { line.append(aperture) }
+            line.append(button)
+        }
+        let auto = Button("Auto")
+        auto.tooltip = "Leave Pro mode: everything automatic"
+        line.append(auto)
+        let bottom = Box(vertical: true, spacing: 8)
+        bottom.append(lenses.style("lenses").place(.end, .end))
+        bottom.append(ScrolledWindow(sideways: presets.style("presets")).place(.center, .end))
+        bottom.append(dialFace.widget)
+        bottom.append(ScrolledWindow(sideways: line).place(.center, .end))
+        bottom.setMargins(10)
+        widget = Revealer(bottom, seconds: 0.3)
+        auto.onClick { [unowned self] in set(\ProInterface.enabled, to: false) }
+        auto.keepsFocus()
+        for (dial, button) in values {
+            button.keepsFocus()
+            button.onToggle { [unowned self] _ in choose(dial) }
+        }
+        for word in WhiteBalance.words {
+            let button = ToggleButton(words: word.prefix(1).uppercased() + word.dropFirst(), word)
+            button.keepsFocus()
+            button.onToggle { [unowned self] _ in setPreset(word) }
+            presetButtons.append((word, button))
+            presets.append(button)
+        }
+        dialFace.widget.onDrag { [unowned self] in drag($0) }
+        dialFace.widget.onScroll { [unowned self] clicks, _, _ in
+            wake()
+            step(clicks < 0 ? 1 : -1)
+        }
+        bottom.onPointer { [unowned self] place in if place != nil { wake() } }
+    }
+
+    private static let names: [Dial: String] = [
+        .iso: "ISO", .shutter: "Shutter", .whiteBalance: "White balance", .focus: "Focus",
+    ]
+
+    /// `true` while it is open.
+    var isOpen: Bool { widget.isRevealed }
+
+    private var camera: ObjectPath { daemon?[\SceneInterface.main] ?? DualCam.backPath }
+
+    private var dial: Dial {
+        daemon?[\ProInterface.dial].flatMap(Dial.init) ?? .iso
+    }
+
+    // MARK: Following
+
+    /// Takes over what the daemon tells.
+    func follow(isPresent: Bool) {
+        self.isPresent = isPresent
+        let isOn = isPresent && (daemon?[\ProInterface.enabled] ?? false)
+        if isOn != widget.isRevealed {
+            widget.isRevealed = isOn
+            if isOn { wake() }
+        }
+        takeHud(isOn && isShown)
+        guard isOn else { return }
+        let present = values(of: camera)
+        let dial = dial
+        for (own, button) in values {
+            button.label = present.text(own)
+            button.isOn = own == dial
+            button.isSensitive = present.has(own)
+            if !present.has(own) { button.tooltip = DialScale(own, present).name }
+        }
+        aperture.isVisible = present.aperture > 0
+        aperture.text = "f/\((present.aperture * 10).rounded() / 10)"
+        presets.isVisible = dial == .whiteBalance && present.has(.whiteBalance)
+        for (word, button) in presetButtons { button.isOn = word == present.whiteBalance }
+        dialFace.show(DialScale(dial, present))
+        followLenses()
+    }
+
+    private func values(of camera: ObjectPath) -> DialValues {
+        func value<Content>(
+            _ property: KeyPath<ControlsInterface, PropertyMember<Content>>
+        ) -> Content? {
+            daemon?[property, at: camera]
+        }
+        var values = DialValues()
+        values.iso = Int(value(\.iso) ?? 0)
+        values.isISOAutomatic = value(\.isoAuto) ?? true
+        values.isoStops = (value(\.isoStops) ?? []).map { Int($0) }
+        values.shutter = Int(clamping: value(\.shutter) ?? 0)
+        values.isExposureAutomatic = value(\.exposureAuto) ?? true
+        values.shutterStops = (value(\.shutterStops) ?? []).map { Int(clamping: $0) }
+        values.focus = value(\.focus) ?? 0
+        values.focusText = value(\.focusText) ?? ""
+        values.isFocusAutomatic = value(\.focusAuto) ?? true
+        values.whiteBalance = value(\.whiteBalance) ?? "auto"
+        values.kelvin = Int(value(\.kelvin) ?? 0)
+        if let range = value(\.kelvinRange), range.first <= range.second {
+            values.kelvins = Int(range.first)...Int(range.second)
+        }
+        values.aperture = value(\.aperture) ?? 0
+        return values
+    }
+
+    private func followLenses() {
+        let all = (daemon?[\CameraInterface.lenses, at: camera] ?? []).sorted {
+            $0.second < $1.second
+        }
+        lenses.isVisible = all.count > 1
+        if lensButtons.map(\.0) != all.map(\.first) {
+            lensButtons.forEach { lenses.remove($0.1) }
+            lensButtons = all.map { lens in
+                let factor = (lens.second * 10).rounded() / 10
+                let text =
+                    factor < 1
+                    ? ".\(Int(factor * 10))"
+                    : factor == factor.rounded()
+                        ? "\(Int(factor))" : "\(factor)"
+                let button = ToggleButton(words: text, "Lens \(lens.first)")
+                button.onToggle { [unowned self] _ in select(lens.first) }
+                lenses.append(button)
+                return (lens.first, button)
+            }
+        }
+        let present = daemon?[\CameraInterface.lens, at: camera] ?? ""
+        for (name, button) in lensButtons { button.isOn = name == present }
+    }
+
+    // MARK: The stream's HUD
+
+    /// Draws the values instead of the stream, or no longer, so that none is shown twice.
+    private func takeHud(_ isOurs: Bool) {
+        guard isPresent else { return drawsHud = false }
+        guard isOurs != drawsHud else { return }
+        drawsHud = isOurs
+        if isOurs { daemon?.call(\SceneInterface.claimHud, ()) } else { release() }
+    }
+
+    /// Lets the stream draw its values again.
+    func giveHudBack() {
+        if drawsHud { release() }
+        drawsHud = false
+    }
+
+    private func release() { daemon?.call(\SceneInterface.releaseHud, ()) }
+
+    // MARK: Hands
+
+    /// Turns the dial in use by `steps`, up for more.
+    func step(_ steps: Int) {
+        guard isPresent, steps != 0 else { return }
+        pending += steps
+        send()
+    }
+
+    /// Sends what was asked for while the camera was busy with the last step as one.
+    private func send() {
+        guard !isStepping, pending != 0, let daemon else { return }
+        let steps = pending
+        pending = 0
+        isStepping = true
+        daemon.call(\ProInterface.stepDial, Int32(clamping: steps)) { [weak self] answer in
+            guard let self else { return }
+            isStepping = false
+            switch answer {
+            case .success(let (_, isLimited)):
+                feedback?.tick(isEnd: isLimited)
+                if isLimited { reachEnd(isHigh: steps > 0) } else { wheel.free() }
+            case .failure(let error):
+                pending = 0
+                onTrouble(error)
+            }
+            dialFace.pull(wheel.offset, isAtEnd: wheel.isAtEnd)
+            send()
+        }
+    }
+
+    /// The daemon says that a dial was turned against its end.
+    func limitReached(_ signal: Signal) {
+        guard signal.arguments.first?.string == dial.rawValue else { return }
+        reachEnd(isHigh: signal.arguments.last?.string == Bound.maximum.rawValue)
+    }
+
+    private func reachEnd(isHigh: Bool) {
+        wheel.limit(isHigh: isHigh)
+        dialFace.bump(isHigh: isHigh)
+    }
+
+    private func drag(_ part: Widget.Drag) -> Bool {
+        wake()
+        switch part {
+        case .began:
+            lastMove = (0, MonotonicClock.now)
+        case .moved(_, let y):
+            let now = MonotonicClock.now
+            if let last = lastMove {
+                step(wheel.drag(last.y - y, seconds: (now - last.time).seconds))
+            }
+            lastMove = (y, now)
+            dialFace.pull(wheel.offset, isAtEnd: wheel.isAtEnd)
+        case .ended, .cancelled:
+            lastMove = nil
+            wheel.release()
+            dialFace.pull(0, isAtEnd: wheel.isAtEnd)
+        }
+        return true
+    }
+
+    /// Shows the dial of `dial`, and Pro mode with it.
+    func choose(_ dial: Dial) {
+        wake()
+        wheel = DialWheel()
+        if daemon?[\ProInterface.enabled] != true { set(\ProInterface.enabled, to: true) }
+        set(\ProInterface.dial, to: dial.rawValue)
+        follow(isPresent: isPresent)
+    }
+
+    private func setPreset(_ word: String) {
+        wake()
+        daemon?.call(\ControlsInterface.setWhiteBalance, at: camera, word) { [weak self] in
+            self?.check($0)
+        }
+        follow(isPresent: isPresent)
+    }
+
+    private func select(_ lens: String) {
+        wake()
+        daemon?.call(\CameraInterface.selectLens, at: camera, lens) { [weak self] in
+            self?.check($0)
+        }
+        follow(isPresent: isPresent)
+    }
+
+    private func check<Answer>(_ answer: Result<Answer, DBusError>) {
+        if case .failure(let error) = answer { onTrouble(error) }
+    }
+
+    private func set<Members: InterfaceMembers, Content>(
+        _ property: KeyPath<Members, PropertyMember<Content>>,
+        to value: Content
+    ) {
+        daemon?.set(property, to: value) { [weak self] in
+            if let error = $0 { self?.onTrouble(error) }
+        }
+    }
+
+    /// Shows the controls at full strength for a while; the values always are.
+    private func wake() {
+        for part in [dialFace.widget, presets, lenses] as [Widget] { part.opacity = 1 }
+        fading = MainLoop.Timer(after: DialMotion.stay) { [unowned self] in fade() }
+    }
+
+    private func fade() {
+        let begin = MonotonicClock.now
+        widget.onFrame { [weak self] in
+            guard let self, fading?.isOver == true else { return false }
+            let seconds = (MonotonicClock.now - begin).seconds
+            let opacity = DialMotion.opacity(after: DialMotion.stay + seconds)
+            for part in [dialFace.widget, presets, lenses] as [Widget] { part.opacity = opacity }
+            return seconds < DialMotion.fading
+        }
+    }
+}

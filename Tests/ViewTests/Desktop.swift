@@ -1,0 +1,211 @@
+import Control
+import DBusKit
+import Foundation
+import Platform
+import TestSupport
+
+/// A desktop of an X server without a screen, with a window manager, a pointer and a keyboard.
+///
+/// - Context: bound to the test's thread.
+final class Desktop {
+    let session: PrivateSession
+    private let server: Child
+    private let display: String
+
+    /// `true` while programs tell a screen reader what they show.
+    private let hasScreenReader: Bool
+
+    /// What programs on this desktop need in their environment.
+    var variables: [String: String] {
+        // No GPU here: GTK would take llvmpipe.
+        ["DISPLAY": display, "GSK_RENDERER": "cairo", "GDK_BACKEND": "x11"]
+            .merging(hasScreenReader ? [:] : ["GTK_A11Y": "none"]) { $1 }
+    }
+
+    /// Starts the desktop. With a screen reader's bus programs tell it what they show.
+    init(in session: PrivateSession, hasScreenReader: Bool = false) throws {
+        self.session = session
+        try FirstStart.isOver(in: session)
+        self.hasScreenReader = hasScreenReader
+        if hasScreenReader {
+            try session.run("/usr/libexec/at-spi-bus-launcher", "--launch-immediately")
+        }
+        let server = try session.run(
+            "Xvfb",
+            "-displayfd",
+            "1",
+            "-screen",
+            "0",
+            "1280x800x24",
+            "-nolisten",
+            "tcp",
+            "-noreset"
+        )
+        self.server = server
+        let number = try eventually("Xvfb", within: 10) {
+            server.output.contains("\n") ? server.output.prefix { $0.isNumber } : nil
+        }
+        display = ":\(number)"
+        try eventually("the X server", within: 10) {
+            try !run("xprop", "-root", "_NET_SUPPORTING_WM_CHECK").isEmpty
+        }
+        try session.run("openbox", [], adding: ["DISPLAY": display])
+        try eventually("the window manager", within: 10) {
+            try run("xprop", "-root", "_NET_SUPPORTING_WM_CHECK").contains("window id")
+        }
+    }
+
+    /// Runs a program on the desktop to its end, and returns its output.
+    @discardableResult
+    func run(_ program: String, _ arguments: String...) throws -> String {
+        try run(program, arguments)
+    }
+
+    @discardableResult
+    private func run(_ program: String, _ arguments: [String]) throws -> String {
+        let environment = session.environment.merging(variables) { $1 }
+        let child = try Child(program, arguments, environment: environment)
+        try child.wait()
+        return child.output
+    }
+
+    /// Starts a program on the desktop, which ends with it at the latest.
+    func start(_ program: String, _ arguments: String...) throws -> Child {
+        try session.run(Programs.path(of: program), arguments, adding: variables)
+    }
+
+    /// Does something with the pointer or the keyboard, in xdotool's words.
+    func hand(_ words: String) throws {
+        try run("xdotool", words.split(separator: " ").map(String.init))
+    }
+
+    /// Returns the colour of a point of the screen: red, green and blue, 0 … 255.
+    func color(_ x: Int, _ y: Int) throws -> [Int] {
+        let text = try run(
+            "import",
+            "-window",
+            "root",
+            "-crop",
+            "1x1+\(x)+\(y)",
+            "-depth",
+            "8",
+            "txt:-"
+        )
+        guard let line = text.split(separator: "\n").last, let open = line.firstIndex(of: "("),
+            let close = line.firstIndex(of: ")")
+        else { throw ServiceFailed(description: "no picture of the screen: \(text)") }
+        return line[line.index(after: open)..<close].split(separator: ",").compactMap {
+            Double($0).map { Int($0) }
+        }
+    }
+}
+
+/// The window on a desktop, with the daemon whose stream it shows.
+///
+/// - Context: bound to the test's thread.
+final class ShownWindow {
+    let desktop: Desktop
+    let daemon: Daemon
+    private(set) var program: Child
+    /// The window's number in the X server.
+    private(set) var id = ""
+
+    /// The place of the picture on the screen: the window starts in the bottom right corner.
+    let place = (x: 1280 - 16 - 480, y: 800 - 16 - 270)
+
+    private init(_ desktop: Desktop, _ daemon: Daemon) throws {
+        self.desktop = desktop
+        self.daemon = daemon
+        program = try Self.start(desktop)
+        try waitForPicture()
+    }
+
+    /// Runs `body` with a window that shows test pictures.
+    static func with(
+        hasScreenReader: Bool = false,
+        _ body: (ShownWindow) throws -> Void
+    ) throws {
+        try PrivateSession.with { session in
+            let desktop = try Desktop(in: session, hasScreenReader: hasScreenReader)
+            let daemon = try Daemon(configuration, in: session)
+            let window = try ShownWindow(desktop, daemon)
+            try body(window)
+            if let exit = window.program.exit, exit != .status(0) {
+                throw ServiceFailed(description: "the window: \(exit): \(window.program.errors)")
+            }
+            let complaints = window.program.errors.split(separator: "\n").filter {
+                $0.contains("CRITICAL") || $0.contains("Gtk-WARNING")
+                    || $0.contains("Adwaita-WARNING")
+            }
+            guard complaints.isEmpty else {
+                throw ServiceFailed(description: complaints.joined(separator: "\n"))
+            }
+        }
+    }
+
+    /// Two moving test pictures.
+    static let configuration = """
+        [cameras.back]
+        source = "test"
+        [cameras.front]
+        source = "test"
+        """
+
+    private static func start(_ desktop: Desktop) throws -> Child {
+        try desktop.session.run(
+            Programs.path(of: "dualcam-view"),
+            [],
+            adding: desktop.variables
+        )
+    }
+
+    /// Waits until a picture of the stream is on the screen, where it is to be.
+    func waitForPicture() throws {
+        try eventually("a picture in the window; \(program.errors)", within: 15) {
+            try desktop.color(place.x + 240, place.y + 5).reduce(0, +) > 100
+        }
+        id =
+            try desktop.run("xdotool", "search", "--onlyvisible", "--name", "^DualCam$")
+            .split(separator: "\n").first.map(String.init) ?? ""
+    }
+
+    /// Moves the pointer to a point of the picture, in units of the window, and does more.
+    func hand(at x: Int, _ y: Int, _ words: String) throws {
+        try desktop.hand("mousemove \(place.x + x) \(place.y + y) sleep 0.6 \(words)")
+    }
+
+    /// Shows the controls, and returns what a screen reader knows of them.
+    func reader(showing names: Set<String>) throws -> ScreenReader {
+        let reader = try ScreenReader(daemon)
+        try eventually("\(names)", within: 10) {
+            try hand(at: 100, 60, "mousemove_relative 3 3")
+            return names.isSubset(of: Set(reader.named.keys))
+        }
+        return reader
+    }
+
+    /// `true` while the strip of pictures is open, which is dark above its cells.
+    func isStripOpen() throws -> Bool {
+        try desktop.color(place.x + 330, place.y + 148).reduce(0, +) < 150
+    }
+
+    /// Takes a photo through the daemon, and returns its path.
+    func takePhoto() throws -> String {
+        let answer = try daemon.call(
+            "TakePhoto",
+            of: .capture,
+            options: ["of": .strings(["stream"])]
+        )
+        let photo = answer.first?.array?.first?.named?["path"]?.string
+        guard let photo else { throw ServiceFailed(description: "no photo: \(answer)") }
+        return photo
+    }
+
+    /// Returns a property of the scene.
+    func scene(_ property: String) throws -> Value { try daemon.get(property, of: .scene) }
+
+    /// Waits for a value of a property of the scene.
+    func wait(_ property: String, _ isRight: (Value) -> Bool) throws {
+        try eventually("\(property)", within: 5) { isRight(try scene(property)) }
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import TestSupport
+
+/// What the window remembers of its first start.
+enum FirstStart {
+    /// The window's settings in `session`.
+    static func file(_ session: PrivateSession) -> String {
+        "\(session.directory)/home/.local/state/dualcam/window"
+    }
+
+    /// Writes the window's settings: by default those of a user who is past the set-up.
+    static func isOver(in session: PrivateSession, _ more: String = "") throws {
+        let path = file(session)
+        try FileManager.default.createDirectory(
+            atPath: (path as NSString).deletingLastPathComponent,
+            withIntermediateDirectories: true
+        )
+        try "set-up = true\n\(more)".write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    /// Forgets the settings.
+    static func isToCome(in session: PrivateSession) throws {
+        try FileManager.default.removeItem(atPath: file(session))
+    }
+}

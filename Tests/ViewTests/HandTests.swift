@@ -1,0 +1,410 @@
+import DualCamCore
+import Frames
+import Testing
+import ViewCore
+
+/// The stream of 16:9 in a window of its shape, with the inset at the top right.
+private let areas = PictureAreas(
+    layout: .pip,
+    corner: .topRight,
+    size: 0.25,
+    isVisible: true,
+    aspect: 16.0 / 9
+)
+private let viewport = Viewport(aspect: 16.0 / 9, size: Size(width: 480, height: 270))
+private let onInset = (x: 0.85, y: 0.15)
+private let onMain = (x: 0.3, y: 0.5)
+
+/// The hands on the picture.
+@Suite struct HandTests {
+    private func wishes(
+        _ count: Int = 1,
+        from point: (x: Double, y: Double),
+        by moves: [(x: Double, y: Double)],
+        _ areas: PictureAreas = areas
+    ) -> [Hand.Wish] {
+        var hand = Hand()
+        hand.press(count, x: point.x, y: point.y, areas)
+        var wishes: [Hand.Wish] = []
+        for move in moves { wishes += hand.move(x: move.x, y: move.y, areas) }
+        let last = moves.last ?? (0, 0)
+        return wishes + hand.release(x: last.x, y: last.y, areas, in: viewport)
+    }
+
+    @Test func `A click on the inset swaps, and one on the main picture does nothing`() {
+        #expect(wishes(from: onInset, by: []) == [.swap])
+        #expect(wishes(from: onMain, by: []) == [])
+    }
+
+    @Test func `A hand that trembles still clicks`() {
+        #expect(wishes(from: onInset, by: [(3, 2), (-2, 4)]) == [.swap])
+    }
+
+    @Test func `The second of two quick clicks resets, wherever it is`() {
+        #expect(wishes(2, from: onInset, by: []) == [.reset])
+        #expect(wishes(2, from: onMain, by: []) == [.reset])
+        #expect(wishes(3, from: onInset, by: []) == [.swap])
+    }
+
+    @Test(
+        arguments: [
+            (-300.0, 150.0, Corner.bottomLeft), (-300, 10, .topLeft), (10, 150, .bottomRight),
+            (-20, 10, .topRight),
+        ]
+    )
+    func `A dragged inset goes to the corner that it is nearest to`(
+        x: Double,
+        y: Double,
+        corner: Corner
+    ) {
+        let wishes = wishes(from: onInset, by: [(x / 2, y / 2), (x, y)])
+        #expect(
+            wishes == [.lift, .carry(x: x / 2, y: y / 2), .carry(x: x, y: y), .drop(corner)]
+        )
+    }
+
+    @Test func `A drag of the main picture moves the window, once`() {
+        #expect(wishes(from: onMain, by: [(10, 0), (20, 0)]) == [.moveWindow])
+    }
+
+    @Test func `Two pictures side by side are not carried, but swap by a click`() {
+        let areas = PictureAreas(
+            layout: .sideBySide,
+            corner: .topRight,
+            size: 0.25,
+            isVisible: true,
+            aspect: 16.0 / 9
+        )
+        #expect(wishes(from: (0.75, 0.5), by: [], areas) == [.swap])
+        #expect(wishes(from: (0.75, 0.5), by: [(-100, 0)], areas) == [])
+    }
+
+    @Test func `What turns out to be something else puts the inset back`() {
+        var hand = Hand()
+        hand.press(1, x: onInset.x, y: onInset.y, areas)
+        _ = hand.move(x: -100, y: 0, areas)
+        #expect(hand.isCarrying)
+        #expect(hand.cancel() == [.putBack])
+        #expect(hand.release(x: 0, y: 0, areas, in: viewport) == [])
+    }
+
+    @Test func `An inset that vanishes from the hand is put back`() {
+        var hand = Hand()
+        hand.press(1, x: onInset.x, y: onInset.y, areas)
+        _ = hand.move(x: -100, y: 0, areas)
+        let alone = PictureAreas(main: .unit, other: nil)
+        #expect(hand.release(x: -100, y: 0, alone, in: viewport) == [.putBack])
+    }
+
+    @Test func `Sizes and zooms stay in their ranges, whatever the wheel says`() {
+        #expect(Scaling.inset(0.25, clicks: -1) > 0.25)
+        #expect(Scaling.inset(0.25, clicks: -1000) == 0.5)
+        #expect(Scaling.inset(0.25, clicks: .nan) == 0.1)
+        #expect(Scaling.inset(0.25, pinch: 0) == 0.1)
+        #expect(Scaling.zoom(1, clicks: -100, in: 1...4) == 4)
+        #expect(Scaling.zoom(2, pinch: .infinity, in: 1...4) == 1)
+    }
+
+    @Test func `A zoom keeps the point under the pointer, as far as the edges allow`() {
+        var view = ZoomView(zoom: 1)
+        view.magnify(to: 2, atX: 0.75, y: 0.5)
+        // The point at 0.75 of the picture is now at 0.5 + (0.75 - x) * 2 of what is shown.
+        #expect(abs(0.5 + (0.75 - view.x) * 2 - 0.75) < 1e-9)
+        #expect(view.y == 0.5)
+        view.magnify(to: 4, atX: 0, y: 0)
+        #expect(view.x >= 0.125 && view.y >= 0.125)
+        view.magnify(to: 1, atX: 1, y: 1)
+        #expect(view.x == 0.5 && view.y == 0.5)
+    }
+
+    @Test func `A window of another shape cuts the stream's edges off, and points stay true`() {
+        let square = Viewport(aspect: 16.0 / 9, size: Size(width: 270, height: 270))
+        #expect(abs(square.shown.width - 480) < 1e-9)
+        let point = square.point(x: 135, y: 135)
+        #expect(abs(point.x - 0.5) < 1e-9 && abs(point.y - 0.5) < 1e-9)
+    }
+}
+
+/// The dial under the thumb.
+@Suite struct DialTests {
+    @Test func `A slow hand turns one stop a notch, and a fast one more`() {
+        var dial = DialWheel()
+        let slow = (0..<16).reduce(0) { sum, _ in sum + dial.drag(1, seconds: 0.016) }
+        #expect(slow == 1)
+        var fast = DialWheel()
+        let far = (0..<4).reduce(0) { sum, _ in sum + fast.drag(16, seconds: 0.016) }
+        #expect(far > 10)
+    }
+
+    @Test func `Up is more and down is less`() {
+        var dial = DialWheel()
+        #expect(dial.drag(20, seconds: 1) == 1)
+        #expect(dial.drag(-40, seconds: 1) == -2)
+    }
+
+    @Test func `At its end the dial gives a little, and resists the more the further it is pulled`()
+    {
+        var dial = DialWheel()
+        dial.limit(isHigh: true)
+        var offsets: [Double] = []
+        for _ in 0..<10 {
+            #expect(dial.drag(20, seconds: 0.1) == 0)
+            offsets.append(dial.offset)
+        }
+        #expect(offsets == offsets.sorted())
+        #expect(offsets.allSatisfy { $0 > 0 && $0 < DialWheel.give })
+        #expect(offsets[1] - offsets[0] > offsets[9] - offsets[8])
+    }
+
+    @Test func `The way back from an end is free at once after the hand was lifted`() {
+        var dial = DialWheel()
+        dial.limit(isHigh: false)
+        #expect(dial.drag(-50, seconds: 0.1) == 0)
+        dial.release()
+        #expect(dial.drag(20, seconds: 1) == 1)
+        #expect(!dial.isAtEnd)
+    }
+
+    @Test func `Moves that make no sense turn nothing`() {
+        var dial = DialWheel()
+        #expect(dial.drag(.nan, seconds: 0.1) == 0)
+        #expect(dial.drag(.infinity, seconds: 0.1) == 0)
+        #expect(dial.drag(1e9, seconds: 0) == 50)
+    }
+
+    @Test func `Scales have their stops where the daemon says, and the value at the needle`() {
+        var values = DialValues()
+        values.iso = 400
+        values.isISOAutomatic = false
+        values.isoStops = [100, 125, 160, 200, 250, 320, 400]
+        let scale = DialScale(.iso, values)
+        #expect(scale.position == 6)
+        #expect(scale.marks.compactMap(\.label) == ["100", "200", "400"])
+        #expect(scale.current == "400" && scale.name == "ISO")
+        #expect(DialScale(.focus, values).name == "Fixed focus")
+        #expect(DialScale(.shutter, values).marks.isEmpty)
+        values.kelvins = 2800...6500
+        values.kelvin = 5500
+        values.whiteBalance = "sunny"
+        let balance = DialScale(.whiteBalance, values)
+        #expect(balance.name == "White balance · Sunny" && balance.position == 35)
+        #expect(balance.marks.compactMap(\.label) == ["3000", "4000", "5000", "6000"])
+    }
+}
+
+/// How the dial moves by itself.
+@Suite struct DialMotionTests {
+    @Test func `What nobody touches fades to 30 % after 3 s, in 0.3 s`() {
+        #expect(DialMotion.opacity(after: 0) == 1)
+        #expect(DialMotion.opacity(after: 3) == 1)
+        let half = DialMotion.opacity(after: 3.15)
+        #expect(half > 0.4 && half < 0.9)
+        #expect(abs(DialMotion.opacity(after: 3.3) - 0.3) < 1e-9)
+        #expect(abs(DialMotion.opacity(after: 100) - 0.3) < 1e-9)
+    }
+
+    @Test func `A bump goes as far as the scale gives, and is back within 0.18 s`() {
+        #expect(DialMotion.push(after: 0) == 0)
+        #expect(DialMotion.push(after: 0.09) == DialWheel.give)
+        #expect(DialMotion.push(after: 0.19) == nil)
+    }
+}
+
+/// What screen readers say unasked.
+@Suite struct AnnouncedTests {
+    private let rest = Announced(main: "back", camera: "Brio")
+
+    private func said(_ change: (inout Announced) -> Void) -> [String] {
+        var now = rest
+        change(&now)
+        return now.sentences(since: rest)
+    }
+
+    @Test func `What is as it was is not said`() {
+        #expect(said { _ in } == [])
+        #expect(rest.sentences(since: nil) == [])
+    }
+
+    @Test func `A swap, privacy, recordings and troubles are said`() {
+        let swapped = said {
+            $0.main = "front"
+            $0.camera = "C920"
+        }
+        #expect(swapped == ["Main picture: front camera, C920"])
+        #expect(said { $0.isRecording = true } == ["Recording started"])
+        let isPrivate = said {
+            $0.isPrivate = true
+            $0.situation = "Privacy is on"
+        }
+        #expect(isPrivate == ["Privacy is on: both cameras are closed"])
+        #expect(said { $0.situation = "No camera is plugged in" } == ["No camera is plugged in"])
+        var recording = rest
+        recording.isRecording = true
+        #expect(rest.sentences(since: recording) == ["Recording ended"])
+    }
+}
+
+/// Where the window comes to rest.
+@Suite struct SnappingTests {
+    private let area = Rect(x: 0, y: 30, width: 1280, height: 770)
+
+    @Test(
+        arguments: [
+            (790.0, 500.0, 784.0, 514.0), (30, 60, 16, 46), (400, 300, 400, 300),
+            (-200, 400, 0, 400), (5000, -50, 784, 46),
+        ]
+    )
+    func `A window goes to a near corner, and is never lost beyond an edge`(
+        x: Double,
+        y: Double,
+        restX: Double,
+        restY: Double
+    ) {
+        let rest = Snapping.rest(Rect(x: x, y: y, width: 480, height: 270), on: area)
+        #expect(rest == Rect(x: restX, y: restY, width: 480, height: 270))
+    }
+
+    @Test func `A window goes to the corners of its own monitor`() {
+        let monitors = [
+            Rect(x: 0, y: 0, width: 1280, height: 800),
+            Rect(x: 1280, y: 0, width: 1920, height: 1080),
+        ]
+        let free = Rect(x: 0, y: 30, width: 3200, height: 1050)
+        func area(_ x: Double, _ y: Double) -> Rect {
+            let window = Rect(x: x, y: y, width: 480, height: 270)
+            return Snapping.area(around: window, monitors: monitors, free: free)
+        }
+        #expect(area(700, 400) == Rect(x: 0, y: 30, width: 1280, height: 770))
+        #expect(area(1100, 400) == Rect(x: 1280, y: 30, width: 1920, height: 1050))
+        // Below the smaller one there is nothing: it is the nearest.
+        #expect(area(100, 900).width == 1280)
+        #expect(Snapping.area(around: .unit, monitors: [], free: free) == free)
+    }
+
+    @Test func `A window keeps the stream's shape at any size that the screen has room for`() {
+        let room = Size(width: 1280, height: 770)
+        func shaped(_ width: Int, _ height: Int, _ aspect: Double) -> Size {
+            Snapping.shaped(Size(width: width, height: height), aspect: aspect, room: room)
+        }
+        #expect(shaped(640, 500, 16.0 / 9) == Size(width: 640, height: 360))
+        #expect(shaped(10, 10, 16.0 / 9) == Size(width: 200, height: 113))
+        #expect(shaped(4000, 100, 16.0 / 9) == Size(width: 1280, height: 720))
+        #expect(shaped(600, 100, 9.0 / 16) == Size(width: 433, height: 770))
+    }
+}
+
+/// What was taken.
+@Suite struct LibraryItemTests {
+    @Test func `All that belongs to a live photo is moved with it`() {
+        let photo = LibraryItem(path: "/a.jpg", uri: "file:///a.jpg", kind: .photo)
+        #expect(photo.files == ["/a.jpg"])
+        var live = photo
+        live.movie = "/a.mkv"
+        #expect(live.files == ["/a.jpg", "/a.mkv"])
+    }
+}
+
+/// What the window says.
+@Suite struct SituationTests {
+    private func knowledge(_ change: (inout Knowledge) -> Void) -> Situation? {
+        var knowledge = Knowledge()
+        knowledge.daemon = .present
+        knowledge.cameras = [
+            .init(state: "streaming", interruption: "none"),
+            .init(state: "streaming", interruption: "none"),
+        ]
+        change(&knowledge)
+        return knowledge.situation
+    }
+
+    @Test func `A live picture needs no words`() { #expect(knowledge { _ in } == nil) }
+
+    @Test func `Each trouble has its words, and a button where one helps`() {
+        let cases: [((inout Knowledge) -> Void, String, Situation.Remedy?)] = [
+            ({ $0.hasBus = false }, "There is no session to find DualCam in", nil),
+            ({ $0.daemon = .absent }, "DualCam is not running", .start),
+            ({ $0.daemon = .starting }, "Starting DualCam…", nil),
+            ({ $0.daemon = .failed("x") }, "DualCam does not start", .start),
+            ({ $0.isActive = false }, "The stream is stopped", .start),
+            ({ $0.hasPipeWire = false }, "Waiting for PipeWire", nil),
+            ({ $0.isPossible = false }, "Waiting for PipeWire", nil),
+            ({ $0.isPrivate = true }, "Privacy is on", .endPrivacy),
+            ({ $0.daemon = .silent }, "DualCam does not answer", nil),
+            (
+                {
+                    $0.cameras = [
+                        .init(state: "unavailable", interruption: "unplugged"),
+                        .init(state: "unavailable", interruption: "none"),
+                    ]
+                }, "No camera is plugged in", nil
+            ),
+            (
+                { $0.cameras[1] = .init(state: "interrupted", interruption: "busy", name: "C920") },
+                "C920 is in use by another program", nil
+            ),
+            (
+                { $0.cameras[0] = .init(state: "interrupted", interruption: "denied") },
+                "DualCam may not open a camera", nil
+            ),
+        ]
+        for (change, title, remedy) in cases {
+            let situation = knowledge(change)
+            #expect(situation?.title == title)
+            #expect(situation?.remedy == remedy)
+        }
+    }
+
+    @Test func `Without a camera the stream is not possible, and that is no fault of PipeWire's`() {
+        let none = Knowledge.Camera(state: "unavailable", interruption: "none")
+        let situation = knowledge {
+            $0.isPossible = false
+            $0.cameras = [none, none]
+        }
+        #expect(situation?.title == "No camera is plugged in")
+    }
+
+    @Test func `A camera that the configuration names and nobody has is named`() {
+        let wrong = Knowledge.Camera(
+            state: "unavailable",
+            interruption: "not-found",
+            source: "v4l2:Brio"
+        )
+        let none = Knowledge.Camera(state: "unavailable", interruption: "none")
+        #expect(knowledge { $0.cameras = [wrong, wrong] }?.title == "“v4l2:Brio” was not found")
+        // The other one is taken from what is plugged in.
+        #expect(knowledge { $0.cameras = [wrong, none] }?.title == "No camera is plugged in")
+    }
+
+    @Test func `The program that holds a camera is named`() {
+        let situation = knowledge {
+            $0.cameras[1] = .init(
+                state: "interrupted",
+                interruption: "busy",
+                name: "C920",
+                holder: "cheese"
+            )
+        }
+        #expect(situation?.title == "C920 is in use by cheese")
+    }
+
+    @Test func `One camera of two that is unplugged is left to the picture`() {
+        #expect(
+            knowledge { $0.cameras[1] = .init(state: "interrupted", interruption: "unplugged") }
+                == nil
+        )
+    }
+
+    @Test func `Each key does one thing, and is told in the list`() {
+        #expect(Set(Command.keys.map(\.key)).count == Command.keys.count)
+        #expect(Command(key: "space") == .swap)
+        #expect(Command(key: "P") == .togglePro)
+        #expect(Command(key: "F1") == .help)
+        #expect(Command(key: "KP_3") == .scene(3))
+        #expect(Command(key: "Shift_L") == nil)
+    }
+
+    @Test(arguments: [(0, "0:00"), (65, "1:05"), (3661, "1:01:01"), (-5, "0:00")])
+    func `Durations are told as clocks do`(seconds: Int, text: String) {
+        #expect(Clock.text(seconds: seconds) == text)
+    }
+}

@@ -1,0 +1,297 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+/// The window among others, and what comes and goes with it.
+@Suite(.serialized) struct WindowLifeTests {
+    private static let inset = (x: 405, y: 45)
+    private static let main = (x: 160, y: 110)
+
+    @Test(arguments: ["key alt+F4", "mousemove_relative 5 5 sleep 0.5 click 1"])
+    func `A closed window ends the program, whoever closes it`(how: String) throws {
+        try ShownWindow.with { window in
+            // The disc that closes is at the top left, where the inset is not.
+            try window.hand(at: 19, 19, how)
+            #expect(try window.program.wait(within: 10) == .status(0))
+        }
+    }
+
+    @Test func `A second start shows the window that there is, and ends`() throws {
+        try ShownWindow.with { window in
+            let second = try window.desktop.start("dualcam-view")
+            #expect(try second.wait(within: 10) == .status(0))
+            #expect(window.program.exit == nil)
+            let windows = try window.desktop.run(
+                "xdotool",
+                "search",
+                "--onlyvisible",
+                "--name",
+                "^DualCam$"
+            )
+            #expect(windows.split(separator: "\n").count == 1)
+        }
+    }
+
+    @Test func `The window is above a larger one, on every workspace`() throws {
+        try ShownWindow.with { window in
+            try eventually("a window above others, on every workspace", within: 5) {
+                let state = try window.desktop.run(
+                    "xprop",
+                    "-id",
+                    window.id,
+                    "_NET_WM_STATE",
+                    "_NET_WM_DESKTOP"
+                )
+                // openbox says by the number of the workspace that it is every one.
+                return state.contains("_NET_WM_STATE_ABOVE") && state.contains("= 4294967295")
+            }
+            let large = try window.desktop.start("test-window", "large")
+            try eventually("the large window", within: 10) {
+                try large.output.contains("shown") && window.desktop.color(100, 400) == [0, 255, 0]
+            }
+            let color = try window.desktop.color(window.place.x + 240, window.place.y + 5)
+            #expect(color != [0, 255, 0])
+        }
+    }
+
+    @Test func `A window that others cover consumes nothing after a second`() throws {
+        try ShownWindow.with { window in
+            try eventually("a consumer", within: 5) {
+                try window.daemon.get("Consumers", of: .stream) == .uint32(1)
+            }
+            let cover = try window.desktop.start("test-window", "cover")
+            try eventually("the cover", within: 10) { cover.output.contains("shown") }
+            let covered = MonotonicClock.now
+            try eventually("no consumer", within: 10) {
+                try window.daemon.get("Consumers", of: .stream) == .uint32(0)
+            }
+            let took = (MonotonicClock.now - covered).seconds
+            #expect(Lateness(window.desktop.session).allows(took, of: 1.5))
+            window.desktop.session.forget(cover)
+            try eventually("a consumer again", within: 10) {
+                try window.daemon.get("Consumers", of: .stream) == .uint32(1)
+            }
+            try window.waitForPicture()
+        }
+    }
+
+    @Test func `After a click on a control the keys still mean what the list of them says`() throws
+    {
+        try ShownWindow.with { window in
+            // The controls are in the middle of the bottom; the second one is the layout.
+            try window.hand(at: Self.main.x, Self.main.y, "mousemove_relative 3 3")
+            try eventually("another layout", within: 10) {
+                let name = try window.scene("Layout").string
+                if name != "pip" { return true }
+                try window.hand(at: 126, 233, "click 1")
+                return false
+            }
+            let layout = try window.scene("Layout")
+            try window.desktop.hand("key space")
+            try window.wait("Swapped") { $0 == .boolean(true) }
+            #expect(try window.scene("Layout") == layout)
+        }
+    }
+
+    @Test(arguments: ["click 3", "mousedown 1 sleep 1.2 mouseup 1"])
+    func `The right button and a long press open the menu`(how: String) throws {
+        try ShownWindow.with { window in
+            try window.hand(at: Self.main.x, Self.main.y, how)
+            // The first item swaps. Without a menu these keys would do nothing.
+            try window.desktop.hand("sleep 0.5 key Home sleep 0.1 key Return")
+            try window.wait("Swapped") { $0 == .boolean(true) }
+        }
+    }
+
+    @Test func `Scenes and the sound of recordings have keys`() throws {
+        try ShownWindow.with { window in
+            try window.desktop.hand("key l")
+            try window.wait("Layout") { $0 == .string("side-by-side") }
+            try window.daemon.send(
+                "Save",
+                of: Interface.scenes.name,
+                [.string("mine"), .named([:])]
+            )
+            let names =
+                try window.daemon.get("Names", of: .scenes).array?.compactMap(\.string) ?? []
+            try window.desktop.hand("key l")
+            try window.wait("Layout") { $0 == .string("stacked") }
+            try window.desktop.hand("key 1")
+            try eventually("the first scene", within: 5) {
+                try window.daemon.get("Current", of: .scenes) == .string(names[0])
+            }
+            try window.desktop.hand("key 3")
+            try eventually("the third scene", within: 5) {
+                try window.daemon.get("Current", of: .scenes) == .string(names[2])
+            }
+        }
+    }
+
+    @Test func `The dials come at once, fade after three seconds, and come again`() throws {
+        try ShownWindow.with { window in
+            // A point of the dial beside its scale and words, where black makes the picture darker.
+            func brightness() throws -> Int {
+                try window.desktop.color(window.place.x + 60, window.place.y + 205).reduce(0, +)
+            }
+            let before = try brightness()
+            let start = MonotonicClock.now
+            try window.desktop.hand("key p")
+            try eventually("the dials", within: 10) { try brightness() < before * 3 / 4 }
+            let took = (MonotonicClock.now - start).seconds
+            print("the dials came within \(took) s")
+            #expect(Lateness(window.desktop.session).allows(took, of: 0.5))
+            try eventually("a fade", within: 15) { try brightness() > before * 3 / 4 }
+            #expect((MonotonicClock.now - start).seconds > 3)
+            try window.hand(at: 60, 205, "mousemove_relative 2 2")
+            try eventually("the dials again", within: 10) { try brightness() < before * 3 / 4 }
+        }
+    }
+}
+
+/// Pictures that go from the window to other places.
+@Suite(.serialized) struct PicturesTests {
+    @Test func `A photo is dragged into another program, at the first try`() throws {
+        try ShownWindow.with { window in
+            let path = try window.takePhoto()
+            let target = try window.desktop.start("test-window", "drop")
+            let id = try eventually("the other window", within: 10) {
+                let found = try window.desktop.run(
+                    "xdotool",
+                    "search",
+                    "--onlyvisible",
+                    "--name",
+                    "^Target$"
+                )
+                return found.split(separator: "\n").first.map(String.init)
+            }
+            try window.desktop.hand("windowmove \(id) 20 20")
+            // The strip is at the bottom; its second cell is the newest picture. The other window
+            // took the keyboard when it came.
+            let (x, y) = (window.place.x + 200, window.place.y + 200)
+            try window.hand(at: 160, 110, "click 1 sleep 0.3 key g")
+            try eventually("the strip", within: 10) { try window.isStripOpen() }
+            try window.desktop.hand(
+                "mousemove \(x) \(y) sleep 0.3 mousedown 1 sleep 0.1 "
+                    + "mousemove \(x - 20) \(y - 20) sleep 0.1 mousemove \(x - 60) \(y - 60) "
+                    + "sleep 0.1 mousemove 260 200 sleep 0.3 mousemove 250 190 sleep 0.5 mouseup 1"
+            )
+            try eventually("a file; \(target.errors)", within: 10) { target.output.contains("\n") }
+            #expect(target.output == "file://\(path)\n")
+        }
+    }
+
+    @Test func `What is removed is in the trash, unless it is undone, and a live photo as a whole`()
+        throws
+    {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            let path = try window.takePhoto()
+            let movie = (path as NSString).deletingPathExtension + ".mkv"
+            try Data("a movie".utf8).write(to: URL(filePath: movie))
+            try window.desktop.hand("mousemove \(window.place.x + 160) \(window.place.y + 110)")
+            try window.desktop.hand("key g")
+            let reader = try ScreenReader(window.daemon)
+            func press(_ beginning: String) throws {
+                let name = try eventually(beginning, within: 10) {
+                    reader.named.keys.first { $0.hasPrefix(beginning) }
+                }
+                try reader.press(name)
+            }
+            try press("Live photo ·")
+            try press("Move to Trash")
+            try press("Undo")
+            #expect(access(path, F_OK) == 0)
+            try press("Live photo ·")
+            try press("Move to Trash")
+            try eventually("the notice", within: 5) {
+                reader.named.keys.contains("Undo")
+            }
+            // Closing the window does not wait for the notice.
+            try window.desktop.hand("key alt+F4")
+            #expect(try window.program.wait(within: 10) == .status(0))
+            #expect(access(path, F_OK) != 0)
+            #expect(access(movie, F_OK) != 0)
+            let home = window.desktop.session.environment["HOME"] ?? ""
+            let trashed = try FileManager.default.contentsOfDirectory(
+                atPath: "\(home)/.local/share/Trash/files"
+            )
+            #expect(trashed.count == 2)
+        }
+    }
+
+    @Test func `A script gets the picture that was chosen`() throws {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            let path = try window.takePhoto()
+            let picker = try window.desktop.start("dualcam-view", "--pick", "--type", "photo")
+            let reader = try ScreenReader(window.daemon)
+            let name = try eventually("the picture", within: 10) {
+                reader.named.keys.first { $0.hasPrefix("Photo ·") }
+            }
+            try reader.press(name)
+            try eventually("the choice", within: 5) {
+                reader.named["Choose"].map { reader.hasState(ScreenReader.sensitive, $0) } ?? false
+            }
+            try reader.press("Choose")
+            #expect(try picker.wait(within: 10) == .status(0))
+            #expect(picker.output == "\(path)\n")
+
+            let other = try window.desktop.start("dualcam-view", "--pick")
+            try eventually("the window", within: 10) {
+                try window.desktop.run(
+                    "xdotool",
+                    "search",
+                    "--onlyvisible",
+                    "--name",
+                    "^Choose a Picture$"
+                )
+                .contains("\n")
+            }
+            try window.desktop.hand(
+                "search --onlyvisible --name ^Choose.a.Picture$ windowfocus --sync key Escape"
+            )
+            #expect(try other.wait(within: 10) == .status(1))
+            #expect(other.output.isEmpty)
+        }
+    }
+
+    @Test func `A picker without a session bus says so with a status of its own`() throws {
+        try PrivateSession.with([.bus]) { session in
+            let desktop = try Desktop(in: session)
+            session.kill(.bus)
+            let picker = try desktop.start("dualcam-view", "--pick")
+            #expect(try picker.wait(within: 10) == .status(8))
+            #expect(picker.errors.contains("there is no session bus"))
+        }
+    }
+}
+
+/// What people hear who do not see the window.
+@Suite(.serialized) struct SpokenTests {
+    @Test func `Controls have roles and states`() throws {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            let reader = try window.reader(showing: [
+                "Take a photo", "Mirror", "Sound in recordings",
+            ])
+            let named = reader.named
+            #expect(named["Take a photo"].flatMap(reader.role) == ScreenReader.button)
+            #expect(ScreenReader.toggles.contains(named["Mirror"].flatMap(reader.role) ?? 0))
+            guard let mirror = named["Mirror"], let sound = named["Sound in recordings"] else {
+                return
+            }
+            let was = reader.hasState(ScreenReader.pressed, mirror)
+            try window.desktop.hand("key m")
+            try eventually("another state", within: 5) {
+                reader.hasState(ScreenReader.pressed, mirror) != was
+            }
+            #expect(reader.hasState(ScreenReader.pressed, sound))
+            try window.desktop.hand("key a")
+            try eventually("no sound", within: 5) {
+                !reader.hasState(ScreenReader.pressed, sound)
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+import Control
+import DBusKit
+import Foundation
+import Frames
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import dualcam_view
+
+extension WindowTests {
+    /// The window beside the rest of the desktop, of which mocks play a part.
+    @Suite(.serialized) struct DesktopTests {
+        private static let mocks = URL(filePath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Mocks").path
+
+        private func start(_ desktop: Desktop) throws -> Child {
+            try desktop.session.run(
+                Programs.path(of: "dualcam-view"),
+                [],
+                adding: desktop.variables
+            )
+        }
+
+        /// Waits until the window called `title` has the keyboard.
+        private func wait(for title: String, _ desktop: Desktop) throws {
+            try eventually(title, within: 15) {
+                try desktop.run("xdotool", "getactivewindow", "getwindowname") == "\(title)\n"
+            }
+        }
+
+        private func isExchanged(_ daemon: Daemon) throws -> Bool {
+            try daemon.get("Source", of: .camera, at: DualCam.frontPath) == .string("test:bars")
+        }
+
+        private func wasExchanged(_ daemon: Daemon, within seconds: Double) throws -> Bool {
+            do {
+                try eventually("an exchange", within: seconds) { try isExchanged(daemon) }
+                return true
+            } catch is TimedOut {
+                return false
+            }
+        }
+
+        /// Presses the first button, which has the keyboard once the cameras are known.
+        private func exchange(_ daemon: Daemon, _ desktop: Desktop) throws {
+            for _ in 1...5 {
+                try desktop.hand("key Return")
+                if try wasExchanged(daemon, within: 4) { return }
+            }
+            Issue.record("the cameras were not exchanged")
+        }
+
+        @Test func `The first start is set up by the keyboard alone, once`() throws {
+            try PrivateSession.with { session in
+                let desktop = try Desktop(in: session)
+                try FirstStart.isToCome(in: session)
+                let configuration = """
+                    [cameras.back]
+                    source = "test:bars"  # mine
+                    [cameras.front]
+                    source = "test:ramp"
+
+                    """
+                let daemon = try Daemon(configuration, in: session)
+                let program = try start(desktop)
+                try wait(for: "Set Up DualCam", desktop)
+                try exchange(daemon, desktop)
+                let file = "\(session.directory)/dualcam.toml"
+                let exchanged = configuration.replacing("test:bars", with: "x")
+                    .replacing("test:ramp", with: "test:bars").replacing("x", with: "test:ramp")
+                try eventually("both sources in the file", within: 10) {
+                    try String(contentsOfFile: file, encoding: .utf8) == exchanged
+                }
+                try desktop.hand("key Escape")
+                try eventually("the end of the set-up", within: 5) {
+                    let text = try? String(
+                        contentsOfFile: FirstStart.file(session),
+                        encoding: .utf8
+                    )
+                    return text?.contains("set-up = true") == true
+                }
+                try wait(for: "DualCam", desktop)
+                try desktop.hand("key comma")
+                try wait(for: "Preferences", desktop)
+                #expect(program.exit == nil, "\(program.errors)")
+                #expect(!program.errors.contains("CRITICAL"), "\(program.errors)")
+            }
+        }
+
+        @Test func `Keys of the portal work, dials are felt, and the HUD is back after a kill`()
+            throws
+        {
+            try PrivateSession.with { session in
+                let desktop = try Desktop(in: session)
+                try FirstStart.isOver(in: session, "global-keys = true\n")
+                let portal = try MockedService(
+                    "org.freedesktop.portal.Desktop",
+                    at: "/org/freedesktop/portal/desktop",
+                    interface: "org.freedesktop.portal.GlobalShortcuts",
+                    template: "\(Self.mocks)/global_shortcuts.py",
+                    on: .session,
+                    in: session
+                )
+                let feedback = try MockedService(
+                    "org.sigxcpu.Feedback",
+                    at: "/org/sigxcpu/Feedback",
+                    interface: "org.sigxcpu.Feedback",
+                    on: .session,
+                    in: session
+                )
+                try feedback.define(
+                    "TriggerFeedback",
+                    of: "org.sigxcpu.Feedback",
+                    takes: "ssa{sv}i",
+                    gives: "u",
+                    code: "ret = dbus.UInt32(1)"
+                )
+                let daemon = try Daemon(ShownWindow.configuration, in: session)
+                let program = try start(desktop)
+                let bound = try eventually("keys", within: 15) {
+                    let answer = try portal.call("Bound", of: GlobalKeysMock.interface)
+                    let words = (answer.first?.array ?? []).compactMap(\.string)
+                    return words.isEmpty ? nil : words
+                }
+                #expect(
+                    Array(bound.dropFirst()) == [
+                        "org.dualcam.View", "swap", "privacy", "photo", "record", "next-scene",
+                    ]
+                )
+                let handle = try #require(bound.first.flatMap { ObjectPath($0) })
+                // What the portal answered may still be on its way.
+                try eventually("a swap", within: 10) {
+                    if try daemon.get("Swapped", of: .scene) == .boolean(true) { return true }
+                    try portal.emit(
+                        "Activated",
+                        of: GlobalKeysMock.interface,
+                        "osta{sv}",
+                        .objectPath(handle),
+                        .string("swap"),
+                        .uint64(0),
+                        .named([:])
+                    )
+                    _ = try? eventually("it", within: 2) {
+                        try daemon.get("Swapped", of: .scene) == .boolean(true)
+                    }
+                    return try daemon.get("Swapped", of: .scene) == .boolean(true)
+                }
+                try wait(for: "DualCam", desktop)
+                try desktop.hand("key p")
+                try eventually("the window's own HUD", within: 10) {
+                    try daemon.get("HudConsumer", of: .scene) != .string("")
+                }
+                try desktop.hand("key Up")
+                try eventually("a tick", within: 10) {
+                    let calls = try feedback.call(
+                        "GetMethodCalls",
+                        of: "org.freedesktop.DBus.Mock",
+                        [.string("TriggerFeedback")]
+                    )
+                    return !(calls.first?.array ?? []).isEmpty
+                }
+                program.signal(SIGKILL)
+                try eventually("the stream's HUD", within: 5) {
+                    try daemon.get("HudConsumer", of: .scene) == .string("")
+                }
+                #expect(try daemon.get("Hud", of: .scene) == .string("pro"))
+            }
+        }
+
+        @Test func `Another program lets people choose a picture over D-Bus`() throws {
+            try ShownWindow.with { window in
+                func pick(_ options: String) throws -> Child {
+                    try window.desktop.session.run(
+                        "gdbus",
+                        "call",
+                        "--session",
+                        "--dest",
+                        "org.dualcam.View",
+                        "--object-path",
+                        "/org/dualcam/View",
+                        "--method",
+                        "org.dualcam.View.Pick",
+                        "x11:\(String(Int(window.id) ?? 0, radix: 16))",
+                        options
+                    )
+                }
+                let wrong = try pick("{'type': <'song'>}")
+                #expect(try wrong.wait(within: 10) != .status(0))
+                #expect(wrong.errors.contains("expected photo or video"), "\(wrong.errors)")
+                let picking = try pick("{'type': <'photo'>, 'multiple': <true>}")
+                try wait(for: "Choose Pictures", window.desktop)
+                let parent = try window.desktop.run(
+                    "xprop",
+                    "-id",
+                    window.desktop.run("xdotool", "getactivewindow").filter(\.isNumber),
+                    "WM_TRANSIENT_FOR"
+                )
+                let number = String(Int(window.id) ?? 0, radix: 16)
+                #expect(parent.contains("0x\(number)"), "\(parent)")
+                try window.desktop.hand("key Escape")
+                #expect(try picking.wait(within: 10) == .status(0))
+                #expect(picking.output == "(@as [],)\n")
+            }
+        }
+
+        @Test func `KWin is asked to keep the window above the others`() throws {
+            try PrivateSession.with([.bus]) { session in
+                let kwin = try MockedService(
+                    "org.kde.KWin",
+                    at: "/Scripting",
+                    interface: "org.kde.kwin.Scripting",
+                    on: .session,
+                    in: session
+                )
+                let scripting = "org.kde.kwin.Scripting"
+                try kwin.define(
+                    "loadScript",
+                    of: scripting,
+                    takes: "ss",
+                    gives: "i",
+                    code: "ret = 7"
+                )
+                try kwin.define(
+                    "unloadScript",
+                    of: scripting,
+                    takes: "s",
+                    gives: "b",
+                    code: "ret = True"
+                )
+                // As in Plasma 5, whose scripts have another path than those of Plasma 6.
+                try kwin.call(
+                    "AddObject",
+                    of: "org.freedesktop.DBus.Mock",
+                    [
+                        .string("/7"), .string("org.kde.kwin.Script"), .named([:]),
+                        .array(
+                            [
+                                .structure([
+                                    .string("run"), .string(""), .string(""), .string(""),
+                                ])
+                            ],
+                            of: "(ssss)"
+                        ),
+                    ]
+                )
+                let loop = try EventLoop()
+                let address = session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
+                let bus = try BusConnection(to: .address(address), loop: loop)
+                KWinScript.keepAbove(bus, folder: "\(session.directory)/dualcam")
+                func calls(_ member: String, at path: ObjectPath) throws -> Int {
+                    let answer = try kwin.call(
+                        "GetMethodCalls",
+                        of: "org.freedesktop.DBus.Mock",
+                        at: path,
+                        [.string(member)]
+                    )
+                    return answer.first?.array?.count ?? 0
+                }
+                try eventually("the script to be unloaded", within: 10) {
+                    loop.runOnce(milliseconds: 50)
+                    return try calls("unloadScript", at: "/Scripting") == 1
+                }
+                #expect(try calls("run", at: "/7") == 1)
+                let script = try String(
+                    contentsOfFile: "\(session.directory)/dualcam/keep-above.js",
+                    encoding: .utf8
+                )
+                #expect(script.contains("keepAbove = true"))
+            }
+        }
+    }
+}
+
+/// Names of the mocked portal.
+private enum GlobalKeysMock {
+    static let interface = "org.freedesktop.portal.GlobalShortcuts"
+}

@@ -1,0 +1,56 @@
+import DualCamCore
+import Testing
+import ViewCore
+
+/// What the preferences read and write.
+@Suite struct ReportTests {
+    @Test func `What doctor writes is read, with every character`() throws {
+        let json = """
+            {"version":1,"ok":false,"checks":[
+            {"name":"node","ok":null,"text":"there is none","command":null,"fix":false},
+            {"name":"access","ok":false,"text":"\\u201cSnap\\"\\ud83d\\ude00\\n",\
+            "command":"dualcamctl doctor --fix access","fix":true}]}
+            """
+        let report = try #require(DoctorReport(json: json))
+        #expect(report.checks.map(\.name) == ["node", "access"])
+        #expect(report.checks[0].isWell == nil && !report.checks[0].isFixable)
+        #expect(report.checks[1].isWell == false && report.checks[1].isFixable)
+        #expect(report.checks[1].text == "“Snap\"😀\n")
+    }
+
+    @Test(
+        arguments: [
+            "", "{", "[]", "{\"checks\":[}", "{\"checks\":[]} x", "{\"checks\":\"\\u12\"}",
+            "{\"checks\":\"\\ud83d\"}", String(repeating: "[", count: 100_000),
+        ]
+    )
+    func `What is no report is none`(text: String) {
+        #expect(DoctorReport(json: text) == nil)
+    }
+
+    @Test func `Settings survive, and what is unknown does no harm`() {
+        var settings = ViewSettings()
+        #expect(ViewSettings(parsing: settings.text) == settings)
+        settings.isSetUp = true
+        settings.hasGlobalKeys = true
+        #expect(ViewSettings(parsing: settings.text) == settings)
+        #expect(ViewSettings(parsing: "set-up = true\nset-up\n= =\nnew = 1\n").isSetUp)
+    }
+
+    @Test func `A role can have each camera that is there, and keeps what is no camera`() {
+        let devices = [("a", "Webcam", "back"), ("b", "Webcam", ""), ("c", "Phone", "front")]
+            .map { (id: $0.0, name: $0.1, role: $0.2) }
+        let back = DeviceChoice(.back, source: "auto", name: "Webcam", devices: devices)
+        #expect(back.options.map(\.device) == ["a", "b", "c"] && back.present == 0)
+        #expect(back.options.map(\.name) == ["Webcam (a)", "Webcam (b)", "Phone"])
+        let test = DeviceChoice(.back, source: "test", name: "", devices: [devices[2]])
+        #expect(test.options.map(\.device) == ["c", "test"] && test.present == 1)
+    }
+
+    @Test func `A meter shows ratios, and only what can be`() {
+        #expect(SoundMeter.filled(1) == 1 && SoundMeter.filled(0) == 0)
+        #expect(SoundMeter.filled(.nan) == 0 && SoundMeter.filled(7) == 1)
+        let half = SoundMeter.filled(0.5), quarter = SoundMeter.filled(0.25)
+        #expect(abs((1 - half) - (half - quarter)) < 0.01)
+    }
+}

@@ -1,0 +1,109 @@
+import DBusKit
+import Platform
+import TestSupport
+
+/// What a screen reader learns of the programs of a session: AT-SPI, which is plain D-Bus.
+///
+/// - Context: bound to the test's thread.
+final class ScreenReader {
+    /// An object that a program shows.
+    struct Accessible: Hashable {
+        let owner: String
+        let path: ObjectPath
+    }
+
+    private let loop: EventLoop
+    private let bus: BusConnection
+
+    /// Connects to the accessibility bus of the session of `daemon`.
+    init(_ daemon: Daemon) throws {
+        let address = try daemon.bus.call(
+            MethodCall("GetAddress", of: "org.a11y.Bus", at: "/org/a11y/bus", on: "org.a11y.Bus")
+        )
+        loop = try EventLoop()
+        bus = try BusConnection(to: .address(address.first?.string ?? ""), loop: loop)
+    }
+
+    /// The objects that have a name, by it.
+    var named: [String: Accessible] {
+        var found: [String: Accessible] = [:]
+        var queue = [
+            Accessible(
+                owner: "org.a11y.atspi.Registry",
+                path: "/org/a11y/atspi/accessible/root"
+            )
+        ]
+        for _ in 0..<2000 where !queue.isEmpty {
+            let object = queue.removeFirst()
+            if let name = name(of: object), !name.isEmpty { found[name] = found[name] ?? object }
+            queue += children(of: object)
+        }
+        return found
+    }
+
+    /// AT-SPI's numbers: ATSPI_ROLE_PUSH_BUTTON, ATSPI_STATE_PRESSED and ATSPI_STATE_SENSITIVE.
+    static let button = UInt32(43)
+    static let (pressed, sensitive) = (20, 24)
+    /// ATSPI_ROLE_TOGGLE_BUTTON; before GTK 4.10 a toggle is a push button with a state.
+    static let toggles: Set<UInt32> = [43, 62]
+
+    /// Returns what kind of object it is, in AT-SPI's numbers.
+    func role(of object: Accessible) -> UInt32? {
+        let answer = try? call(object, "GetRole", of: "org.a11y.atspi.Accessible")
+        if case .uint32(let role)? = answer?.first { return role }
+        return nil
+    }
+
+    /// Returns `true` if `object` has a state, by AT-SPI's number for it.
+    func hasState(_ number: Int, _ object: Accessible) -> Bool {
+        let answer = try? call(object, "GetState", of: "org.a11y.atspi.Accessible")
+        let words = answer?.first?.array?.compactMap(\.integer) ?? []
+        guard words.indices.contains(number / 32) else { return false }
+        return words[number / 32] >> (number % 32) & 1 == 1
+    }
+
+    /// Does what a click on the object called `name` does.
+    func press(_ name: String) throws {
+        let object = try eventually("\(name)", within: 5) { named[name] }
+        _ = try call(object, "DoAction", of: "org.a11y.atspi.Action", [.int32(0)])
+    }
+
+    private func name(of object: Accessible) -> String? {
+        let answer = try? call(
+            object,
+            "Get",
+            of: "org.freedesktop.DBus.Properties",
+            [.string("org.a11y.atspi.Accessible"), .string("Name")]
+        )
+        guard case .variant(let name)? = answer?.first else { return nil }
+        return name.string
+    }
+
+    private func children(of object: Accessible) -> [Accessible] {
+        let answer = try? call(object, "GetChildren", of: "org.a11y.atspi.Accessible")
+        return (answer?.first?.array ?? []).compactMap { child in
+            guard let fields = child.structure, fields.count == 2, let owner = fields[0].string,
+                let path = fields[1].objectPath
+            else { return nil }
+            return Accessible(owner: owner, path: path)
+        }
+    }
+
+    private func call(
+        _ object: Accessible,
+        _ member: String,
+        of interface: String,
+        _ arguments: [Value] = []
+    ) throws -> [Value] {
+        try bus.call(
+            MethodCall(
+                member,
+                of: interface,
+                at: object.path,
+                on: object.owner,
+                arguments,
+                timeout: 5
+            )
+        )
+    }
+}
