@@ -8,8 +8,8 @@ struct OfflineRows {
     let pairs: Int
     let frames: Int
     let isQuick: Bool
-    /// The binary in which DualCam's own sides run: this one.
-    let program = "/proc/self/exe"
+    /// The binary in which DualCam's own sides run: by default this one.
+    var program = "/proc/self/exe"
 
     /// Returns the rows of `input`, with targets if there are any.
     func rows(
@@ -115,6 +115,36 @@ struct OfflineRows {
     }
 
     /// Returns the processor time in seconds.
+    /// Returns the rows of `input` beside the same work of `base`, another binary of the benchmark.
+    /// The two run in turn, and change places each time: what slows the machine slows both.
+    func rows(_ input: Input, against base: String) throws -> [Row] {
+        var before = self
+        before.program = base
+        func cost(_ rows: OfflineRows) throws -> Double {
+            let work = try rows.cost(.dualcam, input, frames: frames)
+            return try work - rows.cost(.dualcam, input, frames: 0)
+        }
+        // The first run of each finds its files on the disk.
+        _ = try (cost(before), cost(self))
+        var values: (before: [Double], now: [Double]) = ([], [])
+        for pair in 0..<2 * pairs {
+            if pair % 2 == 0 { values.before.append(try cost(before)) }
+            values.now.append(try cost(self))
+            if pair % 2 == 1 { values.before.append(try cost(before)) }
+        }
+        func times(_ values: [Double]) -> [Double] { values.map { $0 / Double(frames) * 1000 } }
+        return [
+            Row("\(input.name): before", "ms", times(values.before)),
+            Row("\(input.name): now", "ms", times(values.now)),
+            Row(
+                "\(input.name): now ÷ before",
+                "",
+                target: 1.02,
+                zip(values.now, values.before).map { $0 / $1 }
+            ),
+        ]
+    }
+
     private func cost(_ side: Side, _ input: Input, frames: Int) throws -> Double {
         let arguments = [
             "--side", side.rawValue, "--clip", input.path(clips), "--frames", "\(frames)",

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Frames
+import Glibc
 
 /// The benchmark of DualCam and its peers; see docs/speed.md.
 struct Bench: ParsableCommand {
@@ -20,6 +21,8 @@ struct Bench: ParsableCommand {
     var limits = false
     @Flag(help: "Says where the daemon's time goes, by perf(1), instead.")
     var profile = false
+    @Option(help: "Compare with this older binary of the benchmark instead, in turn.")
+    var base: String?
     @Option(help: "Only this part; may be repeated.")
     var only: [String] = []
 
@@ -59,8 +62,15 @@ struct Bench: ParsableCommand {
             ),
             ("raw", { try offline.rows(.raw(.yuyv), gstreamer: 0.20, ffmpeg: 0.08) }),
             ("composing", composing.rows),
+            ("perspective-extra", PerspectiveRows(clips: clips, pairs: pairs).extra),
         ]
-        if !quick {
+        if let base {
+            guard access(base, X_OK) == 0 else { throw BenchError("no program \(base)") }
+            parts = [
+                ("clean", { try offline.rows(.motion(.clean), against: base) }),
+                ("raw", { try offline.rows(.raw(.yuyv), against: base) }),
+            ]
+        } else if !quick {
             parts += [
                 (
                     "noisy",
@@ -73,6 +83,7 @@ struct Bench: ParsableCommand {
                         )
                     }
                 ),
+                ("perspective", PerspectiveRows(clips: clips, pairs: pairs).rows),
                 ("nv12", { try offline.rows(.raw(.nv12)) }), ("sizes", offline.sizes),
                 ("load", { try Clips.Motion.allCases.flatMap(daemon.load) }),
                 ("delays", daemon.delays), ("busy", daemon.busy), ("starts", daemon.starts),

@@ -8,8 +8,8 @@ final class Desktop {
     let session: PrivateSession
     private let display: String
 
-    /// Starts them in `session`, with the permission to use cameras already granted.
-    init(in session: PrivateSession) throws {
+    /// Starts them in `session`; unless `isNew`, the permission to use cameras is granted already.
+    init(in session: PrivateSession, isNew: Bool = false) throws {
         self.session = session
         let server = try session.run("Xvfb", "-displayfd", "1", "-nolisten", "tcp")
         display = try eventually("a display") {
@@ -20,31 +20,43 @@ final class Desktop {
         try start("xdg-permission-store", owning: "\(backend).PermissionStore")
         // Portal 1.16 crashes without it when it is asked for a camera.
         try start("xdg-desktop-portal-gtk", owning: "\(backend).desktop.gtk")
-        _ = try session.output(
-            "busctl",
-            "--user",
-            "call",
-            "\(backend).PermissionStore",
-            "/org/freedesktop/impl/portal/PermissionStore",
-            "\(backend).PermissionStore",
-            "SetPermission",
-            "sbssas",
-            "devices",
-            "true",
-            "camera",
-            "",
-            "1",
-            "yes"
-        )
+        if !isNew {
+            _ = try permissions(
+                "SetPermission",
+                "sbssas",
+                "devices",
+                "true",
+                "camera",
+                "",
+                "1",
+                "yes"
+            )
+        }
         try start("xdg-desktop-portal", owning: "org.freedesktop.portal.Desktop")
     }
 
+    /// Calls `member` of the portal's permission store, and returns the reply, which is empty for
+    /// an error.
+    func permissions(_ member: String, _ arguments: String...) throws -> String {
+        let name = "org.freedesktop.impl.portal.PermissionStore"
+        let path = "/" + name.replacing(".", with: "/")
+        let child = try session.run(
+            "busctl",
+            ["--user", "call", name, path, name, member] + arguments
+        )
+        return try child.wait() == .status(0) ? child.output : ""
+    }
+
     /// Starts a program that needs a display.
-    func run(_ program: String, _ arguments: [String]) throws -> Child {
+    func run(
+        _ program: String,
+        _ arguments: [String],
+        adding variables: [String: String] = [:]
+    ) throws -> Child {
         try session.run(
             program,
             arguments,
-            adding: ["DISPLAY": display, "XDG_CURRENT_DESKTOP": "gtk"]
+            adding: ["DISPLAY": display, "XDG_CURRENT_DESKTOP": "gtk"].merging(variables) { $1 }
         )
     }
 

@@ -14,7 +14,9 @@ struct FuzzTarget: Sendable {
     let read: @Sendable ([UInt8]) -> Void
 
     /// All targets, in the order in which `make fuzz` runs them.
-    static let all: [FuzzTarget] = [photographs, recordings, savedStates, pods]
+    static let all: [FuzzTarget] = [
+        photographs, recordings, savedStates, scenes, pods, messages, multiparts,
+    ]
 
     /// The target that the first argument names.
     static let chosen: FuzzTarget = {

@@ -1,7 +1,9 @@
-// hostile-client NODE SECONDS: writes to the PipeWire node with that id whatever a client may, as
-// fast as the daemon answers: properties that are no numbers, that are no properties, that end
-// before they should, and none at all. Binds the node anew again and again, and prints how many
-// parameters it wrote.
+// hostile-client pods NODE SECONDS [SEED]: writes to the PipeWire node with that id whatever a
+// client may, as fast as the daemon answers: properties that are no numbers, that are no
+// properties, that end before they should, and none at all. Binds the node anew again and again,
+// and prints how many parameters it wrote.
+// hostile-client calls RATE SECONDS [SEED]: calls the daemon on the session bus (hostile.h).
+#include "hostile.h"
 #include <math.h>
 #include <pipewire/pipewire.h>
 #include <spa/param/props.h>
@@ -66,9 +68,11 @@ static double now(void) {
 }
 
 int main(int count, char **arguments) {
-    if (count != 3) return 2;
-    uint32_t id = strtoul(arguments[1], NULL, 10);
-    double end = now() + strtod(arguments[2], NULL);
+    if (count < 4) return 2;
+    uint32_t id = strtoul(arguments[2], NULL, 10);
+    double seconds = strtod(arguments[3], NULL), end = now() + seconds;
+    srand(count > 4 ? strtoul(arguments[4], NULL, 10) : 1);
+    if (!strcmp(arguments[1], "calls")) return attack_with_calls(seconds, id);
     unsigned long written = 0, connections = 0;
     pw_init(NULL, NULL);
     while (now() < end) {

@@ -41,14 +41,14 @@ package final class Child: Sendable {
         )
         standardOutput = try unnamedFile()
         standardError = try unnamedFile()
-        let variables = environment?.map { "\($0)=\($1)" } ?? inheritedEnvironment()
         id = try spawn(
             program,
-            arguments,
-            environment: variables,
-            input: nil,
-            output: standardOutput.number,
-            errors: standardError.number
+            [program] + arguments,
+            environment: environment?.map { "\($0)=\($1)" } ?? inheritedEnvironment,
+            input: .nothing,
+            output: .descriptor(standardOutput.number),
+            errors: .descriptor(standardError.number),
+            inGroup: true
         )
         Reaper.shared.adopt(id)
     }
@@ -146,11 +146,12 @@ package final class Reaper: Sendable {
         do {
             shell = try spawn(
                 "sh",
-                ["-c", script],
-                environment: inheritedEnvironment(),
-                input: ends[1],
-                output: nil,
-                errors: nil
+                ["sh", "-c", script],
+                environment: inheritedEnvironment,
+                input: .descriptor(ends[1]),
+                output: .nothing,
+                errors: .nothing,
+                inGroup: true
             )
         } catch { preconditionFailure("no reaper: \(error)") }
         close(ends[1])
@@ -177,59 +178,6 @@ package final class Reaper: Sendable {
         let bytes = Array("\(line)\n".utf8)
         send(socket, bytes, bytes.count, CInt(MSG_NOSIGNAL))
     }
-}
-
-/// Starts a program in a process group of its own, with no signal blocked or ignored. Descriptors
-/// that are `nil` become /dev/null.
-private func spawn(
-    _ program: String,
-    _ arguments: [String],
-    environment: [String],
-    input: CInt?,
-    output: CInt?,
-    errors: CInt?
-) throws(SystemError) -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    for (number, source) in [(0, input), (1, output), (2, errors)] as [(CInt, CInt?)] {
-        if let source {
-            posix_spawn_file_actions_adddup2(&actions, source, number)
-        } else {
-            posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
-        }
-    }
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    var all = sigset_t()
-    sigemptyset(&none)
-    sigfillset(&all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setpgroup(&attributes, 0)
-    let flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-    posix_spawnattr_setflags(&attributes, Int16(flags))
-
-    var argv = ([program] + arguments).map { strdup($0) } + [nil]
-    var envp = environment.map { strdup($0) } + [nil]
-    defer { for text in argv + envp { free(text) } }
-    var id = pid_t()
-    let error = posix_spawnp(&id, program, &actions, &attributes, &argv, &envp)
-    guard error == 0 else { throw SystemError("posix_spawnp", program, errno: error) }
-    return id
-}
-
-/// Returns the environment of this process, as "NAME=value".
-private func inheritedEnvironment() -> [String] {
-    var result: [String] = []
-    var next = environ
-    while let entry = next.pointee {
-        result.append(String(cString: entry))
-        next += 1
-    }
-    return result
 }
 
 /// Creates a file that is gone when its last descriptor is closed.

@@ -5,14 +5,17 @@ import Platform
 import Synchronization
 
 /// The times for which threads of this test, and of the programs of its session, were ready to run
-/// but had no processor: schedstat of proc(5).
+/// but had no processor: schedstat of proc(5), and what the host of a virtual machine took from its
+/// processors: steal in /proc/stat.
 ///
 /// A time that a test measures contains them. A limit holds for the rest, on a busy machine as on
 /// an idle one: what a program spends computing, sleeping or waiting for another is never excused.
 /// A kernel without schedstat excuses nothing.
 package final class Lateness: Sendable {
-    /// One thread's wait, as noticed at a time.
+    /// One thread's wait, which was over by `time` and not yet by `since`. A processor of which the
+    /// host took a part counts as a thread of a process of its own.
     private struct Wait {
+        var since: Timestamp
         var time: Timestamp
         var process: pid_t
         var thread: pid_t
@@ -23,6 +26,8 @@ package final class Lateness: Sendable {
         var waits: [Wait] = []
         /// The kernel's counter of each thread, in nanoseconds, when it was read last.
         var counters: [pid_t: Int] = [:]
+        /// The beginning of the last complete reading.
+        var read: Timestamp?
         var hasEnded = false
     }
 
@@ -71,20 +76,20 @@ package final class Lateness: Sendable {
     }
 
     /// Returns the waits that a time span may contain. A wait is counted when it is over, and read
-    /// a little later.
+    /// a little later: much later, where the reader has to wait for a processor, too.
     private func waits(from start: Timestamp, to end: Timestamp) -> [Wait] {
-        let last = end + Timestamp(seconds: 1.5 * Self.period)
-        // Until that was read, unless it never will be.
-        while MonotonicClock.now < last { usleep(2_000) }
+        let last = end + Timestamp(seconds: Self.period / 2)
+        while state.withLock({ $0.read ?? start }) < last { usleep(2_000) }
         return state.withLock { state in
             let first = state.waits.partitioningIndex { $0.time > start }
-            return state.waits[first...].prefix { $0.time <= last }.map { $0 }
+            return state.waits[first...].filter { $0.since < last }
         }
     }
 
     /// Reads all counters. Returns `false` once nobody needs them any more.
     @discardableResult
     private func read(_ session: PrivateSession?) -> Bool {
+        let begin = MonotonicClock.now
         var seen: [(process: pid_t, thread: pid_t, nanoseconds: Int)] = []
         for process in [getpid()] + (session?.processes ?? []) {
             for thread in threads(of: process) {
@@ -92,14 +97,26 @@ package final class Lateness: Sendable {
                 if let waited = waited(path) { seen.append((process, thread, waited)) }
             }
         }
-        let now = MonotonicClock.now
+        for (processor, nanoseconds) in stolen().enumerated() {
+            // No thread has a number below 1.
+            seen.append((0, -1 - pid_t(processor), nanoseconds))
+        }
+        let end = MonotonicClock.now
         return state.withLock { state in
+            let since = state.read ?? begin
+            state.read = begin
             for (process, thread, nanoseconds) in seen {
                 let before = state.counters.updateValue(nanoseconds, forKey: thread)
                 let seconds = Double(nanoseconds - (before ?? nanoseconds)) / 1e9
                 guard seconds >= Self.shortest else { continue }
                 state.waits.append(
-                    Wait(time: now, process: process, thread: thread, seconds: seconds)
+                    Wait(
+                        since: since,
+                        time: end,
+                        process: process,
+                        thread: thread,
+                        seconds: seconds
+                    )
                 )
             }
             return !state.hasEnded
@@ -117,6 +134,18 @@ package final class Lateness: Sendable {
             if name > 0 { threads.append(name) }
         }
         return threads
+    }
+
+    /// Returns what the host took of each processor, in nanoseconds: the eighth of its numbers in
+    /// /proc/stat, in hundredths of a second.
+    private func stolen() -> [Int] {
+        guard let text = try? String(contentsOfFile: "/proc/stat", encoding: .utf8) else {
+            return []
+        }
+        return text.split(separator: "\n").filter { $0.hasPrefix("cpu") }.dropFirst().map { line in
+            let numbers = line.split(separator: " ").dropFirst().map { Int($0) ?? 0 }
+            return numbers.count > 7 ? numbers[7] * 10_000_000 : 0
+        }
     }
 
     /// Returns the second of the three numbers of a schedstat: the nanoseconds in the run queue.

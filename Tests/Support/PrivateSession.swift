@@ -139,6 +139,12 @@ package final class PrivateSession: Sendable {
         return child
     }
 
+    /// Ends a program of this session, and lets go of what is kept of it, its output above all.
+    package func forget(_ program: Child) {
+        program.end()
+        programs.withLock { $0.removeAll { $0 === program } }
+    }
+
     /// Runs a program in this session to its end, and returns its standard output.
     package func output(_ program: String, _ arguments: String...) throws -> String {
         let child = try Child(program, arguments, environment: environment)

@@ -4,12 +4,20 @@ import Foundation
 package struct Probe: Decodable {
     /// A track.
     package struct Stream: Decodable {
-        /// The codec, such as "mjpeg".
-        package var codecName: String
+        /// The codec, such as "mjpeg"; `nil` for a timecode.
+        package var codecName: String?
         /// The width in pixels.
         package var width: Int?
         /// The height in pixels.
         package var height: Int?
+        /// The primaries of its colours.
+        package var colorPrimaries: String?
+        /// The transfer function of its colours.
+        package var colorTransfer: String?
+        /// The matrix of its colours.
+        package var colorSpace: String?
+        /// The mean rate, as a fraction: "30/1".
+        package var avgFrameRate: String?
         /// The tags of the track.
         package var tags: [String: String]?
         /// The side data of the track, such as its rotation.

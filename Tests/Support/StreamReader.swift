@@ -244,7 +244,7 @@ package final class StreamReader: Sendable {
                 as: "reader",
                 formats: (memory == .pointer ? [.bgra, .rgba, .bgrx] : []) + [.yuyv],
                 size: size,
-                memory: memory == .pointer ? .pointer : .mapped,
+                memory: memory == .pointer ? .pointer : .any,
                 reconnects: true,
                 on: connection
             )

@@ -1,9 +1,10 @@
 #!/usr/bin/python3 -u
-"""The mirror of the stream on a device of v4l2loopback: fed while a program reads it, and through the module's unload.
+"""The mirror of the stream on a device of v4l2loopback: fed while programs read it, with exclusive_caps and without, and
+through the module's unload.
 
 Alone, or as a part of package.py, which saves a machine.
 """
-import fcntl, shutil, struct
+import fcntl, re, shutil, struct
 from guest import *
 
 WIDTH, HEIGHT = 320, 180
@@ -65,26 +66,87 @@ def bars(file):
     return [row[(bar * WIDTH // 8 + WIDTH // 16) * 2] for bar in range(8)]
 
 
+class Reader:
+    """A program of V4L2, which reads until it is told to end."""
+
+    def __init__(self, name, device=DEVICE):
+        self._file = f'/tmp/frames-{name}'
+        self._program = subprocess.Popen(
+            ['v4l2-ctl', '-d', device, '--stream-mmap', f'--stream-to={self._file}'],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **AS_USER)
+        self.name, self.pid = name, self._program.pid
+
+    def expect_bars(self):
+        wait_for(f'{self.name} has pictures', lambda: os.path.exists(self._file), 60)
+        # Its first are of cameras that are being opened
+        lumas = wait_for('they are the stream', lambda: max(bars(self._file), default=0) > 200 and bars(self._file), 60)
+        expect(lumas == sorted(lumas, reverse=True) and lumas[7] < 40, f'all its bars are there: {lumas}')
+        self.expect_more()
+
+    def expect_more(self):
+        begin = os.path.getsize(self._file)
+        wait_for(f'more of them come to {self.name}',
+                 lambda: os.path.getsize(self._file) > begin + 10 * WIDTH * HEIGHT * 2, 60)
+
+    def leave(self):
+        self._program.terminate()
+        self._program.wait(30)
+        if os.path.exists(self._file):
+            os.unlink(self._file)
+
+
+def expect_idle():
+    wait_for('nobody looks any more', lambda: status()['consumers'] == 0 and cameras() == {'closed'}, 30)
+
+
 def expect_bars():
     wait_for('it is a camera', is_camera, 60)
-    # A program of V4L2, which reads until it is told to end
-    program = subprocess.Popen(
-        ['v4l2-ctl', '-d', DEVICE, '--stream-mmap', '--stream-to=/tmp/frames'],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **AS_USER)
+    reader = Reader('one')
     try:
         wait_for('the cameras are open for it', lambda: cameras() == {'streaming'}, 60)
-        wait_for('it has pictures', lambda: os.path.exists('/tmp/frames'), 60)
-        # Its first are of cameras that are being opened
-        lumas = wait_for('they are the stream', lambda: max(bars('/tmp/frames'), default=0) > 200 and bars('/tmp/frames'), 60)
-        expect(lumas == sorted(lumas, reverse=True) and lumas[7] < 40, f'all its bars are there: {lumas}')
-        begin = os.path.getsize('/tmp/frames')
-        wait_for('more of them come', lambda: os.path.getsize('/tmp/frames') > begin + 20 * WIDTH * HEIGHT * 2, 60)
+        reader.expect_bars()
     finally:
-        program.terminate()
-        program.wait(30)
-        if os.path.exists('/tmp/frames'):
-            os.unlink('/tmp/frames')
-    wait_for('nobody looks any more', lambda: status()['consumers'] == 0 and cameras() == {'closed'}, 30)
+        reader.leave()
+    expect_idle()
+
+
+def readers_named():
+    """The processes that `status` names as readers of the device."""
+    text = check('dualcamctl', 'status')
+    return {int(pid) for pid in re.findall(rf'\((\d+)\), through {DEVICE}', text)}
+
+
+def expect_two():
+    """Two readers at once; one leaves and comes back, the other never misses a picture for that. While they read, the
+    module stays; then it goes and comes, and the daemon never minds."""
+    wait_for('it is a camera', is_camera, 60)
+    pid = unit('MainPID')
+    one, two = Reader('one'), Reader('two')
+    try:
+        for reader in one, two:
+            reader.expect_bars()
+        wait_for('status names both', lambda: readers_named() == {one.pid, two.pid}, every=0.5)
+        expect(run('rmmod', 'v4l2loopback')[0] != 0, 'the module cannot be unloaded now')
+        one.leave()
+        two.expect_more()
+        wait_for('status names the other one', lambda: readers_named() == {two.pid}, every=0.5)
+        one = Reader('one again')
+        one.expect_bars()
+        two.expect_more()
+        wait_for('status names both again', lambda: readers_named() == {one.pid, two.pid}, every=0.5)
+    finally:
+        one.leave()
+        two.leave()
+    expect_idle()
+    unload()
+    expect(unit('MainPID') == pid, 'the daemon is the same')
+
+
+def unload():
+    """Takes the module away. It is held by whoever feeds it: the stream stops for that, the daemon does not."""
+    ctl('stop')
+    wait_for('the module is unloaded', lambda: run('rmmod', 'v4l2loopback')[0] == 0, 30)
+    ctl('start')
 
 
 def play():
@@ -94,16 +156,12 @@ def play():
     load()
     wait_for('it is a camera', is_camera, 60)
     expect(status()['consumers'] == 0 and cameras() == {'closed'}, 'the stream is mirrored to nobody')
-    expect_bars()
-
-    # Without a stream the device is let go of, and the module may be taken away and come again
-    pid = unit('MainPID')
-    ctl('stop')
-    wait_for('the module is unloaded', lambda: run('rmmod', 'v4l2loopback')[0] == 0, 30)
-    ctl('start')
+    # The module may be taken away and come again; it may have another way of naming what it can
+    expect_two()
+    load('devices=1 video_nr=20 card_label=DualCam exclusive_caps=0')
+    expect_two()
     load()
     expect_bars()
-    expect(unit('MainPID') == pid, 'the daemon is the same')
 
     # What another program feeds is left to it: the next device is taken, and none where there is no
     # other

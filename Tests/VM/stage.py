@@ -220,7 +220,7 @@ class Stage:
         say(f'=== {name}')
         first, self.measured = time.monotonic(), []
         # The first row opens what the others find open
-        before = self.resources() if self.isWarm else (99, 1 << 20)
+        before = self.resources() if self.isWarm else (160, 1 << 20)
         self.isWarm = True
         try:
             row(self)

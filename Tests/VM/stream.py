@@ -117,6 +117,47 @@ def body():
     expect((properties.get('media.role'), properties.get('node.description')) == ('Camera', 'DualCam'),
            'the node is a camera called DualCam')
 
+    # Each node of uvcvideo's, and why it was chosen or not
+    def devices():
+        return json.loads(check('dualcamctl', 'cameras', '--all', '--json'))['devices']
+
+    wait_for('both cameras are listed', lambda: sum(device['chosen'] for device in devices()) == 2)
+    found = devices()
+    say(f'devices: {[(device["path"], device["name"], device["reason"]) for device in found]}')
+    chosen = {device['path']: device for device in found if device['chosen']}
+    expect(set(chosen) == {camera.device for camera in cameras.values()}, 'they are the two cameras')
+    expect({device['role'] for device in chosen.values()} == {'back', 'front'}, 'each has a role')
+    for device in chosen.values():
+        expect(device['reason'].startswith(f'chosen as {device["role"]}: external, {CAMERA[0]}'), device['reason'])
+        expect(device['id'].startswith('v4l2:usb-') and device['modes'], f'{device["id"]} has modes')
+    rest = {device['reason'] for device in found if not device['chosen']}
+    expect(rest == {'gives no pictures'}, f'uvcvideo has a node for metadata beside each: {rest}')
+    check('dualcamctl', 'cameras', '--all')
+
+    # Chosen by hand: the front camera is what back was, back takes the other, and all is undone
+    def roles():
+        return {device['role']: device['id'] for device in devices() if device['chosen']}
+
+    before, file = roles(), f'{USER.pw_dir}/.config/dualcam/dualcam.toml'
+    code, _, errors = user('dualcamctl', 'use', 'front', before['back'])
+    expect(code == 1 and 'permission denied' in errors, f'what root wrote is left alone: {errors.strip()}')
+    run('chown', '-R', f'{USER.pw_name}:', f'{USER.pw_dir}/.config')
+    ctl('use', 'front', before['back'])
+    wait_for('the roles are exchanged', lambda: roles() == {'front': before['back'], 'back': before['front']})
+    expect(f'source = "{before["back"]}"' in open(file).read(), 'it is in the configuration')
+    # The same device for the other role: the two swap what is configured
+    ctl('use', 'back', before['back'][len('v4l2:'):])
+    wait_for('the roles are as before', lambda: roles() == before)
+    ctl('use', 'front', 'auto')
+    code, _, errors = user('dualcamctl', 'use', 'front', 'nothing like it')
+    expect(code == 10 and before['back'][len('v4l2:'):] in errors, f'a name that nothing has: {errors.strip()}')
+    configure(CONFIGURATION)
+    ctl('use', 'front', before['back'])
+    ctl('use', '--undo')
+    wait_for('the roles are as before', lambda: roles() == before)
+    expect(open(file).read() == CONFIGURATION, 'the file is as before')
+    check('systemctl', '--user', 'reload', UNIT)
+
     # Nobody looks: the cameras belong to whoever wants them
     expect(not open_cameras(pid), 'no camera is open')
     for camera in cameras.values():

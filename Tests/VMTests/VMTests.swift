@@ -30,9 +30,30 @@ struct VMTests {
         try runInside("photos.py")
     }
 
+    @Test(
+        "shows planes of memory, HDMI, interlaced video, and webcams with the faults of real ones",
+        .timeLimit(.minutes(35))
+    )
+    func zoo() throws {
+        try runInside("zoo.py")
+    }
+
+    @Test(
+        "shows a camera on the network, through a pulled cable and lost packets",
+        .timeLimit(.minutes(35))
+    )
+    func network() throws {
+        try runInside("network.py")
+    }
+
     @Test("sets a camera by hand, and shows it", .timeLimit(.minutes(35)))
     func pro() throws {
         try runInside("pro.py")
+    }
+
+    @Test("keeps scenes, locks and mountings over a replug", .timeLimit(.minutes(35)))
+    func scenes() throws {
+        try runInside("scenes.py")
     }
 
     @Test("changes lenses without a cut", .timeLimit(.minutes(35)))
@@ -43,6 +64,14 @@ struct VMTests {
     @Test("shows the pictures of a turned tablet upright", .timeLimit(.minutes(35)))
     func orientation() throws {
         try runInside("orientation.py")
+    }
+
+    @Test(
+        "hides the cameras in use, enables the unit, and takes both back",
+        .timeLimit(.minutes(35))
+    )
+    func doctor() throws {
+        try runInside("doctor.py")
     }
 
     @Test(

@@ -1,0 +1,161 @@
+import Glibc
+package import Platform
+import Synchronization
+
+/// A server on the loopback interface that does to each connection what a test wants.
+package final class PictureServer: Sendable {
+    /// A connection of a client.
+    package struct Connection: Sendable {
+        fileprivate let socket: CInt
+        /// What the client has sent first, up to 8 KiB.
+        package let request: String
+
+        /// Sends `bytes`, however long that takes. Returns `false` once the client has gone.
+        package func send(_ bytes: [UInt8]) -> Bool {
+            var sent = 0
+            while sent < bytes.count {
+                let count = bytes[sent...].withUnsafeBytes {
+                    Glibc.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+                }
+                guard count > 0 else { return false }
+                sent += count
+            }
+            return true
+        }
+
+        /// Sends `text`, as `send(_: [UInt8])` does.
+        package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+        /// Sends a picture as a part of a body with the boundary "foo".
+        package func send(part jpeg: [UInt8]) -> Bool {
+            let header =
+                "--foo\r\nContent-Type: image/jpeg\r\nContent-Length: \(jpeg.count)\r\n\r\n"
+            return send(Array(header.utf8) + jpeg + [13, 10])
+        }
+
+        /// The beginning of a response whose body has the boundary "foo".
+        package static let header =
+            "HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace; boundary=foo\r\n\r\n"
+    }
+
+    private struct State {
+        var open: Set<CInt> = []
+        var count = 0
+        var isClosed = false
+    }
+
+    /// Its port.
+    package let port: Int
+    private let listener: CInt
+    private let state = Mutex(State())
+    private let serve: @Sendable (Connection) -> Void
+
+    /// Listens at `port`, or at a free one, and calls `serve` for each connection on a thread of
+    /// its own, which closes it when that returns.
+    ///
+    /// - Throws: the errno of bind(2) or another call.
+    package init(
+        port: Int = 0,
+        _ serve: @escaping @Sendable (Connection) -> Void
+    ) throws(SystemError) {
+        self.serve = serve
+        listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        guard listener >= 0 else { throw .last("socket") }
+        var one: CInt = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, 4)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let listener = listener
+        let result = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, length) == 0 && listen(listener, 16) == 0
+                    && getsockname(listener, $0, &length) == 0
+            }
+        }
+        guard result else {
+            let error = SystemError.last("bind")
+            Glibc.close(listener)
+            throw error
+        }
+        self.port = Int(address.sin_port.bigEndian)
+        let thread = try Thread(name: "server") { [weak self] in Self.accept(listener) { self } }
+        thread.detach()
+    }
+
+    deinit { close() }
+
+    /// The number of connections so far.
+    package var count: Int { state.withLock { $0.count } }
+
+    /// The number of connections that are open.
+    package var openCount: Int { state.withLock { $0.open.count } }
+
+    /// Closes all connections, and accepts no more.
+    package func close() {
+        state.withLock { state in
+            guard !state.isClosed else { return }
+            state.isClosed = true
+            shutdown(listener, CInt(SHUT_RDWR))
+            for socket in state.open { shutdown(socket, CInt(SHUT_RDWR)) }
+        }
+    }
+
+    private static func accept(_ listener: CInt, _ server: () -> PictureServer?) {
+        while true {
+            let socket = Glibc.accept(listener, nil, nil)
+            guard socket >= 0, let server = server() else { break }
+            guard server.begin(socket) else {
+                Glibc.close(socket)
+                break
+            }
+            let thread = try? Thread(name: "connection") { server.run(socket) }
+            thread?.detach()
+        }
+        Glibc.close(listener)
+    }
+
+    private func begin(_ socket: CInt) -> Bool {
+        state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.count += 1
+            state.open.insert(socket)
+            return true
+        }
+    }
+
+    private func run(_ socket: CInt) {
+        var bytes = [UInt8](repeating: 0, count: 8192)
+        let count = recv(socket, &bytes, bytes.count, 0)
+        if count > 0 {
+            let request = String(decoding: bytes[..<count], as: UTF8.self)
+            serve(Connection(socket: socket, request: request))
+        }
+        state.withLock { state in
+            state.open.remove(socket)
+            Glibc.close(socket)
+        }
+    }
+}
+
+/// Returns the number of a port that no program has for datagrams, as SRT needs one.
+///
+/// - Throws: the errno of the call that failed.
+package func freeDatagramPort() throws(SystemError) -> Int {
+    let number = socket(AF_INET, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+    guard number >= 0 else { throw .last("socket") }
+    defer { close(number) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+            bind(number, $0, length) == 0 && getsockname(number, $0, &length) == 0
+        }
+    }
+    guard isBound else { throw .last("bind") }
+    return Int(in_port_t(bigEndian: address.sin_port))
+}

@@ -1,0 +1,166 @@
+#!/usr/bin/python3 -u
+"""What `dualcamctl doctor --fix` does under real systemd, WirePlumber and udev, with USB cameras; and that --undo takes it
+back, file by file. What it cannot mend itself: it names the cause and a command, after which it says that all is well.
+"""
+import loopback, shlex, signal
+from guest import *
+
+CONFIGURATION = """
+[output]
+width = 320
+height = 180
+frame-rate = 10
+[cameras.back]
+source = "v4l2:{}"
+[cameras.front]
+source = "v4l2:{}"
+"""
+
+
+def doctor(*words):
+    """Runs it; it fails where there are other problems. Returns the findings of `--json`, by name."""
+    _, out, errors = user('dualcamctl', 'doctor', *words)
+    say(f'doctor {" ".join(words)}: {errors.strip()}\n{out if "--json" not in words else ""}')
+    return {check['name']: check for check in json.loads(out)['checks']} if words == ('--json',) else out
+
+
+def files():
+    """Everything in the user's configuration: kind and permissions, content."""
+    found = {}
+    for folder, _, names in os.walk(f'{USER.pw_dir}/.config'):
+        for name in names:
+            path = f'{folder}/{name}'
+            link = os.readlink(path) if os.path.islink(path) else None
+            found[path] = os.lstat(path).st_mode, link or open(path, 'rb').read()
+    return found
+
+
+def listed():
+    """The names of the cameras that apps see in PipeWire."""
+    code, out, _ = user('pw-dump')
+    names = set()
+    for item in json.loads(out) if code == 0 and out.strip() else []:
+        properties = (item.get('info') or {}).get('props') or {}
+        if properties.get('media.class') == 'Video/Source':
+            names.add(properties.get('node.description', '').split(' (')[0])
+    return names
+
+
+def hide(cameras):
+    every = {'DualCam', 'Desk', 'Face', 'Third'}
+    wait_for('all are listed', lambda: listed() == every, 60, 0.5)
+    before = files()
+    out = doctor('--fix', 'hide-cameras', '--yes')
+    expect('Done.' in out, 'the rules are written')
+    check('systemctl', '--user', 'restart', 'wireplumber')
+    wait_for('the cameras in use are hidden, the third is not', lambda: listed() == {'DualCam', 'Third'}, 60, 0.5)
+    expect(doctor('--json')['hide-cameras']['ok'], 'doctor knows')
+    # DualCam has them all the same
+    consumer = Consumer(lambda frame: None, 320, 180)
+    wait_for('both deliver', lambda: {camera['state'] for camera in status()['cameras'].values()} == {'streaming'}, 90, 0.5)
+    viewers = [line for line in check('dualcamctl', 'status').splitlines() if line.startswith('  viewer')]
+    expect(len(viewers) == 1 and ' · since ' in viewers[0], f'it is said who looks: {viewers}')
+    consumer.leave()
+    doctor('--undo', 'hide-cameras')
+    expect(files() == before, 'every file is as it was')
+    check('systemctl', '--user', 'restart', 'wireplumber')
+    wait_for('all are listed again', lambda: listed() == every, 60, 0.5)
+
+
+def unit_enabled():
+    check('systemctl', '--user', 'disable', '--now', UNIT)
+    before = files()
+    found = doctor('--json')
+    expect(not found['unit']['ok'] and not found['daemon']['ok'], 'a unit that is disabled is a problem')
+    doctor('--fix', 'unit', '--yes')
+    found = doctor('--json')
+    expect(found['unit']['ok'] and found['daemon']['ok'], 'it is enabled, and runs')
+    doctor('--undo', 'unit')
+    expect(unit('ActiveState') == 'inactive' and files() == before, 'it is disabled and stopped again')
+    doctor('--fix', 'unit', '--yes')
+
+
+def follow(finding):
+    """Does what a user does with the command of a finding, who has a password for sudo."""
+    words = shlex.split(finding['command'])
+    code, _, errors = run(*words[1:]) if words[0] == 'sudo' else user(*words)
+    expect(code == 0, f'{finding["command"]}: {errors.strip()}')
+
+
+def wait_for_finding(name, is_well):
+    return wait_for(f'doctor says of {name}: {"good" if is_well else "bad"}',
+                    lambda: next((each for each in [doctor('--json')[name]] if each['ok'] is is_well), None), 30, 1)
+
+
+def held(camera):
+    expect(doctor('--json')['in-use']['ok'], 'nobody else has a camera')
+    holder = subprocess.Popen(
+        ['v4l2-ctl', '-d', camera.device, '--stream-mmap', '--stream-count=100000', '--stream-to=/dev/null'],
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **AS_USER)
+    try:
+        finding = wait_for_finding('in-use', False)
+        expect(finding['text'] == f'Desk ({camera.device}) is held by v4l2-ctl ({holder.pid})',
+               f'it says by whom: {finding["text"]}')
+        follow(finding)
+        expect(holder.wait(30) == -signal.SIGTERM, 'the program has ended')
+    finally:
+        if holder.poll() is None:
+            holder.kill()
+    wait_for_finding('in-use', True)
+
+
+def no_module(configuration):
+    configure(configuration + '[loopback]\ndevice = "auto"\n')
+    check('systemctl', '--user', 'reload', UNIT)
+    finding = wait_for_finding('loopback', False)
+    expect('there is no v4l2loopback device' in finding['text'] and 'v4l2loopback-dkms' in finding['command'],
+           f'it says what is missing: {finding}')
+    # What the command ends with; there is no network to install from
+    loopback.load('devices=1 video_nr=20 card_label=DualCam exclusive_caps=1')
+    finding = wait_for_finding('loopback', True)
+    expect(loopback.DEVICE in finding['text'], f'it says where the stream is: {finding["text"]}')
+    configure(configuration)
+    check('systemctl', '--user', 'reload', UNIT)
+
+
+def denied(camera):
+    """The right of who is at the seat is gone, from the file as from its list."""
+    def take_away():
+        os.chmod(camera.device, 0o600)
+        try:
+            os.removexattr(camera.device, 'system.posix_acl_access')
+        except OSError:
+            pass
+
+    take_away()
+    finding = wait_for_finding('permissions', False)
+    expect(camera.device in finding['text'] and 'not logged in at this computer' in finding['text'] and not finding['command'],
+           f'from elsewhere one has to go there: {finding}')
+    become(USER.pw_name)
+    # Logging in gives the right back
+    wait_for_finding('permissions', True)
+    take_away()
+    finding = wait_for_finding('permissions', False)
+    expect(camera.device in finding['text'] and 'although you are logged in' in finding['text'],
+           f'it says that this is wrong: {finding["text"]}')
+    follow(finding)
+    wait_for_finding('permissions', True)
+
+
+def body():
+    cameras = [Camera(port, '--name', name, '--max-size', '320x240') for port, name in enumerate(('Desk', 'Face', 'Third'))]
+    install()
+    configuration = CONFIGURATION.format(*(camera.device for camera in cameras))
+    configure(configuration)
+    unit_enabled()
+    wait_for('the node is there', node, 60)
+    # The first use of GStreamer takes its time
+    check('gst-inspect-1.0', 'pipewiresrc', deadline=240)
+    hide(cameras)
+    held(cameras[0])
+    no_module(configuration)
+    denied(cameras[1])
+
+
+if __name__ == '__main__':
+    main(body)
