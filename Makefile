@@ -21,6 +21,9 @@ BASH = $(SHARE)/bash-completion/completions
 ZSH = $(SHARE)/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 FISH = $(SHARE)/fish/vendor_completions.d
 MAN = $(SHARE)/man
+ICONS = $(SHARE)/icons/hicolor
+# The window, if it was built.
+VIEW = $(wildcard $(BIN_DIR)/dualcam-view)
 # What is made of what was built.
 GENERATED = $(BIN_DIR)/generated
 PAGES = dualcamctl.1 dualcamd.8 dualcam.toml.5 org.dualcam.DualCam1.5
@@ -30,19 +33,24 @@ INTERFACES = $(wildcard dbus/*.xml)
 LICENSES = $(wildcard .build/checkouts/*/LICENSE*)
 
 .DEFAULT_GOAL = build
-.PHONY: help deps build documents run test releases vm-test soak fuzz bench profile pictures deb install uninstall format lint clean
+.PHONY: help deps build view documents run test releases vm-test soak fuzz bench profile pictures deb install install-view uninstall format lint clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install the Debian packages that are missing
-	@tools/deps build run test bench browser vm deb
+	@tools/deps build view run test bench browser vm deb
 
 build: ## build a release
 	@tools/deps build
 	@tools/toolchain
 	$(call release,dualcamd dualcamctl)
 	@$(MAKE) --no-print-directory documents
+
+view: ## build a release of the window, which needs GTK
+	@tools/deps build view
+	@tools/toolchain
+	$(call release,dualcam-view)
 
 documents: $(GENERATED)/made ## make the manual pages and the shell completions of what was built
 
@@ -64,7 +72,7 @@ run: ## build DualCam, start it and show that it works; ONCE=1 stops it then
 	@ONCE="$(ONCE)" tools/run
 
 test: ## run every test; WITHOUT=vm skips the virtual machine
-	@tools/deps build run test bench browser $(if $(filter vm,$(WITHOUT)),,vm) deb
+	@tools/deps build view run test bench browser $(if $(filter vm,$(WITHOUT)),,vm) deb
 	@tools/toolchain
 	@WITHOUT="$(WITHOUT)" tools/test
 
@@ -72,13 +80,13 @@ releases: ## build and test on minimal Debian 12, 13 and testing, or only RELEAS
 	@FULL="$(FULL)" tools/releases $(RELEASES)
 
 vm-test: ## run only the tests in the virtual machine
-	@tools/deps build run vm deb
+	@tools/deps build view run vm deb
 	@tools/toolchain
 	Tests/VM/rig/setup.sh
 	swift test --filter '^VMTests\.'
 
 soak: ## do everything at once, in random order: MINUTES=1; SEED= repeats a run
-	@tools/deps build run test
+	@tools/deps build view run test
 	@tools/toolchain
 	swift build --build-tests
 	DUALCAM_SOAK_MINUTES=$(MINUTES) DUALCAM_SOAK_SEED=$(SEED) swift test --skip-build --filter SoakTests
@@ -88,11 +96,11 @@ fuzz: ## feed generated input to each reader of foreign bytes for a minute, or t
 	@tools/toolchain
 	@tools/fuzz 60 $(TARGETS)
 
-bench: ## measure speed, next to GStreamer and ffmpeg; QUICK=1 measures only what the tests limit
+bench: ## measure speed, next to GStreamer and ffmpeg; QUICK=1 measures only what the tests limit, BASE=FILE beside an older bench
 	@tools/deps build run bench
 	@tools/toolchain
 	$(call release,dualcamd dualcamctl bench)
-	@.build/release/bench $(if $(QUICK),--quick)
+	@.build/release/bench $(if $(QUICK),--quick) $(if $(BASE),--base $(BASE))
 
 profile: ## show where the daemon's time goes, stage by stage
 	@tools/deps build run bench profile
@@ -105,7 +113,7 @@ pictures: build ## take the pictures in docs from the stream itself
 	@tools/pictures
 
 deb: ## build Debian packages for this release, and their source package, in .build/deb
-	@tools/deps build deb
+	@tools/deps build view deb
 	@tools/toolchain
 	@tools/deb
 
@@ -123,7 +131,19 @@ install: documents ## install what was built: PREFIX=/usr/local DESTDIR=
 	install -D -m 644 -t $(DOC) LICENSE NEWS.md docs/dualcam.toml
 	cp -R examples $(DOC)
 	$(foreach file,$(LICENSES),install -D -m 644 $(file) $(DOC)/licenses/$(notdir $(patsubst %/,%,$(dir $(file)))) &&) true
+	$(if $(VIEW),@$(MAKE) --no-print-directory install-view)
 	@test -n "$(DESTDIR)" || echo "now, as the user: systemctl --user daemon-reload; systemctl --user enable --now dualcamd"
+
+install-view: ## install the window, which `make install` does if it was built
+	install -D -t $(BIN) $(BIN_DIR)/dualcam-view
+	install -d $(BUS)/services $(MAN)/man1
+	sed 's|/usr/bin/|$(PREFIX)/bin/|' desktop/org.dualcam.View.service >$(BUS)/services/org.dualcam.View.service
+	install -d $(SHARE)/applications
+	sed 's|/usr/bin/|$(PREFIX)/bin/|' desktop/org.dualcam.View.desktop >$(SHARE)/applications/org.dualcam.View.desktop
+	install -D -m 644 -t $(SHARE)/metainfo desktop/org.dualcam.View.metainfo.xml
+	install -D -m 644 -t $(ICONS)/scalable/apps desktop/org.dualcam.View.svg
+	install -D -m 644 -t $(ICONS)/symbolic/apps desktop/org.dualcam.View-symbolic.svg
+	tools/manual --view $(BIN_DIR) $(MAN)/man1
 
 uninstall: ## remove what `make install` installed
 	rm -f $(BIN)/dualcamd $(BIN)/dualcamctl $(UNITS)/dualcamd.service
@@ -132,6 +152,9 @@ uninstall: ## remove what `make install` installed
 	$(if $(ETC),sed 's/^[a-z]/#&/' docs/dualcam.toml | cmp -s - $(ETC)/dualcam.toml && rm $(ETC)/dualcam.toml && rmdir --ignore-fail-on-non-empty $(ETC) || true)
 	rm -f $(BASH)/dualcamctl $(ZSH)/_dualcamctl $(FISH)/dualcamctl.fish
 	rm -rf $(DOC)
+	rm -f $(BIN)/dualcam-view $(MAN)/man1/dualcam-view.1.gz $(BUS)/services/org.dualcam.View.service
+	rm -f $(SHARE)/applications/org.dualcam.View.desktop $(SHARE)/metainfo/org.dualcam.View.metainfo.xml
+	rm -f $(ICONS)/scalable/apps/org.dualcam.View.svg $(ICONS)/symbolic/apps/org.dualcam.View-symbolic.svg
 
 format: ## format the sources
 	swift format -i -r Sources Tests Package.swift

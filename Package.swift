@@ -32,11 +32,27 @@ let programLinking: [LinkerSetting] = [
     .unsafeFlags(["now", "relro", "noexecstack"].flatMap { ["-Xlinker", "-z", "-Xlinker", $0] })
 ]
 
+/// Where GTK's headers are, besides those of Pango. Its pkg-config file has flags that SwiftPM
+/// refuses with a warning, and would be asked for whatever is built, also where there is no GTK.
+let gtkDirectories = [
+    "/usr/include/gtk-4.0", "/usr/include/libadwaita-1", "/usr/include/gdk-pixbuf-2.0",
+    "/usr/include/graphene-1.0", "/usr/lib/graphene-1.0/include",
+    "/usr/lib64/graphene-1.0/include",
+    "/usr/lib/x86_64-linux-gnu/graphene-1.0/include",
+    "/usr/lib/aarch64-linux-gnu/graphene-1.0/include",
+]
+
+let gtkSettings =
+    settings + [.unsafeFlags(gtkDirectories.flatMap { ["-Xcc", "-I\($0)"] })]
+
+let gtkIncludes: [CSetting] = [.unsafeFlags(gtkDirectories.map { "-I\($0)" })]
+
 let package = Package(
     name: "DualCam",
     products: [
         .executable(name: "dualcamd", targets: ["dualcamd"]),
         .executable(name: "dualcamctl", targets: ["dualcamctl"]),
+        .executable(name: "dualcam-view", targets: ["dualcam-view"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -52,10 +68,20 @@ let package = Package(
             cSettings: [.unsafeFlags(hardening)]
         ),
         .systemLibrary(name: "CCairo", path: "Sources/C/CCairo", pkgConfig: "pangocairo"),
+        // Loads libcurl when it is first needed.
+        .target(
+            name: "CCurl",
+            path: "Sources/C/CCurl",
+            cSettings: [.unsafeFlags(hardening)]
+        ),
         .systemLibrary(name: "CDBus", path: "Sources/C/CDBus", pkgConfig: "dbus-1"),
         .systemLibrary(name: "CGLib", path: "Sources/C/CGLib", pkgConfig: "glib-2.0"),
         .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
-        .target(name: "CSandbox", path: "Sources/C/CSandbox"),
+        .target(
+            name: "CSandbox",
+            path: "Sources/C/CSandbox",
+            cSettings: [.unsafeFlags(hardening)]
+        ),
         .systemLibrary(
             name: "CPipeWire",
             path: "Sources/C/CPipeWire",
@@ -115,10 +141,17 @@ let package = Package(
             dependencies: ["Frames", "Imaging", "Platform", "CAV"],
             swiftSettings: pixelSettings
         ),
+        // Cameras on the network, and the process that reads them. The only user of libcurl.
+        .target(
+            name: "Network",
+            dependencies: ["Frames", "DualCamCore", "Media", "Platform", "CCurl", "CSandbox"],
+            swiftSettings: pixelSettings
+        ),
         .target(
             name: "Capture",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Media", "PipeWire", "Platform", "CLinux",
+                "Frames", "Imaging", "DualCamCore", "Media", "Network", "PipeWire", "Platform",
+                "CLinux",
                 "CUdev",
                 "CV4L2",
             ],
@@ -191,8 +224,9 @@ let package = Package(
         .target(
             name: "DualCamDaemon",
             dependencies: [
-                "Frames", "DualCamCore", "Capture", "PipeWire", "Recording", "Engine", "Control",
-                "DBusKit", "Desktop", "Library", "Media", "Photos", "Platform",
+                "Frames", "Imaging", "DualCamCore", "Capture", "PipeWire", "Recording", "Engine",
+                "Control", "DBusKit", "Desktop", "Library", "Media", "Network", "Photos",
+                "Platform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -214,11 +248,43 @@ let package = Package(
             linkerSettings: programLinking
         ),
 
+        // The window, for desktops: the only user of GTK.
+        .systemLibrary(name: "CGTK", path: "Sources/C/CGTK"),
+        .target(
+            name: "GTK",
+            dependencies: ["Frames", "CCairo", "CGTK"],
+            swiftSettings: gtkSettings
+        ),
+        // What hands do to the picture, and what is said of it: no GTK, no clock, no bus.
+        .target(
+            name: "ViewCore",
+            dependencies: ["DualCamCore", "Frames"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "dualcam-view",
+            dependencies: [
+                "Control", "DBusKit", "DualCamCore", "Frames", "GTK", "Imaging", "PipeWire",
+                "Platform", "ViewCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: gtkSettings,
+            linkerSettings: programLinking
+        ),
+
         // What tests share: sessions of their own, programs to run, a consumer of the stream.
         .target(
             name: "TestSupport",
             dependencies: ["Control", "DBusKit", "Frames", "PipeWire", "Platform", "CGLib"],
             path: "Tests/Support",
+            swiftSettings: settings
+        ),
+
+        // JPEGs with every fault of a camera, made by a script.
+        .target(
+            name: "TestJPEGs",
+            dependencies: ["Frames", "CTurboJPEG"],
+            path: "Tests/JPEGs",
             swiftSettings: settings
         ),
 
@@ -241,10 +307,14 @@ let package = Package(
             dependencies: ["Platform", "TestSupport"],
             swiftSettings: settings
         ),
-        .testTarget(name: "FramesTests", dependencies: ["Frames"], swiftSettings: settings),
+        .testTarget(
+            name: "FramesTests",
+            dependencies: ["Frames", "CTurboJPEG", "TestJPEGs"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "ImagingTests",
-            dependencies: ["Frames", "Imaging", "CTurboJPEG"],
+            dependencies: ["Frames", "Imaging", "CTurboJPEG", "TestJPEGs"],
             swiftSettings: pixelSettings
         ),
         .testTarget(
@@ -255,7 +325,7 @@ let package = Package(
         .testTarget(
             name: "PlatformTests",
             dependencies: [
-                "Frames", "Platform", "TestSupport",
+                "CSandbox", "Frames", "Platform", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -263,10 +333,15 @@ let package = Package(
         .testTarget(
             name: "CaptureTests",
             dependencies: [
-                "Frames", "Imaging", "DualCamCore", "Capture", "Engine", "Platform", "TestSupport",
-                "CTurboJPEG", "CV4L2",
+                "Frames", "Imaging", "DualCamCore", "Capture", "Engine", "PipeWire", "Platform",
+                "TestSupport", "CTurboJPEG", "CV4L2",
             ],
             swiftSettings: pixelSettings
+        ),
+        .testTarget(
+            name: "NetworkTests",
+            dependencies: ["Frames", "DualCamCore", "Network", "Platform", "TestSupport"],
+            swiftSettings: settings
         ),
         .testTarget(
             name: "PipeWireTests",
@@ -276,7 +351,7 @@ let package = Package(
         .testTarget(
             name: "RecordingTests",
             dependencies: [
-                "Frames", "Media", "Platform", "Recording", "TestSupport", "CPipeWire",
+                "Frames", "Media", "Platform", "Recording", "TestJPEGs", "TestSupport", "CPipeWire",
             ],
             swiftSettings: pixelSettings
         ),
@@ -287,7 +362,9 @@ let package = Package(
         ),
         .testTarget(
             name: "PhotosTests",
-            dependencies: ["Frames", "Photos", "CTurboJPEG", "dualcamctl", "TestSupport"],
+            dependencies: [
+                "Frames", "Photos", "CTurboJPEG", "dualcamctl", "TestJPEGs", "TestSupport",
+            ],
             swiftSettings: pixelSettings
         ),
         .testTarget(
@@ -298,7 +375,11 @@ let package = Package(
         // Feeds each reader of foreign bytes with what nobody wrote; built for that by tools/fuzz.
         .executableTarget(
             name: "fuzz",
-            dependencies: ["DualCamCore", "Frames", "Media", "Photos", "PipeWire"],
+            dependencies: [
+                "CDBus", "Control", "DBusKit", "DualCamCore", "DualCamDaemon", "Frames", "Media",
+                "Network", "Photos", "PipeWire", "Platform",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             path: "Tests/Fuzz",
             swiftSettings: pixelSettings
         ),
@@ -310,22 +391,47 @@ let package = Package(
             exclude: ["Goldens"],
             swiftSettings: settings
         ),
+        // Of the client, what needs no process and no bus.
         .testTarget(
-            name: "ControlTests",
-            dependencies: ["Control", "DBusKit", "TestSupport"],
+            name: "DualCamCtlTests",
+            dependencies: ["dualcamctl", "Control", "DBusKit", "DualCamCore"],
             swiftSettings: settings
         ),
-        // A program that writes to our node whatever PipeWire lets it.
+        .testTarget(
+            name: "ControlTests",
+            dependencies: ["Control", "DBusKit", "DualCamCore", "Platform", "TestSupport"],
+            swiftSettings: settings
+        ),
+        // A program that writes to our node, and calls the daemon, whatever PipeWire and the bus
+        // let it.
         .executableTarget(
             name: "hostile-client",
-            dependencies: ["CPipeWire"],
+            dependencies: ["CDBus", "CPipeWire"],
             path: "Tests/Hostile",
+            linkerSettings: [.linkedLibrary("dbus-1"), .linkedLibrary("pipewire-0.3")]
+        ),
+        // A PipeWire camera of JPEGs, as a phone is one.
+        .executableTarget(
+            name: "jpeg-node",
+            dependencies: ["CPipeWire"],
+            path: "Tests/JPEGNode",
             linkerSettings: [.linkedLibrary("pipewire-0.3")]
+        ),
+        // A window that files are dragged to, and one that covers others.
+        .executableTarget(
+            name: "test-window",
+            dependencies: ["CGTK", "CCairo"],
+            path: "Tests/Window",
+            cSettings: gtkIncludes,
+            linkerSettings: ["gtk-4", "gio-2.0", "gobject-2.0", "glib-2.0", "X11"].map {
+                .linkedLibrary($0)
+            }
         ),
         .testTarget(
             name: "DualCamDaemonTests",
             dependencies: [
-                "Control", "DBusKit", "Desktop", "DualCamCore", "DualCamDaemon", "Platform",
+                "CDBus", "Control", "DBusKit", "Desktop", "DualCamCore", "DualCamDaemon", "Engine",
+                "Frames", "Media", "Platform", "TestSupport",
             ],
             swiftSettings: settings
         ),
@@ -335,6 +441,7 @@ let package = Package(
             dependencies: [
                 "Capture", "Control", "DBusKit", "DualCamCore", "Frames", "Photos", "Platform",
                 "TestSupport", "CTurboJPEG", "dualcamd", "dualcamctl", "hostile-client",
+                "jpeg-node",
             ],
             exclude: ["slowdisk.c"],
             swiftSettings: pixelSettings
@@ -353,6 +460,15 @@ let package = Package(
             ],
             swiftSettings: pixelSettings
         ),
+        .testTarget(
+            name: "ViewTests",
+            dependencies: [
+                "Control", "DBusKit", "DualCamCore", "Frames", "Platform", "TestSupport",
+                "ViewCore",
+                "dualcamctl", "dualcamd", "dualcam-view", "test-window",
+            ],
+            swiftSettings: gtkSettings
+        ),
         // These run what is built, and know nothing of its insides.
         .testTarget(
             name: "SpeedTests",
@@ -361,7 +477,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BrowserTests",
-            dependencies: ["TestSupport", "dualcamd", "dualcamctl"],
+            dependencies: ["TestSupport", "Platform", "Frames", "dualcamd", "dualcamctl"],
             swiftSettings: settings
         ),
         .testTarget(

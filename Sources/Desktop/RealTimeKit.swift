@@ -36,35 +36,57 @@ package final class RealTimeKit {
     private static let nice = -11
     /// The seconds between two looks at the limit of time, which libraries may change, and at
     /// threads that ran for too long.
-    private static let interval = 10.0
+    private let interval: Double
+    /// The number of looks for which all threads stay ordinary after one ran for too long.
+    private static let pause = 6
 
     private let threads: RealTimeThreads
     private let mailbox: EventLoop.Mailbox
     private let onChange: (Outcome) -> Void
-    private var providers: [Provider]
+    private let session: BusConnection
+    private var providers: [Provider] = []
     private var limits: (priority: Int, microseconds: Int64)
     private var isReady = false
     private var waiting: [RealTimeThreads.Member] = []
+    /// The threads for which priority was asked since the last `ask(on:)`.
+    private var asked: Set<RealTimeThreads.Member> = []
+    /// The number of calls of `ask(on:)`; answers to earlier questions do not count.
+    private var round = 0
+    /// The number of looks until priority is asked for again, since a thread ran for too long.
+    private var pause = 0
     private var outcome = Outcome()
     private var timer: EventLoop.Timer?
 
-    /// Asks for the priority of all `threads`, now and when more start. `onChange` is called after
-    /// each answer that changes the outcome.
+    /// Gets the priority of all `threads`, and of those that start later, from the first `ask(on:)`
+    /// on. `onChange` is called after each answer that changes the outcome.
     ///
-    /// `system` is `nil` without a system bus. `loop` is the connections'.
+    /// `session` is the connection to the session bus; `loop` is the connections'. Each `interval`
+    /// seconds it looks if a thread ran for too long; then all stay ordinary for six times as long.
     ///
     /// - Throws: `SystemError` when the process is out of descriptors.
     package init(
         for threads: RealTimeThreads,
-        system: BusConnection?,
         session: BusConnection,
         loop: EventLoop,
+        interval: Double = 10,
         onChange: @escaping (Outcome) -> Void
     ) throws(SystemError) {
         self.threads = threads
+        self.session = session
         self.onChange = onChange
+        self.interval = interval
         mailbox = loop.mailbox
         limits = (Self.priority, Self.longestRun)
+        timer = try loop.timer { [unowned self] in look() }
+        let (mailbox, reference) = (mailbox, Reference(self))
+        threads.follow { member in mailbox.post { reference.kit?.raise(member) } }
+    }
+
+    /// Asks for the priority of all threads. To be called once it is known if there is a system bus
+    /// (otherwise `nil`), and again whenever there is another one: an RTKit that ends makes its
+    /// threads ordinary.
+    package func ask(on system: BusConnection?) {
+        round += 1
         providers = []
         if let system {
             providers.append(
@@ -86,10 +108,10 @@ package final class RealTimeKit {
                 interface: "org.freedesktop.portal.Realtime"
             )
         )
-        timer = try loop.timer { [unowned self] in look() }
-        readLimits()
-        let (mailbox, reference) = (mailbox, Reference(self))
-        threads.follow { member in mailbox.post { reference.kit?.raise(member) } }
+        isReady = false
+        asked = []
+        waiting = threads.members
+        readLimits(round)
     }
 
     /// The object, if it still exists.
@@ -100,13 +122,13 @@ package final class RealTimeKit {
     }
 
     /// Reads what the first provider allows; without an answer, the next one is asked.
-    private func readLimits() {
+    private func readLimits(_ round: Int) {
         guard let provider = providers.first else { return begin() }
         read("MaxRealtimePriority", of: provider) { [weak self] priority in
-            guard let self else { return }
+            guard let self, round == self.round else { return }
             guard let priority, priority > 0 else { return dropProvider() }
             read("RTTimeUSecMax", of: provider) { [weak self] time in
-                guard let self else { return }
+                guard let self, round == self.round else { return }
                 guard let time, time > 0 else { return dropProvider() }
                 limits.priority = min(Self.priority, priority)
                 limits.microseconds = min(Self.longestRun, Int64(time))
@@ -117,7 +139,7 @@ package final class RealTimeKit {
 
     private func dropProvider() {
         providers.removeFirst()
-        readLimits()
+        readLimits(round)
     }
 
     private func begin() {
@@ -129,13 +151,16 @@ package final class RealTimeKit {
 
     private func raise(_ member: RealTimeThreads.Member) {
         guard isReady else { return waiting.append(member) }
+        asked.formIntersection(threads.members)
+        // All stay as they are for a while after one ran for too long.
+        guard pause == 0, asked.insert(member).inserted else { return }
         do throws(SystemError) {
             // First: RTKit refuses a process without this limit.
             try RealTimeThreads.limitTime(to: limits.microseconds)
         } catch {
             return finish(member, nil, "\(error)")
         }
-        timer?.arm(after: Self.interval)
+        timer?.arm(after: interval)
         guard let provider = providers.first else { return raiseAlone(member, "no RTKit") }
         ask(
             provider,
@@ -185,16 +210,24 @@ package final class RealTimeKit {
     }
 
     /// Restores the limit, which a library may have changed so that the kernel would kill the
-    /// process without a signal (PipeWire's module-rt does), and notices an overrun.
+    /// process without a signal (PipeWire's module-rt does), and notices an overrun: what took so
+    /// long may have been one picture, so priority is asked for again after a while.
     private func look() {
         try? RealTimeThreads.limitTime(to: limits.microseconds)
         if RealTimeThreads.takeOverrun() {
+            pause = Self.pause
             outcome.provider = nil
             outcome.raised = []
             outcome.refusal = "threads ran for too long"
             onChange(outcome)
+        } else if pause > 0 {
+            pause -= 1
+            if pause == 0 {
+                asked = []
+                for member in threads.members { raise(member) }
+            }
         }
-        if !threads.members.isEmpty { timer?.arm(after: Self.interval) }
+        if !threads.members.isEmpty { timer?.arm(after: interval) }
     }
 
     private func read(
