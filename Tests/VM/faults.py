@@ -69,7 +69,7 @@ def unplugged(role):
         if role == 'back':
             moved = stage.held(since)
             stage.note(f'unplug to held picture {moved} output frames')
-            expect(moved <= 2 * machine.slowness(since), 'that is soon enough')
+            expect(moved <= 2, 'that is soon enough')
         stage.consumer.frames(RATE)
         there = stage.plug(role)
         stage.note('device node to live', stage.live(there, role), BACK)
@@ -268,7 +268,7 @@ RESTARTS = (
     ('the daemon killed', daemon_killed),
     ('the daemon hangs', daemon_hangs),
 )
-# Long enough for a machine that is five times slower than usual
+# Long enough for the daemon to start in a debug build
 WATCHDOG = 8
 
 

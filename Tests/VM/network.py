@@ -101,9 +101,8 @@ def cut(consumer, signals):
     expect_within(BACK + loading, took, 'it is back soon enough')
     signals.wait('back', 'State', 'streaming', up)
     meanwhile = [at for at, _ in consumer.seen if since <= at <= up]
-    waits = [(b - a - 5 * machine.late(a, b), a) for a, b in zip(meanwhile, meanwhile[1:])]
-    longest, when = max(waits)
-    expect(longest <= 2 / RATE * machine.slowness(when), f'the stream had its frames meanwhile: longest wait {longest:.2f} s')
+    longest = longest_wait(meanwhile)[0]
+    expect(longest <= 2 / RATE, f'the stream had its frames meanwhile: longest wait {longest:.2f} s')
 
 
 def lossy(consumer):
@@ -118,7 +117,7 @@ def lossy(consumer):
     span = time.monotonic() - begin
     out = do('tc', '-s', '-n', 'far', 'qdisc', 'show', 'dev', 'far0')
     say(f'measured: {shown} pictures in {span:.1f} s; {" ".join(out.split())}')
-    expect(shown >= 0.7 * span * RATE / machine.slowness(begin), 'most pictures come all the same')
+    expect(shown >= 0.7 * span * RATE, 'most pictures come all the same')
     expect(back()['state'] == 'streaming', 'the stream goes on')
 
 

@@ -155,6 +155,7 @@ def webcam():
     wait_for('the daemon is back', lambda: unit('MainPID') not in ('0', pid) and unit('ActiveState') == 'active', 60)
     expect(light(camera) == held, 'the crash left its values')
     consumer.leave()
+    wait_for('its node is there', node)
     consumer = Consumer(lambda frame: None, WIDTH, HEIGHT)
     wait_for('it is shown again', lambda: back()['state'] == 'streaming', 60, every=0.2)
     consumer.leave()

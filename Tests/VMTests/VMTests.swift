@@ -1,13 +1,16 @@
+import Dispatch
 import Foundation
 import Glibc
-import Synchronization
 import TestSupport
 import Testing
 
 /// Tests of the installed daemon under real systemd, in a user's session, with cameras bound to the
 /// real uvcvideo driver. Each script of `Tests/VM` runs inside a virtual machine and is one test.
-@Suite("The virtual machine", .serialized)
+@Suite("The virtual machine")
 struct VMTests {
+    /// As many machines run at once as this permits: each takes one processor, and up to 4 GB.
+    private static let machines = DispatchSemaphore(value: 2)
+
     /// The folder of the package.
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -91,39 +94,22 @@ struct VMTests {
         )
     }
 
-    /// The exit status of a script that failed on a machine too slow to prove anything (`main` in
-    /// guest.py).
-    private static let tooSlow = Child.Exit.status(75)
-
-    /// The number of scripts, and of parts of them, that were run again so far.
-    private static let repeats = Mutex(0)
-
-    /// Sets the machine up if necessary, and runs `script` in it. Of all scripts and their parts,
-    /// one may be run again because the machine was slow, or paused: a fault that shows in half of
-    /// the runs would otherwise pass most of the time.
+    /// Sets the machine up if necessary, and runs `script` in it.
     private func runInside(_ script: String, adding variables: [String: String] = [:]) throws {
         let folder = Self.root.appending(path: "Tests/VM").path
         let setUp = try run("\(folder)/rig/setup.sh", within: 600)
         try #require(setUp.exit == .status(0), "\(setUp.reason)")
+        Self.machines.wait()
+        defer { Self.machines.signal() }
         // A failure leaves the machine's console there.
         let output = Self.root.appending(path: ".build/test-results/\(script).console").path
-        var done: Run
-        repeat {
-            done = try run(
-                "\(folder)/rig/run-in-vm",
-                "\(folder)/\(script)",
-                output,
-                within: 660,
-                adding: variables
-            )
-            let isTooSlow = done.exit == Self.tooSlow
-            let count = Self.repeats.withLock { count in
-                count += done.repeats + (isTooSlow ? 1 : 0)
-                return count
-            }
-            print("\(script): \(count) repeats in this run of the tests")
-            try #require(count <= 1, "too many repeats: \(done.reason)")
-        } while done.exit == Self.tooSlow
+        let done = try run(
+            "\(folder)/rig/run-in-vm",
+            "\(folder)/\(script)",
+            output,
+            within: 1260,
+            adding: variables
+        )
         try #require(done.exit == .status(0), "\(done.reason)")
         try FileManager.default.removeItem(atPath: output)
     }
@@ -133,8 +119,6 @@ struct VMTests {
         var exit: Child.Exit
         /// The reason of its failure, if it states one.
         var reason: String
-        /// The number of parts that it repeated.
-        var repeats: Int
     }
 
     /// Runs `program` to its end and prints its output.
@@ -148,16 +132,12 @@ struct VMTests {
         environment["DUALCAM_BIN_DIR"] = Programs.directory
         environment["RIG_PASS"] = "DUALCAM_BIN_DIR DUALCAM_ROWS DUALCAM_PACKAGES"
         environment.merge(variables) { $1 }
-        environment["RIG_TIMEOUT"] = "600"
+        environment["RIG_TIMEOUT"] = "1200"
         let child = try Child(program, arguments, environment: environment)
         let exit = try child.wait(within: seconds)
         print(child.output, child.errors)
         let lines = child.output.split(separator: "\n")
         let reason = lines.last { $0.contains("FAILED") }
-        return Run(
-            exit: exit,
-            reason: reason.map(String.init) ?? "it gave no reason",
-            repeats: lines.count { $0.contains("REPEATED") }
-        )
+        return Run(exit: exit, reason: reason.map(String.init) ?? "it gave no reason")
     }
 }

@@ -112,17 +112,15 @@ if ! done_already "$initrd" "$kver"; then
 	mark "$initrd" "$kver"; DID="$DID initramfs"
 fi
 
-# 6. the camera, and the rate of this machine's clock
-for tool in uvccam tsckhz; do
-	built=$CACHE/$tool-$(sum "$RIG/src/$tool.c")/$tool
-	if [ ! -x "$built" ]; then
-		say "$tool"
-		mkdir -p "${built%/*}"
-		gcc -O2 -Wall -o "$built.new" "$RIG/src/$tool.c" -lm
-		mv "$built.new" "$built"
-		DID="$DID $tool"
-	fi
-done
+# 6. the camera
+built=$CACHE/uvccam-$(sum "$RIG/src/uvccam.c")/uvccam
+if [ ! -x "$built" ]; then
+	say "uvccam"
+	mkdir -p "${built%/*}"
+	gcc -O2 -Wall -o "$built.new" "$RIG/src/uvccam.c" -lm
+	mv "$built.new" "$built"
+	DID="$DID uvccam"
+fi
 
 if [ -n "$DID" ]; then
 	say "done in $((SECONDS - T0)) s:$DID (kernel $kver, $(du -sh "$CACHE" | cut -f1) in $CACHE)"
