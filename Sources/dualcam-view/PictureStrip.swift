@@ -97,7 +97,9 @@ final class PictureStrip {
         cells.forEach { row.remove($0.button) }
         cells = items.map { known[$0] ?? make($0) }
         cells.forEach { row.append($0.button) }
-        choose(cells.first { $0 === chosen })
+        // A photo whose movie came later is another item, and still the chosen one.
+        let path = chosen?.item.path
+        choose(cells.first { $0.item.path == path })
     }
 
     private func make(_ item: LibraryItem) -> Cell {
