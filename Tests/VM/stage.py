@@ -193,6 +193,8 @@ class Stage:
     def look(self):
         """A consumer in place of the one before, and live pictures of both cameras; when it was started."""
         self.consumer.leave()
+        # Cameras stay open for a moment; only those that were closed are signalled to stream again.
+        wait_for('the cameras are closed', lambda: not open_cameras(int(unit('MainPID'))))
         since = time.monotonic()
         self.consumer = Consumer(sample, WIDTH, HEIGHT)
         for role in ('back', 'front'):

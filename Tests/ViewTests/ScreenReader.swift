@@ -64,8 +64,12 @@ final class ScreenReader {
 
     /// Does what a click on the object called `name` does.
     func press(_ name: String) throws {
-        let object = try eventually("\(name)", within: 5) { named[name] }
-        _ = try call(object, "DoAction", of: "org.a11y.atspi.Action", [.int32(0)])
+        // What is new has a name before it has an action.
+        _ = try eventually("a press of \(name)", within: 10) {
+            named[name].flatMap {
+                try? call($0, "DoAction", of: "org.a11y.atspi.Action", [.int32(0)])
+            }
+        }
     }
 
     private func name(of object: Accessible) -> String? {
