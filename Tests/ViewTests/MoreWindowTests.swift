@@ -185,44 +185,6 @@ import Testing
         }
     }
 
-    @Test func `What is removed is in the trash, unless it is undone, and a live photo as a whole`()
-        throws
-    {
-        try ShownWindow.with(hasScreenReader: true) { window in
-            let path = try window.takePhoto()
-            let movie = (path as NSString).deletingPathExtension + ".mkv"
-            try Data("a movie".utf8).write(to: URL(filePath: movie))
-            try window.desktop.hand("mousemove \(window.place.x + 160) \(window.place.y + 110)")
-            try window.desktop.hand("key g")
-            let reader = try ScreenReader(window.daemon)
-            func press(_ beginning: String) throws {
-                let name = try eventually(beginning, within: 10) {
-                    reader.named.keys.first { $0.hasPrefix(beginning) }
-                }
-                try reader.press(name)
-            }
-            try press("Live photo ·")
-            try press("Move to Trash")
-            try press("Undo")
-            #expect(access(path, F_OK) == 0)
-            try press("Live photo ·")
-            try press("Move to Trash")
-            try eventually("the notice", within: 5) {
-                reader.named.keys.contains("Undo")
-            }
-            // Closing the window does not wait for the notice.
-            try window.desktop.hand("key alt+F4")
-            #expect(try window.program.wait(within: 10) == .status(0))
-            #expect(access(path, F_OK) != 0)
-            #expect(access(movie, F_OK) != 0)
-            let home = window.desktop.session.environment["HOME"] ?? ""
-            let trashed = try FileManager.default.contentsOfDirectory(
-                atPath: "\(home)/.local/share/Trash/files"
-            )
-            #expect(trashed.count == 2)
-        }
-    }
-
     @Test func `A script gets the picture that was chosen`() throws {
         try ShownWindow.with(hasScreenReader: true) { window in
             let path = try window.takePhoto()

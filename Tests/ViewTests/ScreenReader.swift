@@ -64,12 +64,13 @@ final class ScreenReader {
 
     /// Does what a click on the object called `name` does.
     func press(_ name: String) throws {
-        // What is new has a name before it has an action.
-        _ = try eventually("a press of \(name)", within: 10) {
-            named[name].flatMap {
-                try? call($0, "DoAction", of: "org.a11y.atspi.Action", [.int32(0)])
-            }
-        }
+        // What is new has a name before it has an action. GTK clicks a button 250 ms after it is
+        // asked to, and what that enables does nothing before.
+        _ =
+            try eventually("a press of \(name)", within: 10) {
+                guard let object = named[name], hasState(Self.sensitive, object) else { return nil }
+                return try? call(object, "DoAction", of: "org.a11y.atspi.Action", [.int32(0)])
+            } as [Value]
     }
 
     private func name(of object: Accessible) -> String? {
