@@ -28,6 +28,18 @@ struct ConfigurationEditingTests {
         #expect(throws: ConfigurationError.self) { try edited("loopback = {}\n") }
     }
 
+    @Test("so has the wish that cameras are hidden")
+    func hidden() throws {
+        func edited(_ text: String, _ isHidden: Bool = true) throws -> String {
+            try Configuration.setting(hidesCameras: isHidden, in: text, file: "x")
+        }
+        #expect(try edited("") == "[desktop]\nhide-cameras = true\n")
+        let written = "[desktop]\nhide-cameras=true # in calls\n"
+        #expect(try edited(written) == written)
+        #expect(try edited(written, false) == "[desktop]\nhide-cameras=false # in calls\n")
+        #expect(throws: ConfigurationError.self) { try edited("desktop = {}\n") }
+    }
+
     /// Each with front = "v4l2:x" to be written.
     private static let cases = [
         Case("nothing", "", "[cameras.front]\nsource = \"v4l2:x\"\n"),

@@ -44,6 +44,7 @@ import Testing
         #expect(configuration.capture.allowsSwapWhileRecording)
         #expect(configuration.state.memory == .settings)
         #expect(configuration.loopback.device == .none)
+        #expect(!configuration.desktop.hidesCameras)
     }
 
     /// A document that sets every key to a value other than its default.
@@ -107,6 +108,9 @@ import Testing
 
         [loopback]
         device = "/dev/video9"
+
+        [desktop]
+        hide-cameras = true
         """
 
     @Test(arguments: [
@@ -165,6 +169,7 @@ import Testing
         #expect(configuration.capture.fileMode.bits == 0o644)
         #expect(configuration.state.memory == .all)
         #expect(configuration.loopback.device == .path("/dev/video9"))
+        #expect(configuration.desktop.hidesCameras)
     }
 
     @Test func whatIsRenderedReadsBackTheSame() throws {
@@ -292,6 +297,7 @@ import Testing
             "2: cameras.ignore is \"usb-1\", expected at most 64 names"
         ),
         ("[cameras]\nignore = [1]", "2: cameras.ignore is "),
+        ("[desktop]\nhide-cameras = 1", "2: desktop.hide-cameras is 1, expected true or false"),
         ("[cameras]\nignore = [\"v4l2:\"]", "2: cameras.ignore is "),
     ])
     func aValueThatCannotBeIsNamedWithItsLineAndWhatWasExpected(text: String, expected: String) {

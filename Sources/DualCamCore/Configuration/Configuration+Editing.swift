@@ -45,6 +45,26 @@ extension Configuration {
         return try checked(edited, against: configuration, "the device is", file: file)
     }
 
+    /// Returns the TOML document `text` with the wish that the cameras in use are hidden, or not.
+    /// Only its line changes or is added; comments, order and line ends stay. `file` names the
+    /// document in messages.
+    ///
+    /// - Throws: `ConfigurationError` if the document has a mistake, or no line of it can be
+    ///   changed alone.
+    package static func setting(
+        hidesCameras: Bool,
+        in text: String,
+        file: String
+    ) throws(ConfigurationError) -> String {
+        var (configuration, _) = try parse(text, file: file)
+        guard configuration.desktop.hidesCameras != hidesCameras else { return text }
+        let (_, lines) = try parseTOML(text, file: file)
+        var editing = Editing(Array(text.utf8), lines.statements, file)
+        let edited = try editing.set("hide-cameras", of: ["desktop"], to: "\(hidesCameras)")
+        configuration.desktop.hidesCameras = hidesCameras
+        return try checked(edited, against: configuration, "the wish is", file: file)
+    }
+
     /// Returns `edited` if it means `configuration`: what was missed in editing, such as a key in
     /// escapes, shows here.
     ///

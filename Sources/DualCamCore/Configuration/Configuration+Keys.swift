@@ -264,3 +264,14 @@ extension Configuration.Loopback {
         )
     ]
 }
+
+extension Configuration.Desktop {
+    static let keys: [ConfigurationKey<Self>] = [
+        .init(
+            "hide-cameras",
+            "apps list DualCam alone, not its cameras; after a change: dualcamctl doctor --fix",
+            \.hidesCameras,
+            .boolean
+        )
+    ]
+}

@@ -52,7 +52,9 @@ private struct ConfigurationParser {
     mutating func configuration(from root: TOMLTable) -> Configuration {
         var configuration = Configuration()
         warn(
-            ofOthersThan: ["output", "cameras", "scene", "capture", "state", "access", "loopback"],
+            ofOthersThan: [
+                "output", "cameras", "scene", "capture", "state", "access", "loopback", "desktop",
+            ],
             in: root,
             at: []
         )
@@ -62,6 +64,7 @@ private struct ConfigurationParser {
         read(&configuration.state, Configuration.State.keys, from: root, at: ["state"])
         read(&configuration.access, Configuration.Access.keys, from: root, at: ["access"])
         read(&configuration.loopback, Configuration.Loopback.keys, from: root, at: ["loopback"])
+        read(&configuration.desktop, Configuration.Desktop.keys, from: root, at: ["desktop"])
         if let cameras = table("cameras", of: root, at: []) {
             read(
                 &configuration,

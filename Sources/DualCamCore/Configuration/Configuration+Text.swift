@@ -19,6 +19,7 @@ extension Configuration {
         sections.append(section("state", state, State.keys))
         sections.append(section("access", access, Access.keys))
         sections.append(section("loopback", loopback, Loopback.keys))
+        sections.append(section("desktop", desktop, Desktop.keys))
         return "# DualCam's configuration. You can leave out any key.\n\n"
             + sections.joined(separator: "\n")
     }

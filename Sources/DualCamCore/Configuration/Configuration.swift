@@ -21,6 +21,8 @@ package struct Configuration: Hashable, Sendable {
     package var access = Access()
     /// The mirror of the stream on a v4l2loopback device.
     package var loopback = Loopback()
+    /// The view that other apps have of the cameras.
+    package var desktop = Desktop()
 
     /// The defaults.
     package init() {}
@@ -163,6 +165,13 @@ package struct Configuration: Hashable, Sendable {
     package struct Loopback: Hashable, Sendable {
         /// The device, if any.
         package var device = LoopbackDevice.none
+    }
+
+    /// The view that other apps have of the cameras: `[desktop]`.
+    package struct Desktop: Hashable, Sendable {
+        /// `true` if apps are not to list the cameras that the daemon uses. `dualcamctl doctor`
+        /// sees to it.
+        package var hidesCameras = false
     }
 
     /// The v4l2loopback device that the stream is mirrored to.
