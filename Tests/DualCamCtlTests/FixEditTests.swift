@@ -383,4 +383,27 @@ struct FixRecordTests {
         }
         #expect(throws: Never.self) { try FixRecord(Array(text.utf8) + bytes[lines...]) }
     }
+
+    @Test("a record of a file that was removed is whole, or not followed")
+    func removed() throws {
+        let content = FileContent(bytes: Array("a\n\nb".utf8), mode: 0o640)
+        func record(_ before: FileContent?) -> FixRecord {
+            FixRecord(
+                name: "hide-cameras",
+                change: .file(
+                    path: "/x/y",
+                    home: nil,
+                    form: .own,
+                    before: before,
+                    after: nil,
+                    folders: []
+                )
+            )
+        }
+        let bytes = record(content).bytes
+        #expect(try FixRecord(bytes) == record(content))
+        for count in 0..<bytes.count { #expect((try? FixRecord(Array(bytes[..<count]))) == nil) }
+        #expect(throws: Failure.self) { try FixRecord(bytes + [0]) }
+        #expect(throws: Failure.self) { try FixRecord(record(nil).bytes) }
+    }
 }

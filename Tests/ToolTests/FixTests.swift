@@ -1116,6 +1116,13 @@ struct HidingTests {
         #expect(fixed.output.contains("They count from your next login, or after"))
         #expect(fixed.output.contains("✓ hide-cameras   apps that use PipeWire do not list"))
         #expect(try String(contentsOfFile: file, encoding: .utf8) == rules.text)
+        // It is the user's wish from now on.
+        let home = "\(daemon.session.directory)/home"
+        #expect(fixed.output.contains("• Keep it so: hide-cameras = true in "), "\(fixed.output)")
+        #expect(
+            try String(contentsOfFile: "\(home)/.config/dualcam/dualcam.toml", encoding: .utf8)
+                == "[desktop]\nhide-cameras = true\n"
+        )
         daemon.set(
             ["Devices": FakeDaemon.devices([device("front", "v4l2:usb-New-video-index0")])],
             of: .stream
@@ -1134,8 +1141,67 @@ struct HidingTests {
             undone.output.contains("  This counts from your next login, or after `systemctl"),
             "\(undone.output)"
         )
-        let home = "\(daemon.session.directory)/home"
+        #expect(undone.output.components(separatedBy: "This counts").count == 3)
         #expect(try FileManager.default.contentsOfDirectory(atPath: home) == [".local"])
+    }
+
+    @Test func followTheWishInTheConfiguration() throws {
+        let daemon = try FakeDaemon()
+        let file = "\(daemon.session.directory)/x.toml"
+        func wish(_ text: String) throws {
+            try "[desktop]\nhide-cameras = \(text)\n"
+                .write(toFile: file, atomically: true, encoding: .utf8)
+        }
+        try wish("true")
+        try daemon.appear(changing: [
+            .stream: [
+                "Devices": FakeDaemon.devices([]), "ConfigurationFile": .string(file),
+            ]
+        ])
+        func said() throws -> String {
+            let output = try daemon.run("doctor").output
+            let lines = output.split(separator: "\n")
+            let index = try #require(lines.firstIndex { $0.contains(" hide-cameras   ") })
+            let isWithCommand = index + 1 < lines.count && lines[index + 1].contains("→")
+            return lines[index] + (isWithCommand ? "\n\(lines[index + 1])" : "")
+        }
+        let wished = "hide-cameras   hide-cameras is true in your configuration"
+        #expect(try said() == "✓ \(wished), and no camera is in use")
+        let devices = [device("back", "v4l2:usb-0000:00:14.0-1")]
+        daemon.set(["Devices": FakeDaemon.devices(devices)], of: .stream)
+        let command = "                 → dualcamctl doctor --fix hide-cameras"
+        let missing = "✗ \(wished), but apps list the cameras that DualCam uses\n\(command)"
+        #expect(try said() == missing)
+        let form = try #require(WirePlumberRules.Form.installed())
+        let folder = "\(daemon.session.directory)/home/.config/wireplumber"
+        let path = "\(folder)/\(WirePlumberRules(form: form).file)"
+        #expect(try daemon.run("doctor", "--fix", "hide-cameras", "--yes").exit == .status(0))
+        #expect(try said().hasPrefix("✓ hide-cameras   apps that use PipeWire do not list"))
+        let rules = try String(contentsOfFile: path, encoding: .utf8)
+
+        try wish("false")
+        let left = "\(path) hides cameras, but hide-cameras is false in your configuration"
+        #expect(try said() == "✗ hide-cameras   \(left)\n\(command)")
+        let removed = try daemon.run("doctor", "--fix", "hide-cameras", "--yes")
+        #expect(removed.exit == .status(0), "\(removed.output)")
+        #expect(removed.output.contains("• Remove rules for WirePlumber that hide the cameras"))
+        #expect(removed.output.contains("  Done. This counts from your next login, or after"))
+        #expect(access(path, F_OK) != 0)
+        #expect(try said().hasPrefix("✓ hide-cameras   apps may list the cameras"))
+        #expect(try daemon.run("doctor", "--undo").exit == .status(0))
+        // The removal and what it removed are undone.
+        #expect(access(folder, F_OK) != 0)
+
+        // What is not ours stays; where the configuration says nothing, so does the wish.
+        try NewFile(for: file, mode: 0o600).fill(Array("[desktop\n".utf8))
+        _ = try FixedFile(path, makesFolders: true)
+            .write(FileContent(bytes: Array(rules.utf8), mode: 0o600))
+        #expect(try said().hasPrefix("✓ hide-cameras   apps that use PipeWire do not list"))
+        try wish("false")
+        _ = try FixedFile(path).write(FileContent(bytes: [0x0a], mode: 0o600))
+        #expect(
+            try said() == "✓ hide-cameras   \(path) was not written by DualCam, and stays as it is"
+        )
     }
 }
 

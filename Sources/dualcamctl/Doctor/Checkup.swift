@@ -421,25 +421,41 @@ struct Checkup {
             ?? "no camera is in use"
     }
 
-    /// Tells if apps list the cameras in use besides DualCam, which is up to the user.
+    /// `true` if the user wants the cameras in use hidden; `nil` if the configuration, for its
+    /// mistakes, does not say.
+    var hidesCameras: Bool? {
+        guard let reading = try? configuration.get(), reading.errors.isEmpty else { return nil }
+        return reading.configuration.desktop.hidesCameras
+    }
+
+    /// The paths of the rules that doctor wrote, for whichever WirePlumber.
+    var hidingRulesOfOurs: [String] {
+        [WirePlumberRules.Form.lua, .json]
+            .map { "\(desktop.configurationFolder)/wireplumber/\(WirePlumberRules(form: $0).file)" }
+            .filter { wholeText(of: $0).contains(WirePlumberRules.signature) }
+    }
+
+    /// Tells if apps list the cameras in use besides DualCam, and if that is what the user wants.
     private var hidingFinding: Finding {
         let name = "hide-cameras"
         let fix = "dualcamctl doctor --fix hide-cameras"
-        let installed = WirePlumberRules.Form.installed()
-        guard
-            let path = WirePlumberRules.written(
-                in: desktop.configurationFolder,
-                installed: installed
-            )
-        else {
+        let (folder, installed) = (desktop.configurationFolder, WirePlumberRules.Form.installed())
+        if hidesCameras == false, let path = hidingRulesOfOurs.first {
+            let text = "\(path) hides cameras, but hide-cameras is false in your configuration"
+            return .bad(name, text, mendedBy: fix)
+        }
+        guard let path = WirePlumberRules.written(in: folder, installed: installed) else {
+            guard hidesCameras != true else { return missingRules(name, fix) }
             return .good(
                 name,
                 "apps may list the cameras that DualCam uses, too; --fix hide-cameras hides them"
             )
         }
+        guard hidesCameras != false else {
+            return .good(name, "\(path) was not written by DualCam, and stays as it is")
+        }
         if let rules = hidingRules,
-            path != "\(desktop.configurationFolder)/wireplumber/\(rules.file)"
-                || wholeText(of: path) != rules.text
+            path != "\(folder)/wireplumber/\(rules.file)" || wholeText(of: path) != rules.text
         {
             return .bad(name, "\(path) hides other cameras than those in use", mendedBy: fix)
         }
@@ -451,6 +467,21 @@ struct Checkup {
             "apps that use PipeWire do not list the cameras that DualCam uses"
                 + (unhidableCameras.map { ", but for \($0)" } ?? "")
         )
+    }
+
+    /// The finding where the user wants cameras hidden, and no rules are there.
+    private func missingRules(_ name: String, _ fix: String) -> Finding {
+        let wish = "hide-cameras is true in your configuration"
+        guard let obstacle = hidingObstacle else {
+            return .bad(name, "\(wish), but apps list the cameras that DualCam uses", mendedBy: fix)
+        }
+        if case .failure = stream {
+            return .unknown(name, "\(wish); which cameras are in use is not known")
+        }
+        guard WirePlumberRules.Form.installed() == nil || !camerasInUse.isEmpty else {
+            return .good(name, "\(wish), and no camera is in use")
+        }
+        return .bad(name, "\(wish), but \(obstacle)")
     }
 
     // MARK: The daemon

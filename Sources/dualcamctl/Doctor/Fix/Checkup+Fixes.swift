@@ -64,24 +64,39 @@ extension Checkup {
     }
 
     private var hidingFix: Fix? {
+        let name = "hide-cameras"
+        let former = hidesCameras == false ? hidingRulesOfOurs : []
+        guard former.isEmpty else {
+            return Fix(
+                name: name,
+                steps: former.map { .file(rulesStep($0, content: nil)) },
+                afterwards: "This counts \(WirePlumberRules.whenTheyCount)."
+            )
+        }
         guard let rules = hidingRules else { return nil }
+        let path = "\(desktop.configurationFolder)/wireplumber/\(rules.file)"
+        var steps = [rulesStep(path, content: Array(rules.text.utf8))]
+        // Without the wish, the rules would be taken for a rest.
+        if hidesCameras != true { steps.insert(setting(.hiding), at: 0) }
         return Fix(
-            name: "hide-cameras",
-            steps: [
-                .file(
-                    FileStep(
-                        title: "rules for WirePlumber that hide the cameras DualCam uses",
-                        path: "\(desktop.configurationFolder)/wireplumber/\(rules.file)",
-                        form: .own,
-                        content: Array(rules.text.utf8),
-                        makesFolders: true
-                    )
-                )
-            ],
+            name: name,
+            steps: steps.map { .file($0) },
             afterwards: "They count \(WirePlumberRules.whenTheyCount)."
                 + (unhidableCameras.map {
                     " Not hidden, for WirePlumber knows no lasting name: \($0)."
                 } ?? "")
+        )
+    }
+
+    /// Returns the step that writes WirePlumber's rules to `path`, or removes them for `nil`.
+    private func rulesStep(_ path: String, content: [UInt8]?) -> FileStep {
+        FileStep(
+            title: "rules for WirePlumber that hide the cameras DualCam uses",
+            path: path,
+            form: .own,
+            content: content,
+            makesFolders: content != nil,
+            removes: content == nil
         )
     }
 
@@ -98,7 +113,7 @@ extension Checkup {
             guard let module = loopbackModule else { return nil }
             steps.append(module)
         }
-        if !isConfigured { steps.append(.file(loopbackSetting)) }
+        if !isConfigured { steps.append(.file(setting(.configuration))) }
         return Fix(
             name: "loopback",
             steps: steps,
@@ -114,9 +129,9 @@ extension Checkup {
             + "again"
     }
 
-    /// The setting of a loopback device in the user's configuration, which begins as that of the
-    /// system where there is none.
-    private var loopbackSetting: FileStep {
+    /// Returns the step that sets what `form` says in the user's configuration, which begins as
+    /// that of the system where there is none.
+    private func setting(_ form: FileForm) -> FileStep {
         let own = "\(desktop.configurationFolder)/dualcam/dualcam.toml"
         let used = configurationPath ?? own
         let isOfSystem = used.hasPrefix("/etc/")
@@ -124,8 +139,8 @@ extension Checkup {
         return FileStep(
             title: "DualCam",
             path: isOfSystem ? own : used,
-            form: .configuration,
-            content: text.flatMap { try? FileForm.configuration.fixed($0) },
+            form: form,
+            content: text.flatMap { try? form.fixed($0) },
             makesFolders: true
         )
     }

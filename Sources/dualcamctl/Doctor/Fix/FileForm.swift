@@ -9,6 +9,8 @@ enum FileForm: String {
     case firefoxPreferences = "firefox-preferences"
     /// DualCam's configuration, where a device of v4l2loopback is set.
     case configuration
+    /// DualCam's configuration, where it is set that cameras are hidden.
+    case hiding
     /// A file that is all ours.
     case own
     /// A file that Firefox makes at its first start, made for it before that. It is Firefox's own
@@ -30,6 +32,7 @@ enum FileForm: String {
             try FirefoxPreferences(bytes ?? [])
                 .setting(FirefoxPreferences.camera, to: "true")
         case .configuration: try Self.setting(.auto, in: bytes ?? [])
+        case .hiding: try Self.setting(hidesCameras: true, in: bytes ?? [])
         case .own, .seed: bytes ?? []
         }
     }
@@ -58,6 +61,9 @@ enum FileForm: String {
             guard try Self.loopback(in: now) == .auto else { return nil }
             let device = try before.map { bytes throws(Failure) in try Self.loopback(in: bytes) }
             return try Self.setting(device ?? .none, in: now)
+        case .hiding:
+            guard try Self.configuration(in: now).desktop.hidesCameras else { return nil }
+            return try Self.setting(hidesCameras: false, in: now)
         case .own: throw Failure("it was changed since")
         case .seed: return now
         }
@@ -67,9 +73,12 @@ enum FileForm: String {
     static func loopback(
         in bytes: [UInt8]
     ) throws(Failure) -> Configuration.LoopbackDevice {
+        try configuration(in: bytes).loopback.device
+    }
+
+    private static func configuration(in bytes: [UInt8]) throws(Failure) -> Configuration {
         do throws(ConfigurationError) {
-            let text = String(decoding: bytes, as: UTF8.self)
-            return try Configuration.parse(text, file: "").0.loopback.device
+            return try Configuration.parse(String(decoding: bytes, as: UTF8.self), file: "").0
         } catch {
             throw Failure(error.problem)
         }
@@ -79,11 +88,29 @@ enum FileForm: String {
         _ device: Configuration.LoopbackDevice,
         in bytes: [UInt8]
     ) throws(Failure) -> [UInt8] {
+        try edited(bytes) { text throws(ConfigurationError) in
+            try Configuration.setting(loopback: device, in: text, file: "")
+        }
+    }
+
+    private static func setting(
+        hidesCameras: Bool,
+        in bytes: [UInt8]
+    ) throws(Failure) -> [UInt8] {
+        try edited(bytes) { text throws(ConfigurationError) in
+            try Configuration.setting(hidesCameras: hidesCameras, in: text, file: "")
+        }
+    }
+
+    private static func edited(
+        _ bytes: [UInt8],
+        _ edit: (String) throws(ConfigurationError) -> String
+    ) throws(Failure) -> [UInt8] {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw Failure("it is no text in UTF-8")
         }
         do throws(ConfigurationError) {
-            return Array(try Configuration.setting(loopback: device, in: text, file: "").utf8)
+            return Array(try edit(text).utf8)
         } catch {
             throw Failure(error.problem)
         }

@@ -73,24 +73,31 @@ struct FileStep {
     var closed: String?
     /// `true` if the folder of the file is made where it is missing.
     var makesFolders = false
+    /// `true` if the file is removed.
+    var removes = false
 
     /// The step in words, as a sentence without its full stop.
     var text: String {
         switch form {
         case .chromiumFlags, .firefoxPreferences:
             "Have \(title) look for cameras in PipeWire: one setting in \(path)"
-        case .own: "Write \(title): \(path)"
+        case .own: "\(removes ? "Remove" : "Write") \(title): \(path)"
         case .configuration:
             "Copy the stream to a loopback device: one setting in \(path)"
+        case .hiding: "Keep it so: hide-cameras = true in \(path)"
         case .seed: "Give \(title), which was never started, its first profile: \(path)"
         }
     }
 
-    /// Returns the file as it is, and as it is to be.
-    func contents() throws(Failure) -> (before: FileContent?, after: FileContent) {
+    /// `true` if the file is as it is to be.
+    var isDone: Bool { (try? contents()).map { $0.before == $0.after } ?? false }
+
+    /// Returns the file as it is, and as it is to be; `nil` for none.
+    func contents() throws(Failure) -> (before: FileContent?, after: FileContent?) {
         // What is not there yet need not have a folder.
         let isThere = access(path, F_OK) == 0
         let before = isThere ? try FixedFile(path, inside: home).read() : nil
+        if removes { return (before, nil) }
         let after: [UInt8]
         do throws(Failure) {
             if let content { after = content } else { after = try form.fixed(before?.bytes) }
@@ -275,7 +282,7 @@ struct Fixer {
         _ home: String?,
         _ form: FileForm,
         _ before: FileContent?,
-        _ after: FileContent,
+        _ after: FileContent?,
         _ folders: [String]
     ) throws(Failure) -> String {
         let name = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
@@ -291,7 +298,7 @@ struct Fixer {
         let text: String
         if now == before {
             text = "\(path) is as it was already"
-        } else if let now, now == after {
+        } else if now == after {
             try file.write(before)
             text = before == nil ? "\(path) is removed" : "\(path) is as it was"
         } else if let now {

@@ -8,13 +8,13 @@ struct FixRecord: Equatable {
     let change: Change
 
     enum Change: Equatable {
-        /// A file was written. `folders` were made for it.
+        /// A file was written, or removed if `after` is `nil`. `folders` were made for it.
         case file(
             path: String,
             home: String?,
             form: FileForm,
             before: FileContent?,
-            after: FileContent,
+            after: FileContent?,
             folders: [String]
         )
         /// The portal's permission of an application was changed, or forgotten.
@@ -23,6 +23,12 @@ struct FixRecord: Equatable {
         case unit(String, wasRunning: Bool, wasEnabled: Bool)
         /// A command was run as root, which this one undoes.
         case root(undoing: String)
+    }
+
+    /// `true` if a file was changed that is all ours.
+    var isOfOwnFile: Bool {
+        guard case .file(_, _, .own, _, _, _) = change else { return false }
+        return true
     }
 
     private static let start = "dualcam-fix 1"
@@ -45,8 +51,12 @@ struct FixRecord: Equatable {
                 add("before", "\(before.bytes.count) \(before.mode)")
                 content += before.bytes
             }
-            add("after", "\(after.bytes.count) \(after.mode)")
-            content += after.bytes
+            if let after {
+                add("after", "\(after.bytes.count) \(after.mode)")
+                content += after.bytes
+            } else {
+                add("removed", "true")
+            }
         case .permission(let application, let before, let after):
             add("application", application)
             if let before {
@@ -108,7 +118,9 @@ struct FixRecord: Equatable {
                 )
             }
             let before = try content("before")
-            guard let after = try content("after"), rest.isEmpty else { throw damaged }
+            let after = try content("after")
+            let isRemoved = one("removed") == "true" && before != nil
+            guard (after == nil) == isRemoved, rest.isEmpty else { throw damaged }
             change = .file(
                 path: path,
                 home: one("home"),

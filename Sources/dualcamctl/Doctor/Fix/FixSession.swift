@@ -318,7 +318,7 @@ struct FixSession {
                 journal.remove(path)
                 say("\(Colour.green("✓")) \(record.name.padded(to: 14)) \(text.printable).")
                 var outcome = Outcome(name: record.name, state: .done, steps: [text])
-                if record.name == "hide-cameras" {
+                if record.name == "hide-cameras", record.isOfOwnFile {
                     let message = "This counts \(WirePlumberRules.whenTheyCount)."
                     say("  \(message)")
                     outcome.message = message

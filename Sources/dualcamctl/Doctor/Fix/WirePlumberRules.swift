@@ -58,10 +58,13 @@ struct WirePlumberRules: Equatable {
         form == .lua ? "main.lua.d/60-dualcam.lua" : "wireplumber.conf.d/60-dualcam.conf"
     }
 
+    /// The words by which the rules are known as ours.
+    static let signature = "Written by \"dualcamctl doctor --fix hide-cameras\""
+
     /// The file's text.
     var text: String {
         let head = [
-            "Written by \"dualcamctl doctor --fix hide-cameras\"; \"dualcamctl doctor --undo",
+            "\(Self.signature); \"dualcamctl doctor --undo",
             "hide-cameras\" removes it. Apps that use PipeWire list DualCam, and not the cameras",
             "that it uses, nor the copy of the stream on a loopback device.",
         ]
