@@ -406,4 +406,18 @@ struct FixRecordTests {
         #expect(throws: Failure.self) { try FixRecord(bytes + [0]) }
         #expect(throws: Failure.self) { try FixRecord(record(nil).bytes) }
     }
+
+    @Test(
+        "the portal's version says if it knows names",
+        arguments: [
+            ("xdg-desktop-portal 1.16.0\n", true), ("xdg-desktop-portal 1.12.1", false),
+            ("xdg-desktop-portal 1.19.1", true), ("xdg-desktop-portal 1.19.2", false),
+            ("xdg-desktop-portal 1.20.10", false), ("xdg-desktop-portal 1.21", true),
+            ("xdg-desktop-portal 2.0.1", true), ("xdg-desktop-portal 1.x", nil), ("1.16.0", nil),
+            ("", nil), ("xdg-desktop-portal 99999999999999999999.1", nil),
+        ] as [(String, Bool?)]
+    )
+    func portal(_ words: String, _ knowsNames: Bool?) {
+        #expect(PortalVersion(words)?.knowsNames == knowsNames)
+    }
 }

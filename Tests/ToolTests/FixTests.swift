@@ -20,6 +20,8 @@ struct FixTests {
     /// A user with a home directory, in a session without a daemon.
     private final class User {
         let session: PrivateSession
+        /// What is added to the environment of doctor.
+        var variables: [String: String] = [:]
         var home: String { "\(session.directory)/home" }
 
         init() throws {
@@ -97,7 +99,7 @@ struct FixTests {
             let child = try session.run(
                 FakeDaemon.tool,
                 ["doctor"] + arguments,
-                adding: ["PATH": "\(session.directory)/bin:\(path)"]
+                adding: variables.merging(["PATH": "\(session.directory)/bin:\(path)"]) { $1 }
             )
             let exit = try child.wait(within: 60)
             #expect(exit == .status(status), "\(arguments): \(child.output)\(child.errors)")
@@ -217,6 +219,40 @@ struct FixTests {
         #expect(try user.text("\(firefox)/dualcam.default/prefs.js") == "//\n")
         #expect(access(user.path("\(firefox)/dualcam.default/user.js"), F_OK) != 0)
         #expect(try user.doctor("--undo").output == "There is nothing to undo.\n")
+    }
+
+    @Test(arguments: [
+        ("1.12.1", "apps outside a sandbox as one, without a name"),
+        ("1.16.0", "them by name (chromium) if the desktop starts them"),
+        ("1.20.3", "apps outside a sandbox as one, without a name"),
+        ("1.21.0", "them by name (chromium) if the desktop starts them"),
+    ])
+    func theIdentityThatThePortalUsesIsSaid(_ version: String, _ words: String) throws {
+        let user = try User()
+        let data = "\(user.session.directory)/data"
+        user.variables = ["XDG_DATA_DIRS": data, "XDG_CURRENT_DESKTOP": "ubuntu:GNOME"]
+        try user.imitate("chromium")
+        try user.imitate("xdg-desktop-portal", saying: "echo xdg-desktop-portal \(version)")
+        try user.write("", "../data/applications/chromium.desktop")
+        try user.write(
+            "[D-BUS Service]\nExec=\(user.session.directory)/bin/xdg-desktop-portal\n",
+            "../data/dbus-1/services/org.freedesktop.portal.Desktop.service"
+        )
+        let name = "org.freedesktop.impl.portal.PermissionStore"
+        _ = try user.session.run("/usr/libexec/xdg-permission-store")
+        try eventually("the permission store") {
+            try user.session.run("busctl", "--user", "status", name).wait() == .status(0)
+        }
+        let told = "; portal \(version) knows \(words)\n"
+        let amiss = try user.doctor(expecting: 1).output
+        let refusal = "✗ access         GNOME may refuse Chromium the camera without asking you"
+        #expect(amiss.contains(refusal + told), "\(amiss)")
+        let fixed = try user.doctor("--fix", "access", "--yes").output
+        #expect(fixed.contains("• Let Chromium use cameras without asking you, as chromium.\n"))
+        let well = "✓ access         browsers may use cameras without asking you"
+        #expect(fixed.contains(well + told), "\(fixed)")
+        try user.doctor("--undo")
+        #expect(try user.doctor(expecting: 1).output.contains(refusal + told))
     }
 
     @Test func snapsAndFlatpaksThatWereNeverStartedAreFound() throws {

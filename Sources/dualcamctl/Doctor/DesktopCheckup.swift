@@ -147,28 +147,42 @@ struct DesktopCheckup {
     /// The permissions with which the browsers that are here get the camera without a
     /// question: the identities by which portals know them.
     var browserPermissions: [FixStep] {
-        var steps: [FixStep] = []
-        let places = Browser.allCases.flatMap { $0.places(in: home) }
-        for place in places where place.application != nil {
-            let step = FixStep.permission(application: place.application ?? "", title: place.title)
-            steps.append(step)
-        }
-        let packaged = places.filter { $0.application == nil }.map(\.browser)
-        if !packaged.isEmpty { steps.append(.permission(application: "", title: "")) }
-        for browser in Browser.allCases where packaged.contains(browser) {
-            for entry in browser.desktopEntries where Self.hasDesktopEntry(entry) {
-                steps.append(.permission(application: entry, title: browser.title))
-            }
-        }
-        return steps
+        Browser.allCases.flatMap { $0.places(in: home) }.compactMap { place in
+            place.application.map { .permission(application: $0, title: place.title) }
+        } + packagedPermissions
     }
 
-    /// Returns `true` if an application has the desktop entry `name`, after which portals from 1.21
-    /// on call it.
-    private static func hasDesktopEntry(_ name: String) -> Bool {
+    /// The permissions of the browsers outside a sandbox: one for those that the portal knows no
+    /// name of, and one for each name.
+    private var packagedPermissions: [FixStep] {
+        let packaged = Browser.allCases.filter { browser in
+            browser.places(in: home).contains { $0.application == nil }
+        }
+        guard !packaged.isEmpty else { return [] }
+        return [.permission(application: "", title: "")]
+            + packaged.flatMap { browser in
+                browser.desktopEntries.filter { Self.desktopEntry($0) != nil }.map {
+                    .permission(application: $0, title: browser.title)
+                }
+            }
+    }
+
+    /// Returns the path of the system's desktop entry `name`; `nil` if there is none.
+    private static func desktopEntry(_ name: String) -> String? {
+        dataFolders.map { "\($0)/applications/\(name).desktop" }.first { access($0, F_OK) == 0 }
+    }
+
+    /// The folders of the system's data files: $XDG_DATA_DIRS, the first first.
+    private static var dataFolders: [String] {
         let folders = getenv("XDG_DATA_DIRS").map { String(cString: $0) } ?? ""
         return (folders.isEmpty ? "/usr/local/share:/usr/share" : folders).split(separator: ":")
-            .contains { access("\($0)/applications/\(name).desktop", F_OK) == 0 }
+            .map(String.init)
+    }
+
+    /// The folder of the user's data files: $XDG_DATA_HOME, or ~/.local/share.
+    private var ownDataFolder: String {
+        let set = getenv("XDG_DATA_HOME").map { String(cString: $0) } ?? ""
+        return set.hasPrefix("/") ? set : "\(home)/.local/share"
     }
 
     /// `true` if a browser that is here has no permission for the camera, and could be given one.
@@ -178,6 +192,23 @@ struct DesktopCheckup {
             guard case .permission(let application, _) = step else { return false }
             return stored[application] != CameraPermissions.granted
         }
+    }
+
+    /// The identities by which the portal knows the packaged browsers here, as the end of a
+    /// sentence; "" if there are none, or its version is not known.
+    private var identities: String {
+        var names: [String] = []
+        var isAny = false
+        for case .permission(let application, _) in packagedPermissions {
+            if application.isEmpty { isAny = true } else { names.append(application) }
+        }
+        guard isAny, let version = PortalVersion.installed(in: Self.dataFolders) else { return "" }
+        guard version.knowsNames else {
+            return "; portal \(version.text) knows apps outside a sandbox as one, without a name"
+        }
+        guard !names.isEmpty else { return "" }
+        let list = names.joined(separator: ", ")
+        return "; portal \(version.text) knows them by name (\(list)) if the desktop starts them"
     }
 
     /// Checks if browsers get the camera without a question. GNOME refuses browsers that ask from a
@@ -193,14 +224,14 @@ struct DesktopCheckup {
             return stored[application] == CameraPermissions.granted
         }
         if isGranted, !browserPermissions.isEmpty {
-            return .good(name, "browsers may use cameras without asking you")
+            return .good(name, "browsers may use cameras without asking you\(identities)")
         }
         guard let first = kin.first, desktop.split(separator: ":").contains("GNOME") else {
-            return .good(name, "the desktop asks when an app first wants a camera")
+            return .good(name, "the desktop asks when an app first wants a camera\(identities)")
         }
         return .bad(
             name,
-            "GNOME may refuse \(first.title) the camera without asking you",
+            "GNOME may refuse \(first.title) the camera without asking you\(identities)",
             mendedBy: "dualcamctl doctor --fix access"
         )
     }

@@ -46,7 +46,8 @@ enum FixStep {
         switch self {
         case .file(let step): step.text
         case .permission("", _):
-            "Let all apps outside a sandbox use cameras without asking you (portals before 1.21)"
+            "Let apps outside a sandbox that the portal knows no name of use cameras without "
+                + "asking you"
         case .refusal(""): "Forget that apps outside a sandbox were refused the camera"
         case .refusal(let application):
             "Forget that \(application) was refused the camera, so that it may ask again"
@@ -383,6 +384,22 @@ enum Program {
     /// Returns `true` if a program ends with success. Nothing that it says is shown.
     static func succeeds(_ words: [String]) -> Bool {
         (try? end(of: words, output: .nothing, errors: .nothing)) == 0
+    }
+
+    /// Returns what a program says that prints a few lines; `nil` if it does not succeed.
+    static func output(of words: [String]) -> String? {
+        var ends: [CInt] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        let reader = Descriptor(owning: ends[0])
+        let writer = Descriptor(owning: ends[1])
+        for number in ends { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(reader.number, F_SETFL, O_NONBLOCK)
+        // What it says fits into the pipe.
+        guard (try? end(of: words, output: .descriptor(writer.number), errors: .nothing)) == 0
+        else { return nil }
+        var bytes = [UInt8](repeating: 0, count: 1 << 12)
+        let count = read(reader.number, &bytes, bytes.count)
+        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
     }
 
     private static func end(
