@@ -408,6 +408,61 @@ struct FixRecordTests {
     }
 
     @Test(
+        "each command gets the switch, and loses it again",
+        arguments: [
+            ("Exec=/usr/bin/edge %U", "Exec=/usr/bin/edge S %U"), ("Exec = edge", "Exec = edge S"),
+            ("Exec=\"/opt/a b\" --x", "Exec=\"/opt/a b\" S --x"),
+            ("Exec=\"/opt/a \\\"b\" --x", "Exec=\"/opt/a \\\"b\" S --x"),
+            ("Exec=env A=b C=d edge", "Exec=env A=b C=d edge S"),
+            ("Exec=/usr/bin/env edge\nExec=e\n", "Exec=/usr/bin/env edge S\nExec=e S\n"),
+            ("Exec=e --enable-features=A,B %U", "Exec=e S,A,B %U"),
+            ("Exec=e \"--enable-features=A,B\" %U", "Exec=e \"S,A,B\" %U"),
+            // The last list counts; a longer name is another one.
+            (
+                "Exec=e --enable-features=A --enable-features=FMore",
+                "Exec=e --enable-features=A S,FMore"
+            ), ("Exec=e\r\n# Exec=x\r\nName=Exec=y\r\n", "Exec=e S\r\n# Exec=x\r\nName=Exec=y\r\n"),
+        ]
+    )
+    func entry(_ before: String, _ after: String) throws {
+        let before = before.replacing("FMore", with: BrowserSwitch.feature + "More")
+        let after = after.replacing("FMore", with: BrowserSwitch.feature + "More")
+            .replacing("S", with: BrowserSwitch.word)
+        let fixed = try FileForm.desktopEntry.fixed(Array(before.utf8))
+        #expect(String(decoding: fixed, as: UTF8.self) == after)
+        #expect(try FileForm.desktopEntry.fixed(fixed) == fixed)
+        let restored = try FileForm.desktopEntry.restored(fixed, from: nil)
+        #expect(restored.map { String(decoding: $0, as: UTF8.self) } == before)
+        #expect(try FileForm.desktopEntry.restored(Array(before.utf8), from: nil) == nil)
+    }
+
+    @Test(
+        "a command whose program is not found is left alone",
+        arguments: [
+            "", "[Desktop Entry]", "Exec=", "Exec=env", "Exec=env A=b", "Exec=env -u A edge",
+        ]
+    )
+    func noEntry(_ text: String) {
+        #expect(throws: Failure.self) { try FileForm.desktopEntry.fixed(Array(text.utf8)) }
+        #expect(throws: Failure.self) { try FileForm.desktopEntry.fixed([0xff, 0x0a]) }
+    }
+
+    @Test(
+        "a Flatpak's switches get one more, and lose it again",
+        arguments: [
+            ("", "S\n"), ("--x\n", "--x\nS\n"), ("--enable-features=A\n--x", "S,A\n--x"),
+            ("--x\n\n", "--x\n\nS\n"),
+        ]
+    )
+    func switches(_ before: String, _ after: String) throws {
+        let fixed = try FileForm.switches.fixed(before.isEmpty ? nil : Array(before.utf8))
+        let after = after.replacing("S", with: BrowserSwitch.word)
+        #expect(String(decoding: fixed, as: UTF8.self) == after)
+        #expect(try FileForm.switches.fixed(fixed) == fixed)
+        #expect(try FileForm.switches.restored(fixed, from: nil) == Array(before.utf8))
+    }
+
+    @Test(
         "the portal's version says if it knows names",
         arguments: [
             ("xdg-desktop-portal 1.16.0\n", true), ("xdg-desktop-portal 1.12.1", false),

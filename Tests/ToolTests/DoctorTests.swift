@@ -329,7 +329,11 @@ struct DoctorTests {
             #expect(says("firefox", .good))
             try write("{}", ".var/app/com.microsoft.Edge/config/microsoft-edge/Local State")
             #expect(says("edge", .bad))
-            #expect(desktop.browserFindings().allSatisfy { $0.name != "edge" || $0.command == nil })
+            let edge = desktop.browserFindings().first { $0.name == "edge" }
+            #expect(edge?.command == "dualcamctl doctor --fix edge")
+            let flags = ".var/app/com.microsoft.Edge/config/edge-flags.conf"
+            try write("--enable-features=WebRtcPipeWireCamera\n", flags)
+            #expect(says("edge", .good))
         }
     }
 

@@ -57,7 +57,7 @@ struct FixTests {
         func everything() throws -> [String: String] {
             var result: [String: String] = [:]
             for case let name as String in FileManager.default.enumerator(atPath: home) ?? .init()
-            where !name.hasPrefix(".local") {
+            where name != ".local" && !name.hasPrefix(".local/state") {
                 var status = stat()
                 #expect(lstat(path(name), &status) == 0)
                 let bytes = try? readFile(path(name), limit: 1 << 20)
@@ -219,6 +219,97 @@ struct FixTests {
         #expect(try user.text("\(firefox)/dualcam.default/prefs.js") == "//\n")
         #expect(access(user.path("\(firefox)/dualcam.default/user.js"), F_OK) != 0)
         #expect(try user.doctor("--undo").output == "There is nothing to undo.\n")
+    }
+
+    private static let word = "--enable-features=WebRtcPipeWireCamera"
+    private static let entry = """
+        [Desktop Entry]
+        Name=Microsoft Edge
+        Exec=/usr/bin/microsoft-edge-stable %U
+        Actions=private;
+
+        [Desktop Action private]
+        Exec=/usr/bin/microsoft-edge-stable --inprivate
+
+        """
+
+    /// A user with Edge, as a package of which the system has `entry`.
+    private static func userOfEdge(_ entry: String? = entry) throws -> User {
+        let user = try User()
+        user.variables["XDG_DATA_DIRS"] = "\(user.session.directory)/data"
+        if let entry { try user.write(entry, "../data/applications/microsoft-edge.desktop") }
+        try user.imitate("microsoft-edge-stable")
+        return user
+    }
+
+    @Test func edgeIsStartedWithTheSwitch() throws {
+        let user = try Self.userOfEdge()
+        let flatpak = ".var/app/com.microsoft.Edge/config"
+        try user.write("{}", "\(flatpak)/microsoft-edge/Local State")
+        try user.write("--ozone-platform=wayland", "\(flatpak)/edge-flags.conf", mode: 0o640)
+        let before = try user.everything()
+        let found = try user.doctor(expecting: 1).output
+        #expect(found.contains("✗ edge           Edge does not look for cameras in PipeWire\n"))
+        #expect(found.contains("→ dualcamctl doctor --fix edge\n"), "\(found)")
+
+        let fixed = try user.doctor("--fix", "edge", "--yes").output
+        #expect(fixed.contains("  Done. Restart Edge if it is open. In a terminal, start it with "))
+        #expect(fixed.contains("✓ edge "), "\(fixed)")
+        let own = ".local/share/applications/microsoft-edge.desktop"
+        let set = Self.entry.replacing("stable", with: "stable \(Self.word)")
+        #expect(try user.text(own) == set)
+        #expect(try user.everything()[own]?.hasPrefix("100644 ") == true)
+        let flags = "--ozone-platform=wayland\n\(Self.word)\n"
+        #expect(try user.text("\(flatpak)/edge-flags.conf") == flags)
+        #expect(try user.doctor("--fix", "edge", "--yes").output.contains("Nothing needs doing."))
+        try user.doctor("--undo")
+        #expect(try user.everything() == before)
+
+        // What was changed since stays, without the switch.
+        try user.doctor("--fix", "edge", "--yes")
+        try user.write(set.replacing("Name=", with: "Name=My "), own)
+        try user.write(flags + "--incognito\n", "\(flatpak)/edge-flags.conf")
+        try user.doctor("--undo")
+        #expect(try user.text(own) == Self.entry.replacing("Name=", with: "Name=My "))
+        let rest = "--ozone-platform=wayland\n--incognito\n"
+        #expect(try user.text("\(flatpak)/edge-flags.conf") == rest)
+    }
+
+    @Test func anEntryOfTheUsersOwnIsChangedInItsPlace() throws {
+        let user = try Self.userOfEdge()
+        let own = ".local/share/applications/microsoft-edge.desktop"
+        let text = "[Desktop Entry]\nExec=env A=b \"/opt/my edge\" --enable-features=Vulkan %U\n#"
+        try user.write(text, own, mode: 0o700)
+        let before = try user.everything()
+        try user.doctor("--fix", "edge", "--yes")
+        #expect(
+            try user.text(own)
+                == text.replacing("=Vulkan", with: "=WebRtcPipeWireCamera,Vulkan")
+        )
+        try user.doctor("--undo")
+        #expect(try user.everything() == before)
+    }
+
+    @Test func edgeWithAnEntryThatHasTheSwitchIsWellAndWithoutOneIsLeftToTheUser() throws {
+        let set = Self.entry.replacing("stable", with: "stable \(Self.word)")
+        let well = try Self.userOfEdge(set).doctor(expecting: 1).output
+        #expect(
+            well.contains("✓ edge           Edge looks for cameras in PipeWire if the desktop"),
+            "\(well)"
+        )
+        let user = try Self.userOfEdge(nil)
+        let none = try user.doctor("--fix", "edge", "--yes", expecting: 1).output
+        #expect(none.contains("; start it with \(Self.word)\n"), "\(none)")
+        #expect(none.contains("  This is left to you.\n"), "\(none)")
+        // What only a person can change.
+        for wrong in ["[Desktop Entry]\n", "[Desktop Entry]\nExec=env -i edge\n"] {
+            let user = try Self.userOfEdge(nil)
+            try user.write(wrong, ".local/share/applications/microsoft-edge.desktop")
+            let before = try user.everything()
+            let failed = try user.doctor("--fix", "edge", "--yes", expecting: 1).output
+            #expect(failed.contains("microsoft-edge.desktop is left as it is: "), "\(failed)")
+            #expect(try user.everything() == before)
+        }
     }
 
     @Test(arguments: [
@@ -1351,6 +1442,23 @@ struct TryTests {
         let profile = words.first { $0.hasPrefix("--user-data-dir=") }?.dropFirst(16) ?? ""
         #expect(!profile.isEmpty && access(String(profile), F_OK) != 0, "\(profile) is left")
         #expect(seen.isLeft == false, "the browser is left")
+    }
+
+    @Test func edgeGetsTheSwitchThatItsDesktopEntryHas() throws {
+        let word = "--enable-features=WebRtcPipeWireCamera"
+        for isSet in [true, false] {
+            let (child, _) = try attempt(
+                "edge",
+                "microsoft-edge-stable",
+                Self.good,
+                profile: [
+                    ".local/share/applications/microsoft-edge.desktop":
+                        "[Desktop Entry]\nExec=edge \(isSet ? word : "") %U\n"
+                ]
+            )
+            #expect(child.exit == .status(0), "\(child.errors)")
+            #expect(words.contains(word) == isSet, "\(words)")
+        }
     }
 
     @Test func firefoxGetsThePreferenceThatTheUserHas() throws {

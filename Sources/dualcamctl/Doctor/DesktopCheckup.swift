@@ -276,22 +276,25 @@ struct DesktopCheckup {
         {
             return .bad(name, "\(place.title) was never started; start it once, and close it")
         }
-        if browser == .edge, !Self.edgeHasSwitch(places) {
-            return .bad(
-                name,
-                "Edge has no setting for cameras in PipeWire; start it with "
-                    + "--enable-features=WebRtcPipeWireCamera"
-            )
+        if browser == .edge, places.allSatisfy({ $0.application == nil }) {
+            guard !places.flatMap(edgeEntries).isEmpty else {
+                return .bad(
+                    name,
+                    "Edge has no setting for cameras in PipeWire; start it with "
+                        + BrowserSwitch.word
+                )
+            }
+            return .good(name, "Edge looks for cameras in PipeWire if the desktop starts it")
         }
         return .good(name, "\(browser.title) looks for cameras in PipeWire")
     }
 
     /// Returns the changes after which the browsers with profiles in `places` look for cameras in
-    /// PipeWire. There is none for Edge, which drops experiments that it does not know.
+    /// PipeWire. Edge drops experiments that it does not know, but takes the switch.
     func browserSteps(_ places: [Browser.Place]) -> [FileStep] {
         places.flatMap { place -> [FileStep] in
             switch place.browser {
-            case .edge: []
+            case .edge: edgeSteps(place)
             case _ where !place.takesFiles: []
             case .firefox where place.isNew:
                 Self.firstProfile(place)
@@ -316,6 +319,57 @@ struct DesktopCheckup {
                     )
                 ]
             }
+        }
+    }
+
+    /// The desktop entries that start the Edge with profiles in `place`: the user's, which the
+    /// desktop prefers, and the system's.
+    private func edgeEntries(_ place: Browser.Place) -> [(own: String, system: String?)] {
+        guard let folder = place.folder.split(separator: "/").last.map(String.init) else {
+            return []
+        }
+        // That of the stable channel has two names.
+        let names = [folder] + (folder == "microsoft-edge" ? ["com.microsoft.Edge"] : [])
+        return names.compactMap { name in
+            let own = "\(ownDataFolder)/applications/\(name).desktop"
+            let system = Self.desktopEntry(name)
+            let used = access(own, F_OK) == 0 ? own : system
+            // Flatpak's entry of this name starts another Edge.
+            guard let used, !wholeText(of: used).contains("flatpak run") else { return nil }
+            return (own, system)
+        }
+    }
+
+    /// Returns `true` if the Edge with profiles in `place` is started with the switch.
+    func startsEdge(with place: Browser.Place) -> Bool {
+        let isKnown = place.sandbox != nil || !edgeEntries(place).isEmpty
+        return isKnown && edgeSteps(place).allSatisfy(\.isDone)
+    }
+
+    /// Returns the changes after which the Edge with profiles in `place` starts with the switch.
+    private func edgeSteps(_ place: Browser.Place) -> [FileStep] {
+        if let sandbox = place.sandbox {
+            return [
+                FileStep(
+                    title: place.title,
+                    path: "\(sandbox)/config/edge-flags.conf",
+                    home: sandbox,
+                    form: .switches,
+                    makesFolders: true
+                )
+            ]
+        }
+        return edgeEntries(place).compactMap { own, system in
+            let isOwn = access(own, F_OK) == 0
+            let text = isOwn ? nil : system.flatMap { try? readFile($0, limit: FixedFile.limit) }
+            if let text, (try? BrowserSwitch.isSet(in: text, .entry)) == true { return nil }
+            return FileStep(
+                title: place.title,
+                path: own,
+                form: .desktopEntry,
+                content: text.flatMap { try? BrowserSwitch.setting(in: $0, .entry) },
+                makesFolders: true
+            )
         }
     }
 
@@ -347,16 +401,6 @@ struct DesktopCheckup {
         }
         // What is in user.js counts at each start.
         return (value("user.js") ?? value("prefs.js")) == "true"
-    }
-
-    /// `true` if the Flatpak of Edge starts it with the switch.
-    private static func edgeHasSwitch(_ places: [Browser.Place]) -> Bool {
-        places.contains { place in
-            place.application != nil
-                && wholeText(of: "\(place.folder)/../edge-flags.conf").contains(
-                    "WebRtcPipeWireCamera"
-                )
-        }
     }
 
     /// Returns `true` if this user runs `browser` with `word` in its command line.

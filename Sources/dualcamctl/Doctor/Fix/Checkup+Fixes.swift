@@ -12,7 +12,7 @@ extension Checkup {
             return Fix(
                 name: name,
                 steps: steps.map { .file($0) },
-                afterwards: browser == .firefox ? "Restart Firefox if it is open." : nil
+                afterwards: Self.afterwards(browser, steps)
             )
         }
         switch name {
@@ -25,6 +25,18 @@ extension Checkup {
         case "hide-cameras": return hidingFix
         case "loopback": return loopbackFix(finding)
         default: return finding.command.flatMap { commandFix(name, $0) }
+        }
+    }
+
+    /// Returns the sentence that says what is left to do after `steps` of `browser`, if anything.
+    private static func afterwards(_ browser: Browser, _ steps: [FileStep]) -> String? {
+        switch browser {
+        case .firefox: return "Restart Firefox if it is open."
+        case .edge where steps.contains { $0.form == .desktopEntry }:
+            return "Restart Edge if it is open. In a terminal, start it with "
+                + "\(BrowserSwitch.word)."
+        case .edge: return "Restart Edge if it is open."
+        default: return nil
         }
     }
 

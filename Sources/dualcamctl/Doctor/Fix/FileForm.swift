@@ -11,6 +11,10 @@ enum FileForm: String {
     case configuration
     /// DualCam's configuration, where it is set that cameras are hidden.
     case hiding
+    /// The desktop entry of a browser that takes only a switch.
+    case desktopEntry = "desktop-entry"
+    /// The switches of such a browser's Flatpak.
+    case switches
     /// A file that is all ours.
     case own
     /// A file that Firefox makes at its first start, made for it before that. It is Firefox's own
@@ -33,6 +37,8 @@ enum FileForm: String {
                 .setting(FirefoxPreferences.camera, to: "true")
         case .configuration: try Self.setting(.auto, in: bytes ?? [])
         case .hiding: try Self.setting(hidesCameras: true, in: bytes ?? [])
+        case .desktopEntry: try BrowserSwitch.setting(in: bytes ?? [], .entry)
+        case .switches: try BrowserSwitch.setting(in: bytes ?? [], .switches)
         case .own, .seed: bytes ?? []
         }
     }
@@ -64,6 +70,8 @@ enum FileForm: String {
         case .hiding:
             guard try Self.configuration(in: now).desktop.hidesCameras else { return nil }
             return try Self.setting(hidesCameras: false, in: now)
+        case .desktopEntry: return try BrowserSwitch.removing(from: now, .entry)
+        case .switches: return try BrowserSwitch.removing(from: now, .switches)
         case .own: throw Failure("it was changed since")
         case .seed: return now
         }

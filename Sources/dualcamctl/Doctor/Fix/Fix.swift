@@ -86,6 +86,9 @@ struct FileStep {
         case .configuration:
             "Copy the stream to a loopback device: one setting in \(path)"
         case .hiding: "Keep it so: hide-cameras = true in \(path)"
+        case .desktopEntry, .switches:
+            "Have \(title) look for cameras in PipeWire: the switch \(BrowserSwitch.word) in "
+                + "\(path)"
         case .seed: "Give \(title), which was never started, its first profile: \(path)"
         }
     }

@@ -44,6 +44,8 @@ struct BrowserTrial {
                 "--use-fake-ui-for-media-stream", "--autoplay-policy=no-user-gesture-required",
                 "--disable-gpu", "--password-store=basic",
             ]
+            // Its desktop entry has the switch.
+            if browser == .edge, isOn, place.sandbox == nil { words.append(BrowserSwitch.word) }
             // Chromium has no sandbox for root.
             if geteuid() == 0 { words.append("--no-sandbox") }
             words.append(server.address)
@@ -162,11 +164,9 @@ struct BrowserTrial {
     /// `true` if the user's own profile looks for cameras in PipeWire.
     private func isOn(in place: Browser.Place) -> Bool {
         let steps = DesktopCheckup(home: home).browserSteps([place])
-        guard browser != .edge, !place.isNew || !steps.isEmpty else { return false }
-        return steps.allSatisfy { step in
-            guard let (before, after) = try? step.contents() else { return false }
-            return before == after
-        }
+        guard browser != .edge else { return DesktopCheckup(home: home).startsEdge(with: place) }
+        guard !place.isNew || !steps.isEmpty else { return false }
+        return steps.allSatisfy(\.isDone)
     }
 
     /// Makes a profile that has the setting `isOn`, where the browser may write, and returns its
