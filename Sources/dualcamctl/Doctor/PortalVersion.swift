@@ -19,9 +19,9 @@ struct PortalVersion: Equatable {
         self.numbers = numbers.compactMap(\.self)
     }
 
-    /// `true` if an app is known by the name of its desktop entry, as far as the desktop has started
-    /// it or it has said its name. `false` if all apps outside a sandbox are one, without a name: in
-    /// versions before 1.14, and for cameras from 1.19.2 until 1.21.
+    /// `true` if an app is known by the name of its desktop entry, as far as the desktop has
+    /// started it or it has said its name. `false` if all apps outside a sandbox are one, without a
+    /// name: in versions before 1.14, and for cameras from 1.19.2 until 1.21.
     var knowsNames: Bool {
         func isBefore(_ other: [Int]) -> Bool { numbers.lexicographicallyPrecedes(other) }
         return !isBefore([1, 14]) && (isBefore([1, 19, 2]) || !isBefore([1, 21]))

@@ -1,5 +1,5 @@
-/// The switch with which a browser looks for cameras in PipeWire, in the files that hold its command
-/// line: for Edge, which has no setting for that.
+/// The switch with which a browser looks for cameras in PipeWire, in the files that hold its
+/// command line: for Edge, which has no setting for that.
 enum BrowserSwitch {
     /// The feature of Chromium.
     static let feature = "WebRtcPipeWireCamera"
