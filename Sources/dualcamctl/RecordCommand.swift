@@ -128,12 +128,13 @@ struct Record: ParsableCommand {
             Output.write(line + "\n")
         }
         guard let reason = files.compactMap({ $0["error"]?.string }).first else { return }
-        let isFull = reason == "NoSpace"
-        throw Failure(
-            status: .failed,
-            message: "The recording had ended by itself: "
-                + (isFull ? "the disk is full." : reason.printable)
-        )
+        let why =
+            switch reason {
+            case "NoSpace": "the disk is full"
+            case "Denied": "permission denied in the directory for videos"
+            default: reason.printable
+            }
+        throw Failure(status: .failed, message: "The recording had ended by itself: \(why)")
     }
 
     private func show(_ client: Client) throws {

@@ -311,6 +311,21 @@ struct CommandTests {
         )
     }
 
+    @Test(arguments: [
+        ("NoSpace", "the disk is full"),
+        ("Denied", "permission denied in the directory for videos"),
+        ("cannot encode: it broke", "cannot encode: it broke"),
+    ])
+    func aRecordingThatEndedByItselfNamesItsFilesAndSaysWhy(_ word: String, _ why: String) throws {
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        daemon.recordingError = word
+        let child = try daemon.run("record", "stop")
+        #expect(child.exit == .status(1))
+        #expect(child.output == "/home/me/Videos/DualCam/a.mkv (2 pictures are missing)\n")
+        #expect(child.errors == "dualcamctl: The recording had ended by itself: \(why).\n")
+    }
+
     @Test func aRecordingWithPrivacyOnSaysSo() throws {
         let daemon = try FakeDaemon()
         try daemon.appear(changing: [.privacy: ["Enabled": .boolean(true)]])

@@ -75,6 +75,9 @@ final class FakeDaemon {
     /// What is refused of a scene that is applied, by key.
     var sceneRefusals: [String: Value] = ["back.iso": .string("This camera has no ISO.")]
 
+    /// The reason why a recording ended by itself, if it did.
+    var recordingError: String?
+
     /// Makes the daemon disappear.
     func vanish() {
         server = nil
@@ -166,9 +169,10 @@ final class FakeDaemon {
             set(["RecordingFiles": FakeDaemon.files(hasFiles ? [file] : [])], of: .capture)
             call.reply()
         case "StopRecording":
-            let file: [String: Value] = [
+            var file: [String: Value] = [
                 "path": .string("/home/me/Videos/DualCam/a.mkv"), "dropped": .uint32(2),
             ]
+            file["error"] = recordingError.map { .string($0) }
             call.reply(
                 .array([.named(file)], of: .dictionary(key: .string, value: .variant))
             )
