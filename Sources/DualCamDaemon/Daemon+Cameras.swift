@@ -60,8 +60,8 @@ extension Daemon {
         }
         guard source == .auto else { return "" }
         if let left = leftDevices[role], trials.failing.contains(left.identity) {
-            return "\(left.name) failed again and again, so the \(role.rawValue) camera is another "
-                + "one. To try it again, plug it in again."
+            return "\(left.name) failed again and again, so another camera is the "
+                + "\(role.rawValue) camera now. To try it again, unplug it and plug it in."
         }
         // The back camera is the one that is missed first.
         let needsOther = configuration.cameras[role.other].source == .auto

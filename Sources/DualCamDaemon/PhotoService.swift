@@ -200,6 +200,7 @@ final class PhotoService {
     }
 
     private static let left = DBusError.failed("The caller has left.")
+    private static let silent = "The camera sent no picture within \(Int(timeout)) s."
 
     /// Returns the request for photographs, or throws the reason why they are refused.
     private func request(
@@ -232,11 +233,15 @@ final class PhotoService {
         }
         let roles = subjects.contains(.stream) ? present : subjects.compactMap(\.role)
         if isFull, subjects == [.stream] {
-            throw .outOfRange("The stream has one size; full is for a camera's own picture.")
+            throw .outOfRange(
+                "The stream has only one size. Use full with the back or the front camera."
+            )
         }
         if wantsMovie == true, isOne || isFull {
             throw .outOfRange(
-                "No movie is made \(isOne ? "of a photo that goes to a file of the caller" : "with full"), so live cannot be true."
+                isOne
+                    ? "A photo in a file of your own gets no movie. Leave live out."
+                    : "A photo with full gets no movie. Leave out live or full."
             )
         }
         let request = Request(
@@ -251,7 +256,7 @@ final class PhotoService {
         )
         if let role = request.fullRoles.first(where: { state.recording.needs($0) }) {
             throw .busy(
-                "The \(role.rawValue) camera is being recorded, and cannot change its mode."
+                "The \(role.rawValue) camera is being recorded, so it cannot change its mode now."
             )
         }
         do throws(SystemError) {
@@ -261,7 +266,7 @@ final class PhotoService {
                     for clip in request.clips.values { clip.end() }
                     return
                 }
-                end(request, .failure(.cameraLost("The camera does not deliver.")))
+                end(request, .failure(.cameraLost(Self.silent)))
             }
         } catch {
             throw .failed("\(error)")
@@ -335,7 +340,9 @@ final class PhotoService {
                     .failure(
                         camera.interruption == .busy
                             ? .busy("The \(role.rawValue) camera is in use: \(reason)")
-                            : .cameraLost("The \(role.rawValue) camera does not deliver: \(reason)")
+                            : .cameraLost(
+                                "The \(role.rawValue) camera sends no pictures: \(reason)"
+                            )
                     )
                 )
             case .opening, .closed: return
@@ -388,7 +395,7 @@ final class PhotoService {
         }
     }
 
-    private static let ending = DBusError.failed("The daemon is ending.")
+    private static let ending = DBusError.failed("The daemon is shutting down.")
 
     /// Takes over the photographs, now files, and makes their movies if the call asks for them.
     private func finish(_ request: Request, _ photos: [PhotoThread.Photo]) {
@@ -518,14 +525,14 @@ extension PhotoThread.Failure {
     /// The failure as the caller gets it.
     fileprivate var dbusError: DBusError {
         switch self {
-        case .cameraLost(let name): .cameraLost("The \(name) camera gives no whole picture.")
-        case .photo(let error): .failed("The picture is no photograph: \(error).")
+        case .cameraLost(let name): .cameraLost("The \(name) camera sent no complete picture.")
+        case .photo(let error): .failed("The photo cannot be made: \(error).")
         case .file(let error) where error.operation == "home directory":
             .failed("\(error) for photos. Name one with photo-directory in [capture].")
         case .file(let error):
             switch error.errno {
             case ENOSPC, EDQUOT: .noSpace("\(error)")
-            case EBUSY: .busy("Too many photographs are being written already.")
+            case EBUSY: .busy("Too many photos are being written already.")
             case EACCES, EPERM, EROFS: .denied("\(error)")
             default: .failed("\(error)")
             }

@@ -157,7 +157,7 @@ final class ProService {
         }
         controls.answer(\.lock) { [unowned self] call throws(DBusError) in
             var subjects: Set<ControlLock.Subject> = []
-            for word in call.arguments { subjects.insert(try choice("What is held", word)) }
+            for word in call.arguments { subjects.insert(try choice("The value to lock", word)) }
             guard daemon.state.cameras[role].mode != nil else {
                 throw .failed(
                     "The \(role.rawValue) camera gives no pictures now, so its automatic has found "
@@ -205,7 +205,7 @@ final class ProService {
             perform(.look, role, call) { outcome in
                 guard let control = outcome.controls.device.first(where: { $0.name == name }) else {
                     return call.fail(
-                        .notSupported("The camera has no control \"\(name.prefix(64))\".")
+                        .notSupported("The camera has no control “\(name.prefix(64))”.")
                     )
                 }
                 call.reply(control.description)

@@ -495,7 +495,9 @@ final class RecordingSession {
             remember(file.movie.path, false)
         }
         saved = files
-        problems += failures.map { "A recording could not become MP4, and stays Matroska: \($0)" }
+        problems += failures.map {
+            "A recording cannot be converted to MP4, and stays a Matroska file: \($0)"
+        }
         workers -= 1
         // Broken files are reported once repaired.
         for file in files where !broken.contains(file.movie.path) { onSaved(file) }
@@ -600,7 +602,7 @@ final class RecordingSession {
         let wasBroken = broken.remove(path) != nil
         switch outcome {
         case .repaired(let seconds):
-            problems.append("\(path) had not been ended, and was repaired.")
+            problems.append("\(path) was cut off, and was repaired.")
             Log.record.notice("repaired", metadata: ["path": "\(path)", "seconds": "\(seconds)"])
             onRepaired(path, seconds)
         case .empty: Log.record.notice("nothing in it", metadata: ["path": "\(path)"])
@@ -608,7 +610,7 @@ final class RecordingSession {
             Log.record.notice("not repaired, since it is in use", metadata: ["path": "\(path)"])
         case .setAside(let reason):
             problems.append(
-                "\(path) is left as it is, since its repair failed"
+                "\(path) is left as it is, because its repair failed"
                     + " \(RecordingRepair.attempts) times: \(reason)."
             )
             Log.record.warning(

@@ -46,7 +46,7 @@ final class SceneService {
                 do throws(UnreadableValue) {
                     daemon.send(.scenes(.setTitle(try Title(text))))
                 } catch {
-                    throw .outOfRange("Title is \(error.value), expected \(error.expected).")
+                    throw .outOfRange("A title must have \(error.expected).")
                 }
             }
             scene.get(\.titleCorner) { daemon.state.titleCorner.rawValue }
@@ -111,13 +111,18 @@ final class SceneService {
         call.reply(daemon.state.scene.isSwapped)
     }
 
+    /// The reason why the pictures may not be swapped during a recording.
+    static let swapLock =
+        "The pictures cannot be swapped during a recording, because allow-swap-while-recording is "
+        + "off."
+
     /// Throws `Locked` if the pictures may not be swapped now.
     private func allowSwap(to isSwapped: Bool) throws(DBusError) {
         guard
             isSwapped == daemon.state.scene.isSwapped || daemon.state.recording.phase == .off
                 || daemon.configuration.capture.allowsSwapWhileRecording
         else {
-            throw .locked("A recording is being made, and allow-swap-while-recording is off.")
+            throw .locked(Self.swapLock)
         }
     }
 }

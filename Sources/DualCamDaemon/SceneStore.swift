@@ -154,7 +154,7 @@ final class SceneStore {
             guard let file else { return (SceneBook(), what) }
             return (SceneBook(), "\(what), and are now in \(try file.setAside()): \(reason)")
         } catch {
-            return (SceneBook(), "\(what), nor be set aside (\(error)): \(reason)")
+            return (SceneBook(), "\(what), and the file cannot be moved away (\(error)): \(reason)")
         }
     }
 

@@ -215,7 +215,7 @@ final class ScenesService {
         if daemon.state.wouldSwap(preset), daemon.state.recording.phase != .off,
             !daemon.configuration.capture.allowsSwapWhileRecording
         {
-            refused["main"] = "A recording is being made, and allow-swap-while-recording is off."
+            refused["main"] = SceneService.swapLock
         }
         preset.remove(refused.keys)
         let time = MonotonicClock.now

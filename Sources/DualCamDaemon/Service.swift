@@ -129,7 +129,8 @@ final class Service {
                 problems.append("\(notice) (\(role.rawValue)): \(camera.reason.uncapitalized)")
             } else if let mode = camera.mode, let unreduced = camera.unreducedMode {
                 problems.append(
-                    "The \(role.rawValue) camera delivers \(mode) for want of USB bandwidth, not \(unreduced)."
+                    "The \(role.rawValue) camera sends \(mode) instead of \(unreduced), because the USB "
+                        + "bandwidth is used up."
                 )
             } else if !camera.problem.isEmpty {
                 problems.append(camera.problem)

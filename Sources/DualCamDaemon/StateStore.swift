@@ -77,7 +77,7 @@ final class StateStore {
         if isLate {
             contents.saved = nil
             contents.problems.append(
-                "What was remembered was read too late: it counts from the next start."
+                "The disk answered too late, so what was remembered counts from the next start on."
             )
         }
         for problem in contents.problems {
@@ -156,7 +156,9 @@ private final class Disk {
         } catch {
             // Somebody may have asked for privacy.
             contents.isPrivate = true
-            contents.problems.append("It cannot be read if privacy was on, so it is: \(error)")
+            contents.problems.append(
+                "Privacy is on, because it cannot be read if you had turned it on: \(error)"
+            )
         }
         guard isRemembered else { return contents }
         do throws(SystemError) {
@@ -179,7 +181,7 @@ private final class Disk {
         do throws(SystemError) {
             return "\(what), and is now in \(try state.setAside()): \(reason)"
         } catch {
-            return "\(what), nor be set aside (\(error)): \(reason)"
+            return "\(what), and the file cannot be moved away (\(error)): \(reason)"
         }
     }
 

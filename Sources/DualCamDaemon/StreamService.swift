@@ -44,9 +44,7 @@ final class StreamService {
                     !state.scene.isSwapped || state.recording.phase == .off
                         || daemon.configuration.capture.allowsSwapWhileRecording
                 else {
-                    throw .locked(
-                        "allow-swap-while-recording is off, and a recording is being made."
-                    )
+                    throw .locked(SceneService.swapLock)
                 }
                 daemon.reset { refusals in
                     guard !refusals.isEmpty else { return call.reply() }

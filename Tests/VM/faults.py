@@ -174,7 +174,7 @@ def bandwidth(stage):
     there = stage.plug('front')
     stage.note('device node to live, lighter', stage.live(there, 'front'), BACK)
     stage.signals.wait('front', 'PixelFormat', 'MJPG', there)
-    told = 'The front camera delivers 320x240@10/MJPG for want of USB bandwidth, not 320x240@10/YUYV.'
+    told = 'The front camera sends 320x240@10/MJPG instead of 320x240@10/YUYV, because the USB bandwidth is used up.'
     stage.signals.wait('Stream', 'Problems', lambda problems: told in problems, there)
     expect('bandwidth' in stage.signals.values(there, 'front', 'Interruption'), 'the reason was signalled')
     expect(not stage.signals.since(there, 'back', 'State'), 'the main camera went on')
