@@ -48,7 +48,11 @@ final class PreferencesWindow {
                 isFront ? "The one that shows you" : "The one that shows what you see"
             )
             rotation = ChoiceRow("How it is mounted")
-            mirror = SwitchRow("Mirrored", isFront ? "As in a mirror" : "")
+            mirror = SwitchRow(
+                "Mirrored",
+                isFront
+                    ? "As in a mirror, for others, too: turn it off to show paper or a board" : ""
+            )
             picture.request(width: 128, height: 72)
             picture.style("choice").clip()
             let shown = Row("What it sees", before: [], after: [picture])
