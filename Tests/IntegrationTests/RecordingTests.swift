@@ -588,6 +588,8 @@ extension DaemonTests {
                     #expect(try #require(probe.duration) > 0.5)
                     #expect(try decodedCount("\(disk)/\(file)") == probe.times.count)
                 }
+                let status = try daemon.session.output(Programs.path(of: "dualcamctl"), "status")
+                #expect(status.contains("Recording stopped: the disk is full.\n"), "\(status)")
                 // Who stops it now still gets the files, and the reason.
                 let tool = try daemon.session.run(
                     Programs.path(of: "dualcamctl"),
