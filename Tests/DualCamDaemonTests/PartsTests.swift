@@ -229,6 +229,8 @@ struct PhotoLimitTests {
         let (callers, daemon) = (scripted.callers, scripted.daemon)
         let cases: [([String: Value], String)] = [
             (["of": .string("side")], "OutOfRange"),
+            (["of": .strings([])], "OutOfRange"), (["of": .uint32(1)], "InvalidArgs"),
+            (["full": .string("yes")], "InvalidArgs"),
             (["of": .string("stream"), "full": .boolean(true)], "OutOfRange"),
             (["full": .boolean(true), "live": .boolean(true)], "OutOfRange"),
         ]
@@ -242,7 +244,8 @@ struct PhotoLimitTests {
         #expect(callers.errors.last == "NoCamera")
         // Both are asked for; there is one.
         try callers.takePhoto([:], from: ":1.1")
-        #expect(callers.errors.count == 4 && daemon.state.photographed == [.back])
+        #expect(callers.errors.count == cases.count + 1)
+        #expect(daemon.state.photographed == [.back])
         daemon.send(.privacy(.set(true)))
         try callers.takePhoto(["of": .string("back")], from: ":1.1")
         #expect(callers.errors.last == "Locked")
@@ -366,6 +369,60 @@ struct SourceEditorTests {
                 try SourceEditorTests.check(in: folder.path)
             }
         }
+    }
+}
+
+@MainActor
+@Suite("Devices")
+struct DeviceTests {
+    private static func device(_ number: Int) -> CameraDevice {
+        CameraDevice(
+            path: "/dev/video\(number)",
+            name: "Camera \(number)",
+            identity: "v4l2:camera-\(number)",
+            aliases: ["/dev/v4l/by-id/camera-\(number)"]
+        )
+    }
+
+    @Test("are told when one comes or goes, or gets another role, and at no other time")
+    func signalled() throws {
+        let scripted = try Scripted()
+        let (callers, daemon) = (scripted.callers, scripted.daemon)
+        /// Returns the identities and roles of the devices in each signal that `change` causes.
+        func told(_ change: () -> Void) throws -> [[String]] {
+            callers.onRound()
+            let count = callers.sent.count
+            change()
+            callers.onRound()
+            return try callers.sent.dropFirst(count).compactMap { message in
+                guard message.member == "PropertiesChanged" else { return nil }
+                let arguments = try message.values()
+                guard let devices = arguments[1].named?["Devices"]?.array else { return nil }
+                return devices.compactMap(\.named).map {
+                    "\($0["id"]?.string ?? "") \($0["role"]?.string ?? "")"
+                }
+            }
+        }
+        let (first, second) = (Self.device(0), Self.device(1))
+        #expect(try told { daemon.camerasChanged([]) } == [])
+        #expect(try told { daemon.camerasChanged([first]) } == [["v4l2:camera-0 back"]])
+        #expect(try told { daemon.camerasChanged([first]) } == [])
+        #expect(
+            try told { daemon.camerasChanged([first, second]) } == [
+                ["v4l2:camera-0 back", "v4l2:camera-1 front"]
+            ]
+        )
+        #expect(try told { daemon.send(.scene(.swap(instantly: true))) } == [])
+        var configuration = daemon.configuration
+        configuration.cameras.back.source = .v4l2("camera-1")
+        #expect(
+            try told { daemon.reconfigure(configuration) } == [
+                ["v4l2:camera-0 front", "v4l2:camera-1 back"]
+            ]
+        )
+        #expect(try told { daemon.camerasChanged([second]) } == [["v4l2:camera-1 back"]])
+        #expect(try told { daemon.camerasChanged([]) } == [[]])
+        withExtendedLifetime(scripted) {}
     }
 }
 

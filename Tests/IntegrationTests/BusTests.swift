@@ -283,10 +283,21 @@ extension DaemonTests {
                 )
                 #expect(try daemon.get("State", of: .stream) == .string("idle"))
 
-                // With a consumer: the cameras are closed before the stop is reported.
+                // With a consumer, it hands over, and the stream goes on for the others.
                 let reader = try daemon.reader()
                 defer { reader.close() }
-                _ = try reader.next()
+                let before = try reader.next().sequence
+                #expect(
+                    try withExtendedLifetime(window) { try announced(["Restore"]) } == [
+                        "RestoreRequested"
+                    ]
+                )
+                #expect(try daemon.get("Consumers", of: .stream) == .uint32(1))
+                #expect(try daemon.state(of: DualCam.backPath) == "streaming")
+                reader.flush()
+                #expect(try reader.next().sequence > before)
+
+                // The cameras are closed before the stop is reported.
                 try daemon.forgetSignals()
                 try daemon.call("Stop", of: .stream)
                 #expect(try daemon.state(of: DualCam.backPath) == "closed")
