@@ -318,61 +318,123 @@ struct HudTests {
         }
     }
 
-    /// The rows and columns of a part of the picture that are amber, or light, as the current value
-    /// or as other labels.
+    /// The sizes that a stream usually has.
+    private static let usualSizes = [
+        Size(width: 640, height: 480), Size(width: 854, height: 480),
+        Size(width: 1280, height: 720), Size(width: 1920, height: 1080),
+        Size(width: 720, height: 1280),
+    ]
+
+    /// The place of a dial in a picture.
+    private struct Place {
+        /// Its rectangle, in pixels.
+        var area: PixelRect
+        /// The pixels for one of a dial 620 wide and 78 high.
+        var unit: Double
+
+        /// The rows around `middle`, in units from the top of the dial.
+        func rows(_ middle: Double, _ height: Double) -> Range<Int> {
+            let top = Double(area.y) + (middle - height / 2) * unit
+            return Int(top.rounded())..<Int((top + height * unit).rounded())
+        }
+    }
+
+    /// Finds the dial of `hud`: on a white picture it is the upper one of two dark areas.
+    private func place(of hud: HudState, _ size: Size) throws -> Place {
+        let picture = try Self.picture(hud, size, over: 235)
+        func dark(_ y: Int) -> [Int] { (0..<size.width).filter { picture.pixel($0, y).y < 120 } }
+        let top = try #require((0..<size.height).first { dark($0).count > size.width / 4 })
+        let end = try #require((top..<size.height).first { dark($0).isEmpty })
+        let columns = dark((top + end) / 2)
+        let (left, right) = (try #require(columns.first), try #require(columns.last))
+        return Place(
+            area: PixelRect(x: left, y: top, width: right + 1 - left, height: end - top),
+            unit: Double(right + 1 - left) / 620
+        )
+    }
+
+    /// Returns the ranges of `range` in which `isLit`, with gaps of less than `apart` in them.
     private func runs(
-        _ picture: DrawnPicture,
-        _ xs: Range<Int>,
-        _ ys: Range<Int>,
-        apart: Int
+        _ range: Range<Int>,
+        apart: Int = 1,
+        _ isLit: (Int) -> Bool
     ) -> [Range<Int>] {
         var runs: [Range<Int>] = []
-        for x in xs where ys.contains(where: { picture.pixel(x, $0).y > 100 }) {
-            if let last = runs.last, x - last.upperBound < apart {
-                runs[runs.count - 1] = last.lowerBound..<x + 1
+        for place in range where isLit(place) {
+            if let last = runs.last, place - last.upperBound < apart {
+                runs[runs.count - 1] = last.lowerBound..<place + 1
             } else {
-                runs.append(x..<x + 1)
+                runs.append(place..<place + 1)
             }
         }
         return runs
     }
 
+    /// Values of dials at which labels are close to each other, or to the value's own.
+    private static let dials: [(Dial, ControlCommand)] =
+        [2000, 4000, 5500, 5600, 6000, 6500, 10000].map {
+            (.whiteBalance, .whiteBalance(.kelvin($0)))
+        } + [100, 125, 3200].map { (.iso, .iso($0)) }
+        + [200, 4000, 3125, 100_000].map { (.shutter, .shutter($0)) } + [(.focus, .focus(0.7))]
+
     @Test(
         "shows every label of a scale that is in sight, and none touches another",
-        arguments: [5500, 5600, 4000, 6000, 10000]
+        arguments: usualSizes,
+        dials.indices
     )
-    func labels(kelvin: Int) throws {
-        let size = Self.sizes[0]
-        let hud = try HudCamera(.whiteBalance(.kelvin(kelvin))).hud(.whiteBalance)
+    func labels(size: Size, number: Int) throws {
+        let (dial, command) = Self.dials[number]
+        let hud = try HudCamera(command).hud(dial, canvas: size)
+        let scale = try #require(hud.content?.scale)
+        let position = try #require(scale.position)
+        let place = try place(of: hud, size)
         let picture = try Self.picture(hud, size, over: 16)
-        // Digits are 9 wide and at most 4 apart.
-        let labels = runs(picture, 390..<890, 618..<632, apart: 7)
-        let places = [2000, 3200, 4000, 5500, 6500, 7500, 10000]
-        let position = try #require(hud.content?.scale?.position)
-        let seen = places.indices.filter { abs(Double(3 * $0) - position) * 90 / 3 < 220 }
-        #expect(labels.count >= seen.count, "\(labels)")
-        for label in labels where label.lowerBound > 400 && label.upperBound < 880 {
-            #expect((34...58).contains(label.count), "one number: \(label)")
+        let (left, right) = (place.area.x, place.area.maxX)
+        let rows = place.rows(43, 15)
+        // Digits are at most 9 units apart, labels at least as much as a digit is wide.
+        let found = runs(left..<right, apart: Int((6 * place.unit).rounded())) { x in
+            rows.contains { picture.pixel(x, $0).y > 60 }
         }
+        let marks = scale.marks
+        let ends = [marks.first?.position, marks.last?.position].compactMap(\.self).map(Double.init)
+        let width = max(ends.max() ?? 0, position) - min(ends.min() ?? 0, position)
+        let third = min(max(3 * 540 / max(1, width), 46), 92) / 3 * place.unit
+        let middle = Double(left + right) / 2
+        var count = 0
+        for mark in marks {
+            guard let label = mark.label else { continue }
+            let x = middle + (Double(mark.position) - position) * third
+            // What is farther out fades.
+            guard abs(x - middle) < 215 * place.unit else { continue }
+            count += 1
+            let run = try #require(
+                found.first { $0.contains(Int(x)) },
+                "\(label) at \(x): \(found)"
+            )
+            let digits = Double(label.count) * place.unit
+            #expect(
+                Double(run.count) < 12 * digits && Double(run.count) > 5 * digits,
+                "\(label) at \(x): \(run)"
+            )
+        }
+        #expect(count >= 3)
     }
 
-    @Test("writes captions that can be read at 480 rows")
-    func captions() throws {
-        let size = Size(width: 640, height: 480)
+    @Test("writes captions that can be read in pictures of all sizes", arguments: usualSizes)
+    func captions(size: Size) throws {
         let hud = try HudCamera(.whiteBalance(.kelvin(5600))).hud(.whiteBalance, canvas: size)
+        let place = try place(of: hud, size)
         let picture = try Self.picture(hud, size, over: 16)
-        // The caption is the lowest line of the dial, above the pill.
-        let rows = (380..<480).filter { y in (200..<440).contains { picture.pixel($0, y).y > 120 } }
-        var lines: [Range<Int>] = []
-        for y in rows {
-            if let last = lines.last, last.upperBound == y {
-                lines[lines.count - 1] = last.lowerBound..<y + 1
-            } else {
-                lines.append(y..<y + 1)
-            }
+        let columns = place.area.x..<place.area.maxX
+        let lines = runs(place.rows(63, 22)) { y in
+            columns.contains { picture.pixel($0, y).y > 120 }
         }
-        #expect(lines.count >= 3, "marks and labels, caption, values: \(lines)")
-        for line in lines.suffix(2) { #expect(line.count >= 9, "\(lines)") }
+        // Capitals of type of 16 px are 11 rows high. Type is smaller in small pictures, but can
+        // still be read.
+        let least = size.height >= 720 ? 11 * min(place.unit, Double(size.height) / 720) : 9
+        #expect(lines.count == 1, "one line: \(lines)")
+        #expect(Double(lines.first?.count ?? 0) >= least.rounded(.down), "\(lines)")
+        #expect(size.height < 720 || place.unit >= 0.97)
     }
 
     @Test("touches nothing but its pill and its dial")
