@@ -126,7 +126,8 @@ final class LayerSurface {
                     sigma: Self.veilBlur
                         * (Double(canvas.height) / Double(rect.height)).squareRoot(),
                     brightness: Self.veilBrightness
-                )
+                ),
+                in: source.perspective
             )
         }
     }
@@ -573,16 +574,39 @@ struct LensPicture: ~Copyable {
 /// A blurred copy and its source.
 struct CachedCopy: ~Copyable {
     var copy = BlurredCopy()
-    private var recipe: BlurredCopy.Recipe?
-    private var frame: FrameIdentity?
+    private var straight = PerspectiveCopy()
+    private var made: Key?
 
-    /// Makes the copy from the camera's newest picture. Returns `false` if there is none.
+    /// The source of a copy.
+    private struct Key: Hashable {
+        var frame: FrameIdentity
+        var recipe: BlurredCopy.Recipe
+        var perspective: Perspective?
+    }
+
+    /// Makes the copy from the camera's newest picture; the recipe's part is one of what
+    /// `perspective` makes of it. Returns `false` if there is none.
     mutating func update(
         _ camera: CameraPicture,
-        recipe: BlurredCopy.Recipe
+        recipe: BlurredCopy.Recipe,
+        in perspective: Perspective? = nil
     ) -> Bool {
         guard let frame = camera.frame else { return false }
-        if frame.identity != self.frame || recipe != self.recipe {
+        let key = Key(frame: frame.identity, recipe: recipe, perspective: perspective)
+        guard key != made else { return true }
+        if let perspective {
+            // It is turned and cropped in the same step.
+            let view = PerspectiveView(
+                perspective: perspective,
+                part: recipe.part,
+                transform: recipe.transform,
+                size: recipe.smallSize
+            )
+            guard let planes = straight.update(camera, view) else { return false }
+            var rest = recipe
+            (rest.part, rest.transform) = (.unit, .identity)
+            copy.update(planes, color: frame.color, recipe: rest)
+        } else {
             let part = frame.picture.part(recipe.part)
             let aspect = recipe.transform.swapsAxes ? 1 / part.aspect : part.aspect
             let covering = Rect(recipe.smallSize).covering(aspect: aspect).outwards.size
@@ -593,9 +617,8 @@ struct CachedCopy: ~Copyable {
             )
             guard let planes = camera.planes(for: extent) else { return false }
             copy.update(planes, color: frame.color, recipe: recipe)
-            self.frame = frame.identity
-            self.recipe = recipe
         }
+        made = key
         return true
     }
 }

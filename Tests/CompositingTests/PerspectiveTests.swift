@@ -337,6 +337,45 @@ struct PerspectiveTests {
         #expect(difference <= 4)
     }
 
+    /// The last picture, blurred and darkened, is of the same thing in the same place.
+    @Test(arguments: 0..<5) func aVeiledPictureIsStraightenedToo(pose: Int) {
+        func quarters(_ across: Double, _ down: Double) -> Double {
+            (across < 0.5) == (down < 0.4) ? 40 : 210
+        }
+        let board = SeenBoard.poses[pose]
+        let seen = board.frame(.i420, of: quarters)
+        let straight = frame(size: Self.canvas, format: .i420, color: .video) { plane, x, y in
+            guard plane == 0 else { return 128 }
+            return UInt8(quarters((Double(x) + 0.5) / 1280, (Double(y) + 0.5) / 800))
+        }
+        for (transform, part, veil) in [
+            (Transform.identity, Rect.unit, 1.0), (.identity, .unit, 0.5),
+            (Transform.all[1], Rect(x: 0.3, y: 0.2, width: 0.6, height: 0.6), 1),
+        ] {
+            let size = transform.apply(to: Self.canvas)
+            func drawn(_ frame: Frame, in perspective: Perspective?) -> DrawnPicture {
+                picture(of: board, canvas: size, showing: frame) {
+                    $0.source.perspective = perspective
+                    $0.source.part = part
+                    $0.transform = transform
+                    $0.veil = veil
+                }
+            }
+            let veiled = drawn(seen, in: board.perspective)
+            let expected = drawn(straight, in: nil)
+            var worst = 0
+            for y in stride(from: 3, to: size.height, by: 7) {
+                // An edge seen from afar is soft; under half a veil it still shows.
+                for x in stride(from: 3, to: size.width, by: 7)
+                where veil == 1 || (abs(x - 640) > 8 && abs(y - 320) > 8) {
+                    let (a, b) = (veiled.pixel(x, y).y, expected.pixel(x, y).y)
+                    worst = max(worst, abs(Int(a) - Int(b)))
+                }
+            }
+            #expect(worst <= 12, "\(transform), veiled by \(veil)")
+        }
+    }
+
     /// Squares of a tenth of a pixel, seen small, are grey: no pattern that is not there.
     @Test func whatIsTooFineIsGray() {
         let size = Size(width: 1280, height: 720)
