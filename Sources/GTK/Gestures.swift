@@ -1,9 +1,5 @@
 import CGTK
 
-/// GTK's own defaults: the milliseconds and the units of a window between the presses of a double
-/// click.
-private let (doubleClickTime, doubleClickDistance) = (UInt32(400), 5.0)
-
 extension Widget {
     /// A button of the pointer.
     package enum PointerButton: UInt32, Sendable {
@@ -24,20 +20,31 @@ extension Widget {
         let opaque = gesture.opaque
         // GTK counts by a timer of the loop: a busy moment makes two clicks of a double one.
         var last: (count: Int, time: UInt32, x: Double, y: Double)?
-        gesture.connect("pressed") {
+        gesture.connect("pressed") { [unowned self] in
             let (x, y) = ($0.number(2), $0.number(3))
             let time = gtk_event_controller_get_current_event_time(opaque)
             var count = 1
-            if let last, time &- last.time < doubleClickTime,
-                abs(x - last.x) <= doubleClickDistance, abs(y - last.y) <= doubleClickDistance
-            {
-                count += last.count
+            if let last {
+                // The desktop may change them at any time.
+                let most = doubleClick
+                let isQuick = time &- last.time < most.time
+                if isQuick, abs(x - last.x) <= most.distance, abs(y - last.y) <= most.distance {
+                    count += last.count
+                }
             }
             last = (count, time, x, y)
             handler(count, x, y)
             return false
         }
         add(gesture)
+    }
+
+    /// The desktop's settings for what is between the presses of a double click, at most, in
+    /// milliseconds and units of a window.
+    private var doubleClick: (time: UInt32, distance: Double) {
+        let settings = Object(sharing: UnsafeMutableRawPointer(gtk_widget_get_settings(widget)))
+        let time = settings.integer("gtk-double-click-time")
+        return (UInt32(clamping: time), Double(settings.integer("gtk-double-click-distance")))
     }
 
     /// A part of a drag.

@@ -27,6 +27,14 @@ package class Object {
     /// The object as GObject.
     var object: UnsafeMutablePointer<GObject> { pointer.assumingMemoryBound(to: GObject.self) }
 
+    /// Returns the value of the property `name`, which is an integer.
+    func integer(_ name: String) -> Int {
+        var value = GValue()
+        g_object_get_property(object, name, &value)
+        defer { g_value_unset(&value) }
+        return Int(g_value_get_int(&value))
+    }
+
     // MARK: Signals
 
     /// Calls `handler` whenever the object emits `signal`, until the object is gone.

@@ -15,17 +15,28 @@ final class Desktop {
     /// `true` while programs tell a screen reader what they show.
     private let hasScreenReader: Bool
 
+    private let look: [String: String]
+
     /// What programs on this desktop need in their environment.
     var variables: [String: String] {
         // No GPU here: GTK would take llvmpipe.
         ["DISPLAY": display, "GSK_RENDERER": "cairo", "GDK_BACKEND": "x11"]
             .merging(hasScreenReader ? [:] : ["GTK_A11Y": "none"]) { $1 }
+            .merging(look) { $1 }
     }
 
-    /// Starts the desktop. With a screen reader's bus programs tell it what they show.
-    init(in session: PrivateSession, hasScreenReader: Bool = false) throws {
+    /// Starts the desktop. With a screen reader's bus programs tell it what they show. `look` is
+    /// more of their environment, and `settings` are lines of GTK's.
+    init(
+        in session: PrivateSession,
+        hasScreenReader: Bool = false,
+        look: [String: String] = [:],
+        settings: [String] = []
+    ) throws {
         self.session = session
+        self.look = look
         try FirstStart.isOver(in: session)
+        try FirstStart.set(settings, in: session)
         self.hasScreenReader = hasScreenReader
         if hasScreenReader {
             try session.run("/usr/libexec/at-spi-bus-launcher", "--launch-immediately")
@@ -123,10 +134,17 @@ final class ShownWindow {
     /// Runs `body` with a window that shows test pictures.
     static func with(
         hasScreenReader: Bool = false,
+        look: [String: String] = [:],
+        settings: [String] = [],
         _ body: (ShownWindow) throws -> Void
     ) throws {
         try PrivateSession.with { session in
-            let desktop = try Desktop(in: session, hasScreenReader: hasScreenReader)
+            let desktop = try Desktop(
+                in: session,
+                hasScreenReader: hasScreenReader,
+                look: look,
+                settings: settings
+            )
             let daemon = try Daemon(configuration, in: session)
             let window = try ShownWindow(desktop, daemon)
             try body(window)

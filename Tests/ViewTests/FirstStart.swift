@@ -18,6 +18,18 @@ enum FirstStart {
         try "set-up = true\n\(more)".write(toFile: path, atomically: true, encoding: .utf8)
     }
 
+    /// Writes `lines` into GTK's own settings, which the desktop's would be otherwise.
+    static func set(_ lines: [String], in session: PrivateSession) throws {
+        guard !lines.isEmpty else { return }
+        let folder = "\(session.directory)/home/.config/gtk-4.0"
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true
+        )
+        let text = (["[Settings]"] + lines).joined(separator: "\n")
+        try text.write(toFile: "\(folder)/settings.ini", atomically: true, encoding: .utf8)
+    }
+
     /// Forgets the settings.
     static func isToCome(in session: PrivateSession) throws {
         try FileManager.default.removeItem(atPath: file(session))

@@ -108,6 +108,20 @@ import Testing
         }
     }
 
+    @Test func `A double click may take as long, and be as wide, as the desktop has it`() throws {
+        let settings = ["gtk-double-click-time = 4000", "gtk-double-click-distance = 40"]
+        try ShownWindow.with(settings: settings) { window in
+            try window.hand(at: Self.inset.x, Self.inset.y, "click 1")
+            try window.wait("Swapped") { $0 == .boolean(true) }
+            try window.hand(
+                at: Self.main.x,
+                Self.main.y,
+                "click 1 sleep 0.8 mousemove_relative 20 10 click 1"
+            )
+            try window.wait("Swapped") { $0 == .boolean(false) }
+        }
+    }
+
     @Test func `Scenes and the sound of recordings have keys`() throws {
         try ShownWindow.with { window in
             try window.desktop.hand("key l")
