@@ -1,0 +1,81 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What tells desktops and software centres of the window.
+@Suite("The window's files for desktops")
+struct DesktopFileTests {
+    private static let repository = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let id = "org.dualcam.View"
+
+    private func path(_ name: String) -> String {
+        Self.repository.appending(path: "desktop/\(name)").path
+    }
+
+    private func text(_ name: String) throws -> String {
+        try String(contentsOfFile: path(name), encoding: .utf8)
+    }
+
+    /// Returns the values of `key` in a file of lines such as `key=value`.
+    private func values(of key: String, in text: String) -> [String] {
+        text.split(separator: "\n").filter { $0.hasPrefix("\(key)=") }
+            .map { String($0.dropFirst(key.count + 1)) }
+    }
+
+    /// Returns the first part of `text` that the group of `pattern` matches.
+    private func first(_ pattern: Regex<(Substring, Substring)>, in text: String) -> String? {
+        text.firstMatch(of: pattern).map { String($0.1) }
+    }
+
+    @Test(arguments: [
+        ["desktop-file-validate", "org.dualcam.View.desktop"],
+        ["appstreamcli", "validate", "--no-net", "org.dualcam.View.metainfo.xml"],
+    ])
+    func theyAreValid(words: [String]) throws {
+        let file = try path(#require(words.last))
+        let arguments = Array(words.dropFirst().dropLast()) + [file]
+        let environment = ProcessInfo.processInfo.environment.merging(["LANG": "C.UTF-8"]) { $1 }
+        let check = try Child(words[0], arguments, environment: environment)
+        #expect(try check.wait(within: 20) == .status(0), "\(check.output)\(check.errors)")
+    }
+
+    @Test func theyNameTheSameProgram() throws {
+        let entry = try text("\(Self.id).desktop")
+        let service = try text("\(Self.id).service")
+        let about = try text("\(Self.id).metainfo.xml")
+        #expect(first(/<id>(.*)<\/id>/, in: about) == Self.id)
+        #expect(
+            first(/<launchable type="desktop-id">(.*)<\/launchable>/, in: about)
+                == "\(Self.id).desktop"
+        )
+        #expect(first(/<dbus type="session">(.*)<\/dbus>/, in: about) == Self.id)
+        #expect(values(of: "Name", in: service) == [Self.id])
+        #expect(values(of: "DBusActivatable", in: entry) == ["true"])
+        // Who started it on the bus gives it its task afterwards.
+        let programs = values(of: "Exec", in: entry)
+        #expect(values(of: "Exec", in: service) == programs.map { "\($0) --gapplication-service" })
+        let name = first(/<binary>(.*)<\/binary>/, in: about)
+        #expect(programs.map { URL(filePath: $0).lastPathComponent } == [name])
+        #expect(values(of: "Name", in: entry).first == first(/<name>(.*)<\/name>/, in: about))
+    }
+
+    @Test func theIconIsThereInBothForms() throws {
+        let icons = values(of: "Icon", in: try text("\(Self.id).desktop"))
+        #expect(icons == [Self.id])
+        for form in ["", "-symbolic"] {
+            #expect(try text("\(Self.id)\(form).svg").contains("<svg"))
+        }
+    }
+
+    @Test func theNewestReleaseIsThatOfTheNews() throws {
+        let news = try String(
+            contentsOf: Self.repository.appending(path: "NEWS.md"),
+            encoding: .utf8
+        )
+        let releases = try text("\(Self.id).metainfo.xml").matches(
+            of: /<release version="([^"]*)"/
+        )
+        #expect(releases.first.map { String($0.1) } == first(/(?m)^## (\S+)/, in: news))
+    }
+}
