@@ -76,10 +76,15 @@ class Reader:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **AS_USER)
         self.name, self.pid = name, self._program.pid
 
+    def _bars(self):
+        """The bars of its last picture once the stream is in it, for its first are of cameras that are being opened."""
+        if self._program.poll() is not None:
+            raise Failure(f'{self.name} has ended by itself, with {self._program.returncode}')
+        lumas = bars(self._file) if os.path.exists(self._file) else []
+        return lumas if max(lumas, default=0) > 200 else None
+
     def expect_bars(self):
-        wait_for(f'{self.name} has pictures', lambda: os.path.exists(self._file), 60)
-        # Its first are of cameras that are being opened
-        lumas = wait_for('they are the stream', lambda: max(bars(self._file), default=0) > 200 and bars(self._file), 60)
+        lumas = wait_for(f'{self.name} has pictures of the stream', self._bars, 60)
         expect(lumas == sorted(lumas, reverse=True) and lumas[7] < 40, f'all its bars are there: {lumas}')
         self.expect_more()
 
@@ -119,7 +124,8 @@ def readers_named():
 def expect_two():
     """Two readers at once; one leaves and comes back, the other never misses a picture for that. While they read, the
     module stays; then it goes and comes, and the daemon never minds."""
-    wait_for('it is a camera', is_camera, 60)
+    # Without exclusive_caps it is a camera from the first, and has no pictures before it is fed
+    wait_for('it is a camera that is fed', lambda: is_camera() and status()['problems'] == [], 60)
     pid = unit('MainPID')
     one, two = Reader('one'), Reader('two')
     try:
@@ -147,6 +153,7 @@ def unload():
     ctl('stop')
     wait_for('the module is unloaded', lambda: run('rmmod', 'v4l2loopback')[0] == 0, 30)
     ctl('start')
+    wait_for('it says that there is none', lambda: any('has none' in text for text in status()['problems']), 30)
 
 
 def play():

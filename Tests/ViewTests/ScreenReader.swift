@@ -24,9 +24,12 @@ final class ScreenReader {
         bus = try BusConnection(to: .address(address.first?.string ?? ""), loop: loop)
     }
 
-    /// The objects that have a name, by it.
-    var named: [String: Accessible] {
-        var found: [String: Accessible] = [:]
+    /// The objects that have a name, by it; the outermost where several have the same.
+    var named: [String: Accessible] { all.compactMapValues(\.first) }
+
+    /// All objects that have a name, by it, the outer ones first.
+    private var all: [String: [Accessible]] {
+        var found: [String: [Accessible]] = [:]
         var queue = [
             Accessible(
                 owner: "org.a11y.atspi.Registry",
@@ -35,7 +38,7 @@ final class ScreenReader {
         ]
         for _ in 0..<2000 where !queue.isEmpty {
             let object = queue.removeFirst()
-            if let name = name(of: object), !name.isEmpty { found[name] = found[name] ?? object }
+            if let name = name(of: object), !name.isEmpty { found[name, default: []].append(object) }
             queue += children(of: object)
         }
         return found
@@ -65,11 +68,16 @@ final class ScreenReader {
     /// Does what a click on the object called `name` does.
     func press(_ name: String) throws {
         // What is new has a name before it has an action. GTK clicks a button 250 ms after it is
-        // asked to, and what that enables does nothing before.
+        // asked to, and what that enables does nothing before. Since GTK 4.16 a cell of a grid has
+        // the name of the button in it, and no action.
         _ =
             try eventually("a press of \(name)", within: 10) {
-                guard let object = named[name], hasState(Self.sensitive, object) else { return nil }
-                return try? call(object, "DoAction", of: "org.a11y.atspi.Action", [.int32(0)])
+                for object in all[name] ?? [] where hasState(Self.sensitive, object) {
+                    let press = "DoAction"
+                    let answer = try? call(object, press, of: "org.a11y.atspi.Action", [.int32(0)])
+                    if let answer { return answer }
+                }
+                return nil
             } as [Value]
     }
 
