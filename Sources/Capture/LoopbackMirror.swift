@@ -230,6 +230,9 @@ package final class LoopbackMirror: Sendable {
                     continue
                 }
                 try mirror(to: device, watch)
+                // The next program begins with the last picture, which is not to be an old one of
+                // the cameras.
+                try device.blank()
             }
         }
 
@@ -304,8 +307,7 @@ private final class LoopbackWriter {
     ) throws(CaptureError) {
         self.path = path
         self.size = size
-        // Black.
-        bytes = (0..<size.area * 2).map { $0 % 2 == 0 ? 16 : 128 }
+        bytes = [UInt8](repeating: 0, count: size.area * 2)
         device = try VideoDevice(path: path)
         guard try device.capability().driver == "v4l2 loopback" else {
             throw CaptureError(.unsupported, "v4l2loopback", path, detail: "it is another device")
@@ -348,7 +350,7 @@ private final class LoopbackWriter {
         parameters.parm.output.timeperframe = v4l2_fract(numerator: 1, denominator: UInt32(rate))
         // The module's answer matters to readers only.
         _ = device.attempt(cv4l2_s_parm, &parameters)
-        try write()
+        try blank()
     }
 
     /// Tells the module that we feed the device, and, when it is closed, that we stopped. Writing
@@ -388,6 +390,12 @@ private final class LoopbackWriter {
                 memcpy(start + y * row, plane.row(y), row)
             }
         }
+        try write()
+    }
+
+    /// Shows a black picture to programs.
+    func blank() throws(CaptureError) {
+        for at in bytes.indices { bytes[at] = at % 2 == 0 ? 16 : 128 }
         try write()
     }
 

@@ -144,6 +144,10 @@ def expect_two():
         one.leave()
         two.leave()
     expect_idle()
+    first = '/tmp/frames-first'
+    check('v4l2-ctl', '-d', DEVICE, '--stream-mmap', '--stream-count=1', f'--stream-to={first}')
+    expect(max(bars(first), default=255) < 30, f'the next reader begins with black, not with an old picture: {bars(first)}')
+    expect_idle()
     unload()
     expect(unit('MainPID') == pid, 'the daemon is the same')
 
