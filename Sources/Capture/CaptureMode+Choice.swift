@@ -90,7 +90,7 @@ extension CaptureMode {
         // A picture without colour, such as an infrared camera's, is the last resort.
         case _ where format.isGray: cost += 10
         // Late by a picture, and whole only from a key picture on.
-        case PixelFormat("H264"), PixelFormat("HEVC"): cost += 4
+        case .h264, .hevc: cost += 4
         default: cost += 0.5
         }
         return cost

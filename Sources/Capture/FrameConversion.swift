@@ -62,11 +62,9 @@ final class FrameConversion {
                 way = if let layout { .borrow(layout) } else { try .foreign(format, device) }
             }
         case .mjpg, .jpeg: way = .compressed
-        case PixelFormat("H264"), PixelFormat("HEVC"):
+        case .h264, .hevc:
             do throws(MediaError) {
-                way = .decode(
-                    try VideoDecoder(pixelFormat == PixelFormat("H264") ? .h264 : .hevc)
-                )
+                way = .decode(try VideoDecoder(pixelFormat == .h264 ? .h264 : .hevc))
             } catch {
                 throw CaptureError(.noMode, "decoder", device.path, detail: "\(error)")
             }

@@ -2,6 +2,7 @@ package import DualCamCore
 import Frames
 import Glibc
 import Imaging
+import Media
 import PipeWire
 package import Platform
 
@@ -70,6 +71,8 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     private var jpegs: FramePool?
     /// The decoder of JPEGs that have to be turned or cropped.
     private var decoder: FrameDecoder?
+    /// The decoder of H.264.
+    private var videoDecoder: VideoDecoder?
     private var count: UInt64 = 0
 
     /// The number of frames that may be held at once.
@@ -79,10 +82,10 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     /// Formats that can be shown as they are come first, those that have to be converted last.
     private static let formats: [PixelFormat] = [
         .yuyv, .uyvy, .nv12, .i420, .mjpg, .bgrx, .rgbx, .bgra, .rgba, .xrgb, .argb, .xbgr, .abgr,
-        .bgr, .rgb,
+        .bgr, .rgb, .h264,
     ]
-    /// The most bytes of a JPEG.
-    private static let longestJPEG = 1 << 24
+    /// The most bytes of a coded picture.
+    private static let longestPicture = 1 << 24
 
     /// Opens a stream; see `PipeWireSource.open`. With `isOwn`, the node has to be one of ours.
     init(
@@ -171,9 +174,9 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     /// Takes over what the callbacks have stored.
     ///
     /// - Throws: `gone` if the connection or the node is lost, `unsupported` if the node's format
-    ///   is none that we take.
+    ///   is none that we take, `noMode` if libav is needed for it and not installed.
     private func check() throws(CaptureError) {
-        if let format = input?.format, format != self.format { adopt(format) }
+        if let format = input?.format, format != self.format { try adopt(format) }
         switch input?.failure {
         case .format(let reason)?:
             throw CaptureError(.unsupported, "PipeWire node", name, detail: "\(reason)")
@@ -188,8 +191,16 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         CaptureError(.gone, "PipeWire node", name, detail: reason)
     }
 
-    private func adopt(_ format: VideoFormat) {
+    private func adopt(_ format: VideoFormat) throws(CaptureError) {
         self.format = format
+        videoDecoder = nil
+        if format.pixels == .h264 {
+            do throws(MediaError) {
+                videoDecoder = try VideoDecoder(.h264)
+            } catch {
+                throw CaptureError(.noMode, "decoder", name, detail: "\(error)")
+            }
+        }
         // What the node does not declare is as with most cameras.
         color = ColorSpace(matrix: format.matrix ?? .bt601, range: format.range ?? .limited)
         mode = CaptureMode(
@@ -222,7 +233,7 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         while true {
             connection.iterate()
             try check()
-            if let event = take() { return event }
+            if let event = try take() { return event }
             switch wait(for: connection.descriptor, bell: bell, until: deadline) {
             case .rang: return .woken
             case .due: return .timedOut
@@ -232,15 +243,17 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     }
 
     /// Takes the newest frame, and drops older ones; `nil` if there is none.
-    private func take() -> CapturedEvent? {
+    private func take() throws(CaptureError) -> CapturedEvent? {
         guard let input, var newest = input.dequeue() else { return nil }
+        let start = MonotonicClock.now
+        defer { decoding = MonotonicClock.now - start }
         while let newer = input.dequeue() {
+            // Later pictures are made from this one.
+            if let videoDecoder { _ = try decode(newest, videoDecoder) }
             input.queue(newest)
             newest = newer
         }
         defer { input.queue(newest) }
-        let start = MonotonicClock.now
-        defer { decoding = MonotonicClock.now - start }
         let header = newest.header
         guard header?.isDamaged != true, let format else { return .dropped }
         // The time of a node on another computer, or of one without a clock, is not on our clock.
@@ -248,8 +261,59 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         let isOurs = stamped > start - Timestamp(seconds: 1) && stamped <= start
         let time = isOurs ? stamped : start
         count += 1
+        if let videoDecoder { return try coded(newest, videoDecoder, time) }
         guard format.pixels == .mjpg else { return raw(newest, format, time) }
         return jpeg(newest, format, time)
+    }
+
+    /// Decodes a picture of H.264. Returns its layout; `nil` before the first key picture, and
+    /// after damage.
+    private func decode(
+        _ picture: VideoBuffer,
+        _ decoder: VideoDecoder
+    ) throws(CaptureError) -> (FrameLayout, ColorSpace)? {
+        guard let block = picture.block(0), !block.isDamaged,
+            (1...Self.longestPicture).contains(block.count)
+        else { return nil }
+        let bytes = scratch(block.count).bytes
+        guard let base = bytes.baseAddress,
+            picture.copy(
+                block,
+                at: 0,
+                stride: block.count,
+                rows: 1,
+                rowBytes: block.count,
+                to: base,
+                targetStride: block.count
+            )
+        else { return nil }
+        do throws(MediaError) {
+            return try decoder.decode(UnsafeRawBufferPointer(rebasing: bytes[..<block.count]))
+        } catch {
+            throw CaptureError(.unsupported, "decoder", name, detail: "\(error)")
+        }
+    }
+
+    /// Decodes a picture of H.264, and turns it.
+    private func coded(
+        _ picture: VideoBuffer,
+        _ decoder: VideoDecoder,
+        _ time: Timestamp
+    ) throws(CaptureError) -> CapturedEvent {
+        guard let (layout, color) = try decode(picture, decoder), let buffer = draw(layout) else {
+            return .dropped
+        }
+        decoder.copy(into: buffer, layout)
+        let made = Frame(
+            buffer: buffer,
+            layout: layout,
+            color: color,
+            timestamp: time,
+            sequence: count
+        )
+        let (part, transform) = (picture.part(of: layout.size), picture.upright)
+        guard transform != .identity || part.size != layout.size else { return .frame(made) }
+        return turned(made, part, transform).map { .frame($0) } ?? .dropped
     }
 
     /// Copies a JPEG. One that is turned or cropped is decoded here.
@@ -258,9 +322,9 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         _ format: VideoFormat,
         _ time: Timestamp
     ) -> CapturedEvent {
-        if jpegs == nil { jpegs = FramePool(count: Self.poolCount, byteCount: Self.longestJPEG) }
+        if jpegs == nil { jpegs = FramePool(count: Self.poolCount, byteCount: Self.longestPicture) }
         guard let block = picture.block(0), !block.isDamaged,
-            (1...Self.longestJPEG).contains(block.count), let buffer = jpegs?.draw(),
+            (1...Self.longestPicture).contains(block.count), let buffer = jpegs?.draw(),
             let base = buffer.bytes.baseAddress,
             picture.copy(
                 block,

@@ -29,6 +29,10 @@ package struct PixelFormat: RawRepresentable, Hashable, Sendable, CustomStringCo
     package static let mjpg = PixelFormat("MJPG")
     /// Another code for `mjpg`, used by some drivers. V4L2_PIX_FMT_JPEG.
     package static let jpeg = PixelFormat("JPEG")
+    /// H.264, one access unit per frame. V4L2_PIX_FMT_H264.
+    package static let h264 = PixelFormat("H264")
+    /// H.265, one access unit per frame. V4L2_PIX_FMT_HEVC.
+    package static let hevc = PixelFormat("HEVC")
     /// Three planes, chroma halved in both directions. V4L2_PIX_FMT_YUV420.
     package static let i420 = PixelFormat("YU12")
     /// Three planes, chroma halved horizontally. V4L2_PIX_FMT_YUV422P.

@@ -89,7 +89,7 @@ package struct VideoFormat: Hashable, Sendable {
             }
     }
 
-    /// Returns the format of the pixels or JPEGs that `pod` describes, if it is one of `offered`,
+    /// Returns the format of the pixels or the coded pictures that `pod` describes, if it is one of `offered`,
     /// and stores the rest in `info`.
     private static func pixels(
         _ pod: Pod,
@@ -110,6 +110,12 @@ package struct VideoFormat: Hashable, Sendable {
             info.size = compressed.size
             info.framerate = compressed.framerate
             return .mjpg
+        case SPA_MEDIA_SUBTYPE_h264.rawValue where offered.contains(.h264):
+            var compressed = spa_video_info_h264()
+            guard spa_format_video_h264_parse(pod.pointer, &compressed) >= 0 else { return nil }
+            info.size = compressed.size
+            info.framerate = compressed.framerate
+            return .h264
         default: return nil
         }
     }
@@ -129,6 +135,17 @@ private let lowestRate = 0.1
 private let highestRate = 1000.0
 
 extension PixelFormat {
+    /// PipeWire's name for the kind of pictures. The format is one that we use.
+    var mediaSubtype: spa_media_subtype {
+        switch self {
+        case .mjpg: return SPA_MEDIA_SUBTYPE_mjpg
+        case .h264: return SPA_MEDIA_SUBTYPE_h264
+        default:
+            precondition(videoFormat != nil, "a format without a name in PipeWire")
+            return SPA_MEDIA_SUBTYPE_raw
+        }
+    }
+
     /// PipeWire's name for the format; `nil` if it has none that we use.
     var videoFormat: spa_video_format? {
         switch self {

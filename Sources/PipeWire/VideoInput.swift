@@ -170,12 +170,9 @@ private func inputFormats(
             for format in formats {
                 builder.object(SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat) {
                     $0.id(SPA_FORMAT_mediaType, SPA_MEDIA_TYPE_video.rawValue)
+                    $0.id(SPA_FORMAT_mediaSubtype, format.mediaSubtype.rawValue)
                     if let raw = format.videoFormat {
-                        $0.id(SPA_FORMAT_mediaSubtype, SPA_MEDIA_SUBTYPE_raw.rawValue)
                         $0.id(SPA_FORMAT_VIDEO_format, raw.rawValue)
-                    } else {
-                        precondition(format == .mjpg, "a format without a name in PipeWire")
-                        $0.id(SPA_FORMAT_mediaSubtype, SPA_MEDIA_SUBTYPE_mjpg.rawValue)
                     }
                     let exact = isExact ? wish?.size : size
                     if let exact {
@@ -203,7 +200,8 @@ private func inputParameters(_ memory: VideoInput.Memory, _ format: VideoFormat)
         case .pointer: [SPA_DATA_MemPtr]
         }
     return Pods { builder in
-        if !kinds.isEmpty || format.pixels == .mjpg {
+        let isCompressed = format.pixels.videoFormat == nil
+        if !kinds.isEmpty || isCompressed {
             builder.object(SPA_TYPE_OBJECT_ParamBuffers, SPA_PARAM_Buffers) {
                 if !kinds.isEmpty {
                     $0.flags(
@@ -211,8 +209,8 @@ private func inputParameters(_ memory: VideoInput.Memory, _ format: VideoFormat)
                         kinds.reduce(0) { $0 | 1 << CInt($1.rawValue) }
                     )
                 }
-                if format.pixels == .mjpg {
-                    // How long JPEGs are, a node may not know.
+                if isCompressed {
+                    // A node may not know how long they are.
                     let size = CInt(max(65536, 2 * format.size.area))
                     $0.range(SPA_PARAM_BUFFERS_size, size, within: 4096...CInt.max)
                 }

@@ -130,6 +130,34 @@ extension DaemonTests {
             }
         }
 
+        /// Most pictures of H.264 are made from those before, so none may be left out.
+        @Test func `A node of H.264 is a camera`() throws {
+            try Daemon.with(Self.alone) { daemon in
+                let movie = "\(daemon.session.directory)/movie.h264"
+                let painter = try daemon.session.run(
+                    "ffmpeg",
+                    [
+                        "-v", "error", "-f", "lavfi", "-i", "color=white:s=642x362:r=30:d=1", "-f",
+                        "lavfi", "-i", "color=red:s=642x362:r=30:d=1", "-filter_complex",
+                        "[0][1]concat", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-g", "60", "-bf",
+                        "0", "-sc_threshold", "0", "-x264-params", "aud=1", movie,
+                    ]
+                )
+                try #require(painter.wait() == .status(0), "\(painter.errors)")
+                let phone = try node(daemon, "phone", 642, 362, movie, ["h264"])
+                let reader = try daemon.reader()
+                defer { reader.close() }
+                for color in [Color.gray(235), Color(81, 90, 240), Color.gray(235)] {
+                    _ = try reader.picture("\(color); it wrote: \(phone.errors)", within: 30) {
+                        $0[320, 180].distance(to: color) < 12 && $0[8, 350].distance(to: color) < 12
+                    }
+                }
+                let format = try daemon.get("PixelFormat", of: .camera, at: DualCam.backPath)
+                #expect(format == .string("H264"))
+                #expect(try daemon.state(of: DualCam.backPath) == "streaming")
+            }
+        }
+
         @Test func aNodeChangesItsFormatInFlight() throws {
             try Daemon.with(Self.alone) { daemon in
                 let white = try paint("color=white:s=640x360", "white.bgrx", daemon)

@@ -2,6 +2,8 @@
 // FILE, 30 times a second, until it is ended. GStreamer's pipewiresink cannot on Debian 13: version
 // 1.4.2 has buffers of one byte for whatever is not raw; and none says how a picture lies.
 //   raw                        FILE has pixels, as BGRx
+//   h264                       FILE has H.264 with access unit delimiters, sent one unit a picture,
+//                              and again from the first
 //   transform=N                the pictures' SPA_META_VideoTransform
 //   crop=X,Y,WIDTH,HEIGHT      the part of them to show
 //   good=N                     after N pictures to a consumer, it gets rubbish
@@ -21,7 +23,8 @@ static struct spa_source *timer;
 static uint8_t picture[largest];
 static size_t length;
 static int width, height;
-static bool is_raw;
+static bool is_raw, is_h264;
+static size_t unit;  // where the next access unit begins
 static uint32_t transform;
 static struct spa_region crop;
 static int good = -1, sent;
@@ -35,6 +38,14 @@ static bool read_picture(const char *path) {
     return length > 0 && length < largest && (!is_raw || length == (size_t)width * height * 4);
 }
 
+// Returns where the access unit ends that begins at `from`: before the next delimiter.
+static size_t unit_end(size_t from) {
+    static const uint8_t delimiter[] = {0, 0, 0, 1, 9};
+    for (size_t at = from + 1; at + sizeof(delimiter) <= length; at++)
+        if (!memcmp(picture + at, delimiter, sizeof(delimiter))) return at;
+    return length;
+}
+
 static const struct spa_pod *format(struct spa_pod_builder *builder) {
     struct spa_rectangle size = SPA_RECTANGLE(width, height);
     struct spa_fraction rate = SPA_FRACTION(30, 1);
@@ -42,7 +53,7 @@ static const struct spa_pod *format(struct spa_pod_builder *builder) {
         return spa_pod_builder_add_object(
             builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat,
             SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
-            SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_mjpg),
+            SPA_FORMAT_mediaSubtype, SPA_POD_Id(is_h264 ? SPA_MEDIA_SUBTYPE_h264 : SPA_MEDIA_SUBTYPE_mjpg),
             SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&size),
             SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&rate));
     return spa_pod_builder_add_object(
@@ -97,11 +108,13 @@ static void process(void *data) {
     if (!buffer) return;
     struct spa_data *plane = &buffer->buffer->datas[0];
     if (plane->data && plane->maxsize >= length) {
+        size_t from = is_h264 ? unit : 0, to = is_h264 ? unit_end(unit) : length;
+        unit = to < length ? to : 0;
         if (good >= 0 && sent >= good)
-            memset(plane->data, 0x55, length);
+            memset(plane->data, 0x55, to - from);
         else
-            memcpy(plane->data, picture, length);
-        *plane->chunk = (struct spa_chunk){.size = length, .stride = is_raw ? width * 4 : 0};
+            memcpy(plane->data, picture + from, to - from);
+        *plane->chunk = (struct spa_chunk){.size = to - from, .stride = is_raw ? width * 4 : 0};
         sent++;
     }
     describe(buffer->buffer);
@@ -130,6 +143,7 @@ static const struct pw_stream_events events = {
 
 static bool take(const char *option) {
     if (!strcmp(option, "raw")) return is_raw = true;
+    if (!strcmp(option, "h264")) return is_h264 = true;
     if (sscanf(option, "transform=%u", &transform) == 1) return true;
     if (sscanf(option, "good=%d", &good) == 1) return true;
     if (sscanf(option, "crop=%d,%d,%u,%u", &crop.position.x, &crop.position.y, &crop.size.width,
