@@ -97,9 +97,9 @@ fuzz: ## feed generated input to each reader of foreign bytes for a minute, or t
 	@tools/fuzz 60 $(TARGETS)
 
 bench: ## measure speed, next to GStreamer and ffmpeg; QUICK=1 measures only what the tests limit, BASE=FILE beside an older bench
-	@tools/deps build run bench
+	@tools/deps build view run test bench
 	@tools/toolchain
-	$(call release,dualcamd dualcamctl bench)
+	$(call release,dualcamd dualcamctl dualcam-view bench)
 	@.build/release/bench $(if $(QUICK),--quick) $(if $(BASE),--base $(BASE))
 
 profile: ## show where the daemon's time goes, stage by stage

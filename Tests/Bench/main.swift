@@ -90,6 +90,7 @@ struct Bench: ParsableCommand {
                 ("rest", daemon.rest),
                 ("allocations", daemon.allocations), ("growth", daemon.growth),
                 ("large", daemon.large), ("library", LibraryRows(pairs: pairs).rows),
+                ("view", ViewRows(clips: clips, pairs: pairs).rows),
             ]
         }
         var rows: [Row] = []

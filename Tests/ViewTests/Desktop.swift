@@ -9,8 +9,7 @@ import TestSupport
 /// - Context: bound to the test's thread.
 final class Desktop {
     let session: PrivateSession
-    private let server: Child
-    private let display: String
+    private let screen: Screen
 
     /// `true` while programs tell a screen reader what they show.
     private let hasScreenReader: Bool
@@ -20,7 +19,7 @@ final class Desktop {
     /// What programs on this desktop need in their environment.
     var variables: [String: String] {
         // No GPU here: GTK would take llvmpipe.
-        ["DISPLAY": display, "GSK_RENDERER": "cairo", "GDK_BACKEND": "x11"]
+        ["DISPLAY": screen.display, "GSK_RENDERER": "cairo", "GDK_BACKEND": "x11"]
             .merging(hasScreenReader ? [:] : ["GTK_A11Y": "none"]) { $1 }
             .merging(look) { $1 }
     }
@@ -41,43 +40,13 @@ final class Desktop {
         if hasScreenReader {
             try session.run("/usr/libexec/at-spi-bus-launcher", "--launch-immediately")
         }
-        let server = try session.run(
-            "Xvfb",
-            "-displayfd",
-            "1",
-            "-screen",
-            "0",
-            "1280x800x24",
-            "-nolisten",
-            "tcp",
-            "-noreset"
-        )
-        self.server = server
-        let number = try eventually("Xvfb", within: 10) {
-            server.output.contains("\n") ? server.output.prefix { $0.isNumber } : nil
-        }
-        display = ":\(number)"
-        try eventually("the X server", within: 10) {
-            try !run("xprop", "-root", "_NET_SUPPORTING_WM_CHECK").isEmpty
-        }
-        try session.run("openbox", [], adding: ["DISPLAY": display])
-        try eventually("the window manager", within: 10) {
-            try run("xprop", "-root", "_NET_SUPPORTING_WM_CHECK").contains("window id")
-        }
+        screen = try Screen(in: session)
     }
 
     /// Runs a program on the desktop to its end, and returns its output.
     @discardableResult
     func run(_ program: String, _ arguments: String...) throws -> String {
-        try run(program, arguments)
-    }
-
-    @discardableResult
-    private func run(_ program: String, _ arguments: [String]) throws -> String {
-        let environment = session.environment.merging(variables) { $1 }
-        let child = try Child(program, arguments, environment: environment)
-        try child.wait()
-        return child.output
+        try screen.run(program, arguments, adding: variables)
     }
 
     /// Starts a program on the desktop, which ends with it at the latest.
@@ -86,29 +55,10 @@ final class Desktop {
     }
 
     /// Does something with the pointer or the keyboard, in xdotool's words.
-    func hand(_ words: String) throws {
-        try run("xdotool", words.split(separator: " ").map(String.init))
-    }
+    func hand(_ words: String) throws { try screen.hand(words) }
 
     /// Returns the colour of a point of the screen: red, green and blue, 0 … 255.
-    func color(_ x: Int, _ y: Int) throws -> [Int] {
-        let text = try run(
-            "import",
-            "-window",
-            "root",
-            "-crop",
-            "1x1+\(x)+\(y)",
-            "-depth",
-            "8",
-            "txt:-"
-        )
-        guard let line = text.split(separator: "\n").last, let open = line.firstIndex(of: "("),
-            let close = line.firstIndex(of: ")")
-        else { throw ServiceFailed(description: "no picture of the screen: \(text)") }
-        return line[line.index(after: open)..<close].split(separator: ",").compactMap {
-            Double($0).map { Int($0) }
-        }
-    }
+    func color(_ x: Int, _ y: Int) throws -> [Int] { try screen.color(x, y) }
 }
 
 /// The window on a desktop, with the daemon whose stream it shows.

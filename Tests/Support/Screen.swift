@@ -1,0 +1,69 @@
+import Foundation
+import Platform
+
+/// An X server without a screen, with a window manager, a pointer and a keyboard, in a session.
+///
+/// - Context: bound to the test's thread.
+package final class Screen {
+    /// The size in pixels.
+    package static let size = (width: 1280, height: 800)
+
+    /// The name of the X server's display, such as ":1".
+    package let display: String
+    private let session: PrivateSession
+
+    /// Starts the server and the window manager in `session`, with which they end.
+    package init(in session: PrivateSession) throws {
+        self.session = session
+        let server = try session.run(
+            "Xvfb",
+            [
+                "-displayfd", "1", "-screen", "0", "\(Self.size.width)x\(Self.size.height)x24",
+                "-nolisten", "tcp", "-noreset",
+            ]
+        )
+        let number = try eventually("Xvfb", within: 10) {
+            server.output.contains("\n") ? server.output.prefix { $0.isNumber } : nil
+        }
+        display = ":\(number)"
+        try eventually("the X server", within: 10) {
+            try !run("xprop", ["-root", "_NET_SUPPORTING_WM_CHECK"]).isEmpty
+        }
+        try session.run("openbox", [], adding: ["DISPLAY": display])
+        try eventually("the window manager", within: 10) {
+            try run("xprop", ["-root", "_NET_SUPPORTING_WM_CHECK"]).contains("window id")
+        }
+    }
+
+    /// Runs a program on the screen to its end, and returns its output.
+    @discardableResult
+    package func run(
+        _ program: String,
+        _ arguments: [String],
+        adding more: [String: String] = [:]
+    ) throws -> String {
+        let environment = session.environment.merging(["DISPLAY": display]) { $1 }
+        let child = try Child(program, arguments, environment: environment.merging(more) { $1 })
+        try child.wait()
+        return child.output
+    }
+
+    /// Does something with the pointer or the keyboard, in xdotool's words.
+    package func hand(_ words: String) throws {
+        try run("xdotool", words.split(separator: " ").map(String.init))
+    }
+
+    /// Returns the colour of a point: red, green and blue, 0 … 255.
+    package func color(_ x: Int, _ y: Int) throws -> [Int] {
+        let text = try run(
+            "import",
+            ["-window", "root", "-crop", "1x1+\(x)+\(y)", "-depth", "8", "txt:-"]
+        )
+        guard let line = text.split(separator: "\n").last, let open = line.firstIndex(of: "("),
+            let close = line.firstIndex(of: ")")
+        else { throw ServiceFailed(description: "no picture of the screen: \(text)") }
+        return line[line.index(after: open)..<close].split(separator: ",").compactMap {
+            Double($0).map { Int($0) }
+        }
+    }
+}
