@@ -89,8 +89,8 @@ package struct VideoFormat: Hashable, Sendable {
             }
     }
 
-    /// Returns the format of the pixels or the coded pictures that `pod` describes, if it is one of `offered`,
-    /// and stores the rest in `info`.
+    /// Returns the format of the pixels or the coded pictures that `pod` describes, if it is one of
+    /// `offered`, and stores the rest in `info`.
     private static func pixels(
         _ pod: Pod,
         _ offered: [PixelFormat],

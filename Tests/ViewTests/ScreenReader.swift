@@ -38,7 +38,9 @@ final class ScreenReader {
         ]
         for _ in 0..<2000 where !queue.isEmpty {
             let object = queue.removeFirst()
-            if let name = name(of: object), !name.isEmpty { found[name, default: []].append(object) }
+            if let name = name(of: object), !name.isEmpty {
+                found[name, default: []].append(object)
+            }
             queue += children(of: object)
         }
         return found
