@@ -467,6 +467,7 @@ let package = Package(
                 "ViewCore",
                 "dualcamctl", "dualcamd", "dualcam-view", "test-window",
             ],
+            exclude: ["righttoleft.c"],
             swiftSettings: gtkSettings
         ),
         // These run what is built, and know nothing of its insides.

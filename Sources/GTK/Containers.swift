@@ -90,13 +90,12 @@ package final class ScrolledWindow: Widget {
     }
 }
 
-/// Widgets in rows, as many in each as fit.
+/// Widgets in rows, as many in each as fit. The arrow keys go from one to the next.
 package final class FlowBox: Widget {
     /// Creates an empty box.
     package init() {
         super.init(gtk_flow_box_new())
         gtk_flow_box_set_selection_mode(opaque, GTK_SELECTION_NONE)
-        gtk_flow_box_set_min_children_per_line(opaque, 3)
         gtk_flow_box_set_max_children_per_line(opaque, 12)
         gtk_flow_box_set_row_spacing(opaque, 6)
         gtk_flow_box_set_column_spacing(opaque, 6)

@@ -51,6 +51,24 @@ package class Button: Widget {
         set { gtk_button_set_label(button, newValue) }
     }
 
+    /// The label that GTK makes for its words.
+    private var words: OpaquePointer? { gtk_button_get_child(button).map { OpaquePointer($0) } }
+
+    /// Breaks its words into lines where there is not enough room. To be called once it has words.
+    package func wraps() -> Self {
+        gtk_label_set_wrap(words, 1)
+        gtk_label_set_justify(words, GTK_JUSTIFY_CENTER)
+        return self
+    }
+
+    /// Leaves the end of its words out where there is not enough room. To be called once it has
+    /// words.
+    @discardableResult
+    package func shortens() -> Self {
+        gtk_label_set_ellipsize(words, PANGO_ELLIPSIZE_END)
+        return self
+    }
+
     /// Leaves the keyboard where it is when it is clicked.
     @discardableResult
     package func keepsFocus() -> Self {

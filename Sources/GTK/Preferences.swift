@@ -27,6 +27,9 @@ package final class PreferencesGroup: Widget {
     /// Adds a row at the end.
     package func append(_ row: Row) { adw_preferences_group_add(group, row.widget) }
 
+    /// Adds a button below the rows.
+    package func append(_ button: Button) { adw_preferences_group_add(group, button.widget) }
+
     /// Removes a row.
     package func remove(_ row: Row) { adw_preferences_group_remove(group, row.widget) }
 }

@@ -14,6 +14,13 @@ package class Widget: Object {
         gtk_widget_get_default_direction() == GTK_TEXT_DIR_RTL
     }
 
+    /// The size of letters that people want, over the usual one.
+    package static var textScale: Double {
+        guard let settings = gtk_settings_get_default() else { return 1 }
+        let dpi = Object(sharing: UnsafeMutableRawPointer(settings)).integer("gtk-xft-dpi")
+        return dpi > 0 ? Double(dpi) / 1024 / 96 : 1
+    }
+
     /// A place within the room that a widget gets.
     package enum Align: Sendable {
         /// The whole room.

@@ -43,8 +43,11 @@ final class PickWindow {
         self.daemon = daemon
         self.wish = wish
         self.done = done
-        let cancel = Button("Cancel")
-        let header = HeaderBar([cancel, take], [choose.style("suggested-action")])
+        let short = ShortButton("window-close-symbolic", "Cancel")
+        // A phone has no room for more large words beside the title.
+        short.isShort = Widget.textScale > 1.3
+        let cancel = short.button
+        let header = HeaderBar([cancel, take], [choose.shortens().style("suggested-action")])
         message.style("dim-label").place(.center, .center, margin: 24)
         let column = Box(
             vertical: true,

@@ -36,8 +36,7 @@ extension PictureWindow {
         case .toggleFullscreen: window.isFullscreen.toggle()
         case .resize(let steps): placement?.resize(by: steps)
         case .menu: menu?.show(x: 20, y: 20)
-        case .help:
-            ShortcutsWindow.show(over: window, ViewCore.Command.keys.map { ($0.shown, $0.words) })
+        case .help: showKeys()
         case .preferences: showPreferences()
         case .leave: leave()
         case .close: window.close()

@@ -23,8 +23,9 @@ final class PictureWindow {
     let feedback: Feedback?
     private(set) var keys: GlobalKeys?
     private var preferences: PreferencesWindow?
-    /// The preferences that were closed, as long as GTK may still tell them so.
-    private var closing: (window: PreferencesWindow, timer: MainLoop.Timer)?
+    private var keysWindow: KeysWindow?
+    /// Windows of this one that were closed, as long as GTK may still tell them so.
+    private var closing: [(window: AnyObject, timer: MainLoop.Timer)] = []
     var hand = Hand()
     /// The inset while it is carried, with what was the stream's when it was picked up.
     let carrier = Carrier()
@@ -124,14 +125,29 @@ final class PictureWindow {
         preferences = PreferencesWindow(over: self, isFirst: isFirst) { [unowned self] in
             guard let window = preferences else { return }
             preferences = nil
-            // GTK hides and ends it after this.
-            closing = (window, MainLoop.Timer(after: 0) { [unowned self] in closing = nil })
+            letGo(window)
         }
+    }
+
+    /// Shows the list of keys.
+    func showKeys() {
+        if let keysWindow { return keysWindow.window.present() }
+        keysWindow = KeysWindow(over: self) { [unowned self] in
+            guard let window = keysWindow else { return }
+            keysWindow = nil
+            letGo(window)
+        }
+    }
+
+    /// Lets go of a window that is to be closed. GTK hides and ends it after this.
+    private func letGo(_ window: AnyObject) {
+        closing.append((window, MainLoop.Timer(after: 0) { [unowned self] in closing = [] }))
     }
 
     /// Ends the pictures' thread.
     func end() {
         preferences?.window.close()
+        keysWindow?.window.close()
         placement?.save()
         pro.giveHudBack()
         strip.finish()

@@ -75,9 +75,10 @@ final class PreferencesWindow {
         let title = isFirst ? "Set Up DualCam" : "Preferences"
         let first = PreferencesGroup(
             isFirst ? "Which camera is which?" : "Cameras",
-            "One shows you, the other what you see. Each can also be chosen below.",
-            [Row("Do the pictures belong to the right camera?", after: [exchange])]
+            "One shows you, the other what you see. Each can also be chosen below."
         )
+        // A row would leave its words no room beside large ones on the button.
+        first.append(exchange.wraps())
         let page = PreferencesPage([
             first, cameras.front.group, cameras.back.group,
             PreferencesGroup("Picture", "", [layout]),

@@ -1,4 +1,5 @@
 import Foundation
+package import Frames
 import Platform
 
 /// An X server without a screen, with a window manager, a pointer and a keyboard, in a session.
@@ -55,15 +56,27 @@ package final class Screen {
 
     /// Returns the colour of a point: red, green and blue, 0 … 255.
     package func color(_ x: Int, _ y: Int) throws -> [Int] {
+        try colors(PixelRect(x: x, y: y, width: 1, height: 1))[0]
+    }
+
+    /// Returns the colours of a part of the screen, row by row.
+    package func colors(_ area: PixelRect) throws -> [[Int]] {
+        let part = "\(area.width)x\(area.height)+\(area.x)+\(area.y)"
         let text = try run(
             "import",
-            ["-window", "root", "-crop", "1x1+\(x)+\(y)", "-depth", "8", "txt:-"]
+            ["-window", "root", "-crop", part, "-depth", "8", "txt:-"]
         )
-        guard let line = text.split(separator: "\n").last, let open = line.firstIndex(of: "("),
-            let close = line.firstIndex(of: ")")
-        else { throw ServiceFailed(description: "no picture of the screen: \(text)") }
-        return line[line.index(after: open)..<close].split(separator: ",").compactMap {
-            Double($0).map { Int($0) }
+        let colors = text.split(separator: "\n").compactMap { line -> [Int]? in
+            guard let open = line.firstIndex(of: "("), let close = line.firstIndex(of: ")") else {
+                return nil
+            }
+            return line[line.index(after: open)..<close].split(separator: ",").compactMap {
+                Double($0).map { Int($0) }
+            }
         }
+        guard colors.count == area.width * area.height else {
+            throw ServiceFailed(description: "no picture of the screen: \(text)")
+        }
+        return colors
     }
 }

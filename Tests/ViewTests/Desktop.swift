@@ -1,6 +1,7 @@
 import Control
 import DBusKit
 import Foundation
+import Frames
 import Platform
 import TestSupport
 
@@ -59,6 +60,9 @@ final class Desktop {
 
     /// Returns the colour of a point of the screen: red, green and blue, 0 … 255.
     func color(_ x: Int, _ y: Int) throws -> [Int] { try screen.color(x, y) }
+
+    /// Returns the colours of a part of the screen, row by row.
+    func colors(_ area: PixelRect) throws -> [[Int]] { try screen.colors(area) }
 }
 
 /// The window on a desktop, with the daemon whose stream it shows.
@@ -71,11 +75,15 @@ final class ShownWindow {
     /// The window's number in the X server.
     private(set) var id = ""
 
+    /// The window's size.
+    let size: Size
     /// The place of the picture on the screen: the window starts in the bottom right corner.
-    let place = (x: 1280 - 16 - 480, y: 800 - 16 - 270)
+    let place: (x: Int, y: Int)
 
-    private init(_ desktop: Desktop, _ daemon: Daemon) throws {
+    private init(_ desktop: Desktop, _ daemon: Daemon, width: Int) throws {
         self.desktop = desktop
+        size = Size(width: width, height: width * 9 / 16)
+        place = (1280 - 16 - size.width, 800 - 16 - size.height)
         self.daemon = daemon
         program = try Self.start(desktop)
         try waitForPicture()
@@ -86,9 +94,11 @@ final class ShownWindow {
         hasScreenReader: Bool = false,
         look: [String: String] = [:],
         settings: [String] = [],
+        width: Int = 480,
         _ body: (ShownWindow) throws -> Void
     ) throws {
         try PrivateSession.with { session in
+            if width != 480 { try FirstStart.remember(width: width, in: session) }
             let desktop = try Desktop(
                 in: session,
                 hasScreenReader: hasScreenReader,
@@ -96,7 +106,7 @@ final class ShownWindow {
                 settings: settings
             )
             let daemon = try Daemon(configuration, in: session)
-            let window = try ShownWindow(desktop, daemon)
+            let window = try ShownWindow(desktop, daemon, width: width)
             try body(window)
             if let exit = window.program.exit, exit != .status(0) {
                 throw ServiceFailed(description: "the window: \(exit): \(window.program.errors)")

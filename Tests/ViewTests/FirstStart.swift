@@ -30,6 +30,13 @@ enum FirstStart {
         try text.write(toFile: "\(folder)/settings.ini", atomically: true, encoding: .utf8)
     }
 
+    /// Has the window as wide as it would have been left before, without a place.
+    static func remember(width: Int, in session: PrivateSession) throws {
+        try isOver(in: session)
+        let folder = (file(session) as NSString).deletingLastPathComponent
+        try "\(width)\n".write(toFile: "\(folder)/view", atomically: true, encoding: .utf8)
+    }
+
     /// Forgets the settings.
     static func isToCome(in session: PrivateSession) throws {
         try FileManager.default.removeItem(atPath: file(session))

@@ -1,4 +1,5 @@
 import DBusKit
+import Frames
 import Platform
 import TestSupport
 
@@ -28,7 +29,7 @@ final class ScreenReader {
     var named: [String: Accessible] { all.compactMapValues(\.first) }
 
     /// All objects that have a name, by it, the outer ones first.
-    private var all: [String: [Accessible]] {
+    var all: [String: [Accessible]] {
         var found: [String: [Accessible]] = [:]
         var queue = [
             Accessible(
@@ -65,6 +66,15 @@ final class ScreenReader {
         let words = answer?.first?.array?.compactMap(\.integer) ?? []
         guard words.indices.contains(number / 32) else { return false }
         return words[number / 32] >> (number % 32) & 1 == 1
+    }
+
+    /// Returns the rectangle of `object` in its window.
+    func place(of object: Accessible) -> PixelRect? {
+        // ATSPI_COORD_TYPE_WINDOW; programs do not know where on the screen they are.
+        let answer = try? call(object, "GetExtents", of: "org.a11y.atspi.Component", [.uint32(1)])
+        let numbers = (answer?.first?.structure ?? []).compactMap(\.integer).map { Int($0) }
+        guard numbers.count == 4 else { return nil }
+        return PixelRect(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
     }
 
     /// Does what a click on the object called `name` does.

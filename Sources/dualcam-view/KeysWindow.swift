@@ -1,0 +1,42 @@
+import Frames
+import GTK
+import ViewCore
+
+/// The list of keys, and what each does.
+///
+/// - Context: bound to GTK's thread.
+final class KeysWindow {
+    let window: Window
+
+    /// Shows the window over `owner`. `closed` is called when it is closed.
+    init(over owner: PictureWindow, closed: @escaping () -> Void) {
+        let rows = ViewCore.Command.keys.map { key in
+            Row(key.words, after: [Label(key.shown).style("keycap")])
+        }
+        let done = Button("Done")
+        window = Window(
+            owner.application,
+            title: "Keys",
+            size: Size(width: 360, height: 560),
+            Box(
+                vertical: true,
+                [
+                    HeaderBar([], [done.style("suggested-action")]),
+                    PreferencesPage([PreferencesGroup("", "", rows)]).expand(),
+                ]
+            )
+        )
+        window.setParent(owner.window)
+        window.onClose {
+            closed()
+            return false
+        }
+        done.onClick { [unowned self] in window.close() }
+        window.onKey { [unowned self] name in
+            guard name == "Escape" || ViewCore.Command(key: name) == .help else { return false }
+            window.close()
+            return true
+        }
+        window.present()
+    }
+}
