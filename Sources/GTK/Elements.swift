@@ -11,6 +11,12 @@ package final class Label: Widget {
         }
     }
 
+    /// Leaves the end out where there is not enough room.
+    package func shortens() -> Self {
+        gtk_label_set_ellipsize(opaque, PANGO_ELLIPSIZE_END)
+        return self
+    }
+
     /// The words.
     package var text: String {
         get { String(cString: gtk_label_get_text(opaque)) }

@@ -142,6 +142,15 @@ package class Widget: Object {
         return self
     }
 
+    /// Returns the least height, in units of GTK, that it needs at a width.
+    package func height(forWidth width: Int) -> Int {
+        var (least, height): (CInt, CInt) = (0, 0)
+        gtk_widget_measure(widget, GTK_ORIENTATION_HORIZONTAL, -1, &least, nil, nil, nil)
+        let width = max(CInt(width), least)
+        gtk_widget_measure(widget, GTK_ORIENTATION_VERTICAL, width, &height, nil, nil, nil)
+        return Int(height)
+    }
+
     /// The size on the screen, in units of GTK.
     package var size: Size {
         Size(

@@ -12,11 +12,12 @@ final class SituationNote {
     private let advice = Label("", wraps: true)
     private let button = Button("")
     private(set) var situation: Situation?
+    private var room = Size(width: 0, height: 0)
     var onRemedy: (Situation.Remedy) -> Void = { _ in }
 
     init() {
         title.style("title")
-        button.style("pill", "suggested-action").place(.center, .center)
+        button.wraps().style("pill", "suggested-action").place(.center, .center)
         let box = Box(vertical: true, spacing: 8, [title, advice, button])
         widget = box.style("situation")
         widget.isVisible = false
@@ -32,11 +33,30 @@ final class SituationNote {
         guard let situation else { return }
         title.text = situation.title
         advice.text = situation.advice
-        advice.isVisible = !situation.advice.isEmpty
         button.isVisible = situation.remedy != nil
         if let remedy = situation.remedy { button.label = remedy.words }
+        arrange()
         // Where it explains an empty window, its button is what the next key presses.
         if !situation.hasPicture, situation.remedy != nil { button.grabFocus() }
+    }
+
+    /// Fits into `room`.
+    func fit(_ room: Size) {
+        guard room != self.room else { return }
+        self.room = room
+        arrange()
+    }
+
+    /// The room that is left free on each side.
+    static let margin = 16
+
+    /// Leaves the advice out where a button says the same, and there is no room for both.
+    private func arrange() {
+        guard let situation else { return }
+        advice.isVisible = !situation.advice.isEmpty
+        guard situation.remedy != nil, room.area > 0 else { return }
+        let height = widget.height(forWidth: room.width - 2 * Self.margin)
+        if height > room.height - 2 * Self.margin { advice.isVisible = false }
     }
 }
 

@@ -37,8 +37,8 @@ final class PictureStrip {
     private let live = Picture()
     private let row = Box(spacing: 6)
     private let chosenWords = Label()
-    private let open = Button("Open")
-    private let trash = Button("Move to Trash")
+    private let open = ShortButton("document-open-symbolic", "Open")
+    private let trash = ShortButton("user-trash-symbolic", "Move to Trash")
     private var cells: [Cell] = []
     private var chosen: Cell?
     /// The removed pictures, by path, while that can be undone.
@@ -54,7 +54,10 @@ final class PictureStrip {
         row.append(shutter)
         let words = Box(
             spacing: 8,
-            [chosenWords.place(.start, .center).expand(true, false), open, trash]
+            [
+                chosenWords.shortens().place(.start, .center).expand(true, false),
+                open.button, trash.button,
+            ]
         )
         let close = Button(icon: "window-close-symbolic", "Back to the picture").style("flat")
         words.append(close)
@@ -62,8 +65,8 @@ final class PictureStrip {
         widget = Revealer(column.style("strip"), seconds: 0.2)
         shutter.onClick { [unowned self] in onCommand(.photo) }
         close.onClick { [unowned self] in onCommand(.togglePictures) }
-        open.onClick { [unowned self] in if let chosen { onOpen(chosen.item.uri) } }
-        trash.onClick { [unowned self] in if let chosen { remove(chosen) } }
+        open.button.onClick { [unowned self] in if let chosen { onOpen(chosen.item.uri) } }
+        trash.button.onClick { [unowned self] in if let chosen { remove(chosen) } }
         choose(nil)
     }
 
@@ -78,6 +81,15 @@ final class PictureStrip {
 
     /// Shows the stream's newest picture in the first cell.
     func show(_ texture: Texture) { if isOpen { live.show(texture) } }
+
+    /// Shows icons instead of words where `width` is too small for them.
+    func fit(_ width: Int) {
+        let isNarrow = Double(width) < Self.roomy * Widget.textScale
+        for action in [open, trash] where action.isShort != isNarrow { action.isShort = isNarrow }
+    }
+
+    /// The width from which on there is room for words, with letters of the usual size.
+    private static let roomy = 400.0
 
     /// Reads the list again, if it is shown.
     func load() {
@@ -122,8 +134,8 @@ final class PictureStrip {
         chosen = cell
         for each in cells { each.button.style("chosen", if: each === cell) }
         chosenWords.text = cell?.item.words ?? (cells.isEmpty ? "No pictures yet" : "")
-        open.isSensitive = cell != nil
-        trash.isSensitive = cell != nil
+        open.button.isSensitive = cell != nil
+        trash.button.isSensitive = cell != nil
     }
 
     // MARK: Trash

@@ -166,11 +166,12 @@ final class PictureWindow {
         // The keyboard is here unless people move it: not on the first control, which closes.
         picture.isFocusable = true
         stage.add(carrier.widget)
-        stage.add(note.widget.place(.center, .center, margin: 16))
         stage.add(recording.widget.place(.center, .start, margin: 12))
         stage.add(pro.widget.place(.fill, .end))
         stage.add(discs.place(.start, .start, margin: 10))
         stage.add(bar.widget.place(.center, .end, margin: 14))
+        // In a small window it needs their room, and has the button that matters.
+        stage.add(note.widget.place(.center, .center, margin: SituationNote.margin))
         stage.add(strip.widget.place(.fill, .end))
         attachStrip()
         menu = ViewMenu(
@@ -286,6 +287,8 @@ final class PictureWindow {
     /// Asks for pictures of the size that is shown.
     private func adjustSize() {
         guard stage.size.area > 0 else { return }
+        strip.fit(stage.size.width)
+        note.fit(stage.size)
         let shown = viewport.shown
         let scale = Double(stage.scaleFactor)
         let size = Size(

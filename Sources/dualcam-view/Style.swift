@@ -30,7 +30,7 @@ let styleSheet = """
     .strip .cell picture { border-radius: 7px; }
     .strip .chosen, .strip .cell:focus-visible { box-shadow: 0 0 0 2px #3584e4; }
     .strip .live { box-shadow: 0 0 0 2px alpha(white, 0.6); }
-    .strip button:not(.cell) { min-height: 26px; padding: 0 10px; }
+    .strip button:not(.cell) { min-height: 26px; min-width: 24px; padding: 0 10px; }
     .keycap { min-width: 16px; padding: 2px 8px; border-radius: 6px;
               background: alpha(currentColor, 0.1); }
     .choice { padding: 3px; border-radius: 9px; }

@@ -66,6 +66,81 @@ import Testing
         }
     }
 
+    /// The least width and height of what can be hit, as WCAG 2.2 has it. AT-SPI tells those of a
+    /// button without its padding.
+    private static let least = 24
+
+    /// Waits until all that is called one of `names` is within the window and large enough to be
+    /// hit, and nothing of it lies over another; returns the places.
+    @discardableResult
+    private func places(
+        of names: [String],
+        in window: ShownWindow,
+        _ reader: ScreenReader,
+        least: Int = least
+    ) throws -> [String: PixelRect] {
+        let whole = PixelRect(window.size)
+        var places: [String: PixelRect] = [:]
+        do {
+            try eventually("\(names) within the window", within: 10) {
+                try window.hand(at: 100, 60, "mousemove_relative 3 3")
+                let named = reader.named
+                places = [:]
+                for name in names { places[name] = named[name].flatMap(reader.place) }
+                guard places.count == names.count else { return false }
+                return places.allSatisfy { name, place in
+                    place.intersection(whole) == place && min(place.width, place.height) >= least
+                        && places.allSatisfy {
+                            $0.key == name || $0.value.intersection(place).isEmpty
+                        }
+                }
+            }
+        } catch let error as TimedOut {
+            Issue.record("\(error): \(places)")
+        }
+        return places
+    }
+
+    @Test(arguments: Look.all)
+    func `All controls are in the window, and can be hit`(look: Look) throws {
+        try look.with { window in
+            let reader = try ScreenReader(window.daemon)
+            let controls = try places(
+                of: [
+                    "Close", "Whole screen", "Swap the pictures", "Record", "Pro mode", "Privacy",
+                ],
+                in: window,
+                reader
+            )
+            if let close = controls["Close"], let whole = controls["Whole screen"] {
+                #expect((close.x > whole.x) == look.isRightToLeft)
+            }
+            if let swap = controls["Swap the pictures"], let record = controls["Record"] {
+                #expect((swap.x > record.x) == look.isRightToLeft)
+            }
+            try window.desktop.hand("key g")
+            try places(of: ["Open", "Move to Trash", "Back to the picture"], in: window, reader)
+        }
+    }
+
+    @Test(arguments: Look.all)
+    func `The button that ends privacy is in the window, and can be clicked`(look: Look) throws {
+        try look.with { window in
+            let reader = try ScreenReader(window.daemon)
+            try window.hand(at: 100, 60, "key h")
+            try window.daemon.wait(privacy: true)
+            let button = "Show the cameras"
+            try places(of: ["Privacy is on", button], in: window, reader, least: 16)
+            guard let place = try places(of: [button], in: window, reader)[button] else { return }
+            try window.hand(
+                at: place.x + place.width / 2,
+                place.y + place.height / 2,
+                "mousemove_relative 2 2 sleep 0.3 click 1"
+            )
+            try window.daemon.wait(privacy: false)
+        }
+    }
+
     @Test(arguments: Look.all)
     func `The other windows fit on a phone`(look: Look) throws {
         try look.with { window in
@@ -111,6 +186,15 @@ import Testing
         try eventually("\(title) as dark as people want it", within: 10) {
             let color = try desktop.color(left + 150, top + 10)
             return look.isDark ? color.max() ?? 0 < 80 : color.min() ?? 0 > 200
+        }
+    }
+}
+
+extension Daemon {
+    /// Waits until privacy is on, or off.
+    fileprivate func wait(privacy: Bool) throws {
+        try eventually("privacy: \(privacy)", within: 5) {
+            try get("Enabled", of: .privacy) == .boolean(privacy)
         }
     }
 }
