@@ -21,6 +21,19 @@ package class Widget: Object {
         return dpi > 0 ? Double(dpi) / 1024 / 96 : 1
     }
 
+    /// `true` if people want edges and no shades.
+    package static var hasHighContrast: Bool {
+        adw_style_manager_get_high_contrast(adw_style_manager_get_default()) != 0
+    }
+
+    /// Calls `handler` when people choose another size of letters, or another contrast.
+    package static func onLook(_ handler: @escaping () -> Void) {
+        let manager = adw_style_manager_get_default().map { UnsafeMutableRawPointer($0) }
+        Object(sharing: manager).connect("notify::high-contrast", handler)
+        let settings = gtk_settings_get_default().map { UnsafeMutableRawPointer($0) }
+        Object(sharing: settings).connect("notify::gtk-xft-dpi", handler)
+    }
+
     /// A place within the room that a widget gets.
     package enum Align: Sendable {
         /// The whole room.

@@ -25,6 +25,8 @@ final class DialFace {
 
     private static let height = 78
     private static let spacing = 15.3
+    /// The most by which letters are larger than usual, so that the dial has room for them.
+    private static let largestText = 1.5
     /// The time in which the scale goes most of its way, in seconds.
     private static let glide = 0.12
 
@@ -105,15 +107,18 @@ final class DialFace {
             width: width,
             height: Double(size.height)
         )
-        canvas.fill(face, radius: 18, .black(0.55))
+        let hasEdges = Widget.hasHighContrast
+        canvas.fill(face, radius: 18, .black(hasEdges ? 1 : 0.55))
+        if hasEdges { canvas.outline(face.inset(by: 0.5), radius: 18, width: 1, .white()) }
         guard let scale = look.scale else { return }
-        canvas.write(scale.name, x: face.midX, y: face.maxY - 14, size: 13, .white(0.85))
+        let text = min(Widget.textScale, largestText)
+        canvas.write(scale.name, x: face.midX, y: face.maxY - 14, size: 13 * text, .white(0.85))
         var offset = look.pull
         if let bump = look.bump {
             let seconds = (MonotonicClock.now - bump.begin).seconds
             offset += bump.sign * (DialMotion.push(after: seconds) ?? 0)
         }
-        canvas.clipped(to: face, radius: 18) { marks(look, scale, canvas, face, offset) }
+        canvas.clipped(to: face, radius: 18) { marks(look, scale, canvas, face, offset, text) }
         let needle = Rect(x: face.midX - 1.5, y: face.y + 8, width: 3, height: 22)
         canvas.fill(needle, radius: 1.5, look.isAtEnd ? .red : .amber)
         if !scale.current.isEmpty, !scale.marks.isEmpty {
@@ -121,7 +126,7 @@ final class DialFace {
                 scale.current,
                 x: face.midX,
                 y: face.y + 42,
-                size: 16,
+                size: 16 * text,
                 font: .figures,
                 .amber
             )
@@ -133,7 +138,8 @@ final class DialFace {
         _ scale: DialScale,
         _ canvas: Canvas,
         _ face: Rect,
-        _ offset: Double
+        _ offset: Double,
+        _ text: Double
     ) {
         guard let shown = look.shown else { return }
         // Labels never touch the one at the needle, nor each other.
@@ -145,14 +151,14 @@ final class DialFace {
             let isLong = mark.label != nil
             let line = Rect(x: x - 1, y: face.y + 10, width: 2, height: isLong ? 18 : 10)
             canvas.fill(line, radius: 1, Color.white(isLong ? 0.95 : 0.6).faded(edge))
-            guard let label = mark.label, abs(x - face.midX) > 44 else { continue }
-            let half = Double(label.count) * 4.5
+            guard let label = mark.label, abs(x - face.midX) > 44 * text else { continue }
+            let half = Double(label.count) * 4.5 * text
             guard x - half > lastEnd + 6 else { continue }
             canvas.write(
                 label,
                 x: x,
                 y: face.y + 42,
-                size: 13,
+                size: 13 * text,
                 font: .figures,
                 Color.white(0.9).faded(edge)
             )

@@ -203,6 +203,8 @@ final class PictureWindow {
         window.onMap { [weak self] in self?.watchMore() }
         window.onUnmap { [weak self] in self?.watchMore() }
         window.onPaint { [weak self] in self?.painted() }
+        Widget.onLook { [weak self] in self?.followLook() }
+        followLook()
         stage.onFrame { [weak self] in
             guard let self else { return false }
             guard stage.size.area > 0 else { return true }
@@ -214,6 +216,12 @@ final class PictureWindow {
             if !settings.settings.isSetUp { showPreferences(isFirst: true) }
             return false
         }
+    }
+
+    /// Takes over how people want to see it.
+    private func followLook() {
+        window.style("contrast", if: Widget.hasHighContrast)
+        pro.redraw()
     }
 
     // MARK: Pictures

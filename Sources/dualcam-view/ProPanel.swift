@@ -82,6 +82,9 @@ final class ProPanel {
     /// `true` while it is open.
     var isOpen: Bool { widget.isRevealed }
 
+    /// Draws the dial again, in the look that people want.
+    func redraw() { dialFace.widget.redraw() }
+
     private var camera: ObjectPath { daemon?[\SceneInterface.main] ?? DualCam.backPath }
 
     private var dial: Dial {

@@ -48,4 +48,12 @@ let styleSheet = """
         border-radius: 999px; background: alpha(black, 0.5); color: white; box-shadow: none; }
     .presets button { padding: 0 10px; font-size: 90%; }
     .lenses button:checked, .presets button:checked { color: #ffcc40; background: alpha(black, 0.8); }
+    .contrast .disc, .contrast .bar, .contrast .tag, .contrast .situation, .contrast .strip,
+    .contrast .values, .contrast .lenses, .contrast .presets button {
+        background: black; box-shadow: inset 0 0 0 1px white; }
+    .contrast .bar button:checked { background: white; }
+    .contrast .bar button:disabled, .contrast .values button:disabled { color: alpha(white, 0.6); }
+    .contrast .strip .cell { box-shadow: 0 0 0 1px alpha(white, 0.6); }
+    .contrast .strip .chosen, .contrast .strip .cell:focus-visible { box-shadow: 0 0 0 3px white; }
+    .contrast .carried { border-color: white; }
     """

@@ -17,6 +17,7 @@ import Testing
         var isRightToLeft = false
 
         var isDark: Bool { variables["ADW_DEBUG_COLOR_SCHEME"] != nil }
+        var hasContrast: Bool { variables["ADW_DEBUG_HIGH_CONTRAST"] != nil }
 
         static let usual = Look(testDescription: "as usual")
         static let large = Look(testDescription: "text twice as large", dpi: 192)
@@ -186,6 +187,65 @@ import Testing
         try eventually("\(title) as dark as people want it", within: 10) {
             let color = try desktop.color(left + 150, top + 10)
             return look.isDark ? color.max() ?? 0 < 80 : color.min() ?? 0 > 200
+        }
+    }
+
+    @Test(arguments: [Look.usual, Look.contrast])
+    func `Nothing shines through controls where people want contrast`(look: Look) throws {
+        try look.with { window in
+            let reader = try ScreenReader(window.daemon)
+            let name = "Swap the pictures"
+            guard let swap = try places(of: [name], in: window, reader)[name] else { return }
+            try shade(window, look, swap.x - 3, swap.y + swap.height / 2)
+            try window.desktop.hand("key w")
+            let dial = try dial(window, reader)
+            try shade(window, look, dial.x + 30, dial.y + dial.height / 2)
+        }
+    }
+
+    /// Waits until a point of the window is black, or shows some of the picture.
+    private func shade(_ window: ShownWindow, _ look: Look, _ x: Int, _ y: Int) throws {
+        try eventually("a background", within: 10) {
+            // In motion, the controls stay.
+            try window.hand(at: x, y, "mousemove_relative 2 2 mousemove_relative -- -9 -9")
+            let color = try window.desktop.color(window.place.x + x, window.place.y + y)
+            return (color == [0, 0, 0]) == look.hasContrast
+        }
+    }
+
+    /// Returns the place of the dial.
+    private func dial(_ window: ShownWindow, _ reader: ScreenReader) throws -> PixelRect {
+        try eventually("a dial", within: 10) {
+            reader.named.first { $0.key.hasPrefix("White balance ·") }.flatMap {
+                reader.place(of: $0.value)
+            }
+        }
+    }
+
+    @Test(arguments: [Look.usual, Look.large])
+    func `The dial's words grow with all others`(look: Look) throws {
+        try look.with { window in
+            let reader = try ScreenReader(window.daemon)
+            try window.hand(at: 100, 60, "key w")
+            let dial = try dial(window, reader)
+            let words = PixelRect(
+                x: window.place.x + dial.x + dial.width / 2 - 60,
+                y: window.place.y + dial.y + dial.height - 30,
+                width: 120,
+                height: 30
+            )
+            var height = 0
+            try eventually("words", within: 10) {
+                try window.hand(at: 100, dial.y + 30, "mousemove_relative 3 3")
+                let colors = try window.desktop.colors(words)
+                height = (0..<words.height).count { row in
+                    colors[(row * words.width)..<((row + 1) * words.width)].contains {
+                        $0.min() ?? 0 > 170
+                    }
+                }
+                return height > 0
+            }
+            #expect(look.dpi > 96 ? (13...20).contains(height) : (7..<13).contains(height))
         }
     }
 }
