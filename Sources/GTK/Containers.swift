@@ -100,6 +100,13 @@ package final class FlowBox: Widget {
         gtk_flow_box_set_row_spacing(opaque, 6)
         gtk_flow_box_set_column_spacing(opaque, 6)
         place(.fill, .start, margin: 12)
+        // The keyboard is on the box's own widget around a child, not on the child.
+        connect("child-activated") { arguments in
+            guard let cell = arguments.object(1)?.assumingMemoryBound(to: GtkFlowBoxChild.self),
+                let child = gtk_flow_box_child_get_child(cell)
+            else { return false }
+            return gtk_widget_activate(child) != 0
+        }
     }
 
     /// Adds a child at the end.

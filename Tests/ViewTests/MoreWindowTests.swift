@@ -234,6 +234,40 @@ import Testing
         }
     }
 
+    @Test func `A picture is chosen by the keyboard alone`() throws {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            let path = try window.takePhoto()
+            let picker = try window.desktop.start("dualcam-view", "--pick", "--type", "photo")
+            let reader = try ScreenReader(window.daemon)
+            try eventually("the picture", within: 10) {
+                reader.named.keys.contains { $0.hasPrefix("Photo ·") }
+            }
+            try eventually("the keyboard", within: 10) {
+                try window.desktop.run("xdotool", "getactivewindow", "getwindowname")
+                    == "Choose a Picture\n"
+            }
+            /// Presses Tab until the right one has the keyboard.
+            func go(to description: String, _ isRight: (String) -> Bool) throws {
+                try eventually(description, within: 20) {
+                    let before = reader.focused
+                    if let before, isRight(before) { return true }
+                    try window.desktop.hand("key Tab")
+                    try eventually("the next control", within: 5) { reader.focused != before }
+                    return false
+                }
+            }
+            try go(to: "the picture") { !["Cancel", "Take a photo", "Choose"].contains($0) }
+            try window.desktop.hand("key Return")
+            try eventually("the choice", within: 5) {
+                reader.named["Choose"].map { reader.hasState(ScreenReader.sensitive, $0) } ?? false
+            }
+            try go(to: "the button") { $0 == "Choose" }
+            try window.desktop.hand("key Return")
+            #expect(try picker.wait(within: 10) == .status(0))
+            #expect(picker.output == "\(path)\n")
+        }
+    }
+
     @Test func `A picker without a session bus says so with a status of its own`() throws {
         try PrivateSession.with([.bus]) { session in
             let desktop = try Desktop(in: session)

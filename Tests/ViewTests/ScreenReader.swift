@@ -47,9 +47,15 @@ final class ScreenReader {
         return found
     }
 
-    /// AT-SPI's numbers: ATSPI_ROLE_PUSH_BUTTON, ATSPI_STATE_PRESSED and ATSPI_STATE_SENSITIVE.
+    /// The name of the control that has the keyboard.
+    var focused: String? {
+        all.first { $0.value.contains { hasState(Self.hasFocus, $0) } }?.key
+    }
+
+    /// AT-SPI's numbers: ATSPI_ROLE_PUSH_BUTTON, ATSPI_STATE_FOCUSED, ATSPI_STATE_PRESSED and
+    /// ATSPI_STATE_SENSITIVE.
     static let button = UInt32(43)
-    static let (pressed, sensitive) = (20, 24)
+    static let (hasFocus, pressed, sensitive) = (12, 20, 24)
     /// ATSPI_ROLE_TOGGLE_BUTTON; before GTK 4.10 a toggle is a push button with a state.
     static let toggles: Set<UInt32> = [43, 62]
 
