@@ -25,6 +25,7 @@ struct SavedStateTests {
         style.insetCorner = .bottomLeft
         style.insetSize = 0.3
         style.swapIcon = false
+        style.background = .crop
         before.scene.setStyle(style, at: .zero)
         before.scene.setSwapped(true, at: .zero)
         before.pro.hud = .always

@@ -75,6 +75,23 @@ struct ScenePresetTests {
 
     // MARK: Fields
 
+    @Test("what a scene sets is kept over a restart, unless it says otherwise here")
+    mutating func everyFieldIsKept() throws {
+        for role in Role.allCases { come(role) }
+        let preset = try preset(Self.whole)
+        _ = apply(preset)
+        var later = State.withTwoCameras()
+        try SavedState(parsing: SavedState(state).text).restore(&later)
+        let kept = later.preset()
+        // Privacy has a file of its own.
+        for field in SceneField<ScenePreset>.all where field.key != "privacy" {
+            #expect(
+                field.text(kept) == field.text(preset),
+                "\(field.key): add it to SavedSetting.all, or name it here"
+            )
+        }
+    }
+
     @Test mutating func everyFieldIsAppliedAndCaptured() throws {
         let preset = try preset(Self.whole, back: Self.camera)
         // The text above has them all.

@@ -146,7 +146,7 @@ extension Configuration.SceneSettings {
             "inset-size",
             "a fraction of the stream's width",
             \.style.insetSize,
-            .number(0.1...0.5)
+            .number(SceneStyle.insetSizes)
         ),
         .init(
             "inset-margin",

@@ -1,27 +1,6 @@
 import Frames
 import TOMLKit
 
-/// The settings of the scene that are kept, where they are not as configured.
-package struct SavedScene: Hashable, Sendable {
-    /// The layout of the pictures.
-    package var layout: Layout?
-    /// `true` if the inset is shown.
-    package var insetVisible: Bool?
-    /// The corner of the inset.
-    package var insetCorner: Corner?
-    /// The inset's width, as a fraction of the canvas's.
-    package var insetSize: Double?
-    /// `true` if the inset carries the swap icon.
-    package var swapIcon: Bool?
-    /// The setting for when the HUD is shown.
-    package var hud: HudMode?
-    /// `true` if photographs come with a short movie.
-    package var takesLivePhotos: Bool?
-
-    /// Nothing.
-    package init() {}
-}
-
 /// The state kept over a restart, if the user wants that: what was set by commands and is not as
 /// configured, the swap, Pro mode, and the values of each camera, by identity.
 package struct SavedState: Hashable, Sendable {
@@ -58,14 +37,7 @@ package struct SavedState: Hashable, Sendable {
     /// The part of `state` to keep.
     package init(_ state: State) {
         isSwapped = state.scene.isSwapped
-        let (style, before) = (state.scene.style, state.configured.style)
-        keep(\.layout, style.layout, before.layout)
-        keep(\.insetVisible, style.insetVisible, before.insetVisible)
-        keep(\.insetCorner, style.insetCorner, before.insetCorner)
-        keep(\.insetSize, style.insetSize, before.insetSize)
-        keep(\.swapIcon, style.swapIcon, before.swapIcon)
-        keep(\.hud, state.pro.hud, state.configured.hud)
-        keep(\.takesLivePhotos, state.takesLivePhotos, state.configured.takesLivePhotos)
+        for setting in SavedSetting.all { setting.keep(state, &self) }
         orientation = state.orientation.mode
         isPro = state.pro.isEnabled
         dial = state.pro.dial
@@ -106,38 +78,11 @@ package struct SavedState: Hashable, Sendable {
         perspectives = perspectives.filter(\.value.isChange)
     }
 
-    private mutating func keep<Value: Equatable>(
-        _ key: WritableKeyPath<SavedScene, Value?>,
-        _ value: Value,
-        _ before: Value
-    ) {
-        guard value != before else { return }
-        scene[keyPath: key] = value
-        configured[keyPath: key] = before
-    }
-
     /// Restores `state`, before anything has started; which picture is the main one only if
     /// `swapping`.
     package func restore(_ state: inout State, swapping: Bool = true) {
-        let now = state.configured
-        func restored<Value: Equatable>(
-            _ key: KeyPath<SavedScene, Value?>,
-            _ configured: Value
-        ) -> Value {
-            let before = self.configured[keyPath: key]
-            return before == nil || before == configured
-                ? scene[keyPath: key] ?? configured : configured
-        }
-        var style = state.scene.style
-        style.layout = restored(\.layout, now.style.layout)
-        style.insetVisible = restored(\.insetVisible, now.style.insetVisible)
-        style.insetCorner = restored(\.insetCorner, now.style.insetCorner)
-        style.insetSize = restored(\.insetSize, now.style.insetSize)
-        style.swapIcon = restored(\.swapIcon, now.style.swapIcon)
-        state.scene.setStyle(style, at: .zero, instantly: true)
+        for setting in SavedSetting.all { setting.restore(self, &state) }
         if swapping { state.scene.setSwapped(isSwapped, at: .zero, instantly: true) }
-        state.pro.hud = restored(\.hud, now.hud)
-        state.takesLivePhotos = restored(\.takesLivePhotos, now.takesLivePhotos)
         state.orientation.mode = orientation
         state.pro.isEnabled = isPro
         state.pro.dial = dial
@@ -163,8 +108,8 @@ package struct SavedState: Hashable, Sendable {
         if titleCorner != .bottomLeft {
             lines.append("title-corner = \"\(titleCorner.rawValue)\"")
         }
-        lines += Self.lines(of: scene)
-        let before = Self.lines(of: configured)
+        lines += scene.lines
+        let before = configured.lines
         if !before.isEmpty { lines += ["", "[configured]"] + before }
         let identities = Set(manualControls.keys).union(zooms.keys).union(mountings.keys)
             .union(inks.keys).union(perspectives.keys)
@@ -194,18 +139,6 @@ package struct SavedState: Hashable, Sendable {
             lines += Self.lines(of: manualControls[identity] ?? ManualControls())
         }
         return lines.joined(separator: "\n") + "\n"
-    }
-
-    private static func lines(of scene: SavedScene) -> [String] {
-        [
-            scene.layout.map { "layout = \"\($0.rawValue)\"" },
-            scene.insetVisible.map { "inset-visible = \($0)" },
-            scene.insetCorner.map { "inset-corner = \"\($0.rawValue)\"" },
-            scene.insetSize.map { "inset-size = \($0)" },
-            scene.swapIcon.map { "swap-icon = \($0)" },
-            scene.hud.map { "hud = \"\($0.rawValue)\"" },
-            scene.takesLivePhotos.map { "live-photo = \($0)" },
-        ].compactMap { $0 }
     }
 
     private static func lines(of manual: ManualControls) -> [String] {
@@ -249,8 +182,8 @@ package struct SavedState: Hashable, Sendable {
             root[key]?.string.flatMap(Choice.init(rawValue:))
         }
         isSwapped = root["swapped"]?.bool ?? isSwapped
-        scene = Self.scene(in: root)
-        if let table = root["configured"]?.table { configured = Self.scene(in: table) }
+        scene = SavedScene(root)
+        if let table = root["configured"]?.table { configured = SavedScene(table) }
         orientation = word("orientation")
         isPro = root["pro"]?.bool ?? isPro
         dial = word("dial") ?? dial
@@ -292,22 +225,6 @@ package struct SavedState: Hashable, Sendable {
                 perspectives[identity] = Kept(value: perspective, configured: configured)
             }
         }
-    }
-
-    private static func scene(in table: TOMLTable) -> SavedScene {
-        func word<Choice: RawRepresentable<String>>(_ key: String) -> Choice? {
-            table[key]?.string.flatMap(Choice.init(rawValue:))
-        }
-        var scene = SavedScene()
-        scene.layout = word("layout")
-        scene.insetVisible = table["inset-visible"]?.bool
-        scene.insetCorner = word("inset-corner")
-        let size = table["inset-size"]?.double
-        scene.insetSize = size.flatMap { SceneStyle.insetSizes.contains($0) ? $0 : nil }
-        scene.swapIcon = table["swap-icon"]?.bool
-        scene.hud = word("hud")
-        scene.takesLivePhotos = table["live-photo"]?.bool
-        return scene
     }
 
     private static func perspective(_ key: String, in table: TOMLTable) -> Perspective?? {
