@@ -70,8 +70,7 @@ extension DBusError {
         _ word: String,
         expecting words: [String]
     ) -> DBusError {
-        let list = words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
-        return outOfRange("\(name) must be \(list), not “\(word.prefix(64))”.")
+        outOfRange("\(name) must be \(alternatives(words)), not “\(word.prefix(64))”.")
     }
 
     private static func own(_ name: String, _ message: String) -> DBusError {

@@ -191,12 +191,7 @@ final class Daemon {
     /// Looks for cameras that only PipeWire has while `auto` may take one or a source names one,
     /// and only then: a connection to PipeWire takes some ten descriptors.
     private func watchNodes() {
-        let isWanted = Role.allCases.contains {
-            switch configuration.cameras[$0].source {
-            case .auto, .pipewire: true
-            case .v4l2, .test, .file, .url: false
-            }
-        }
+        let isWanted = Role.allCases.contains { configuration.cameras[$0].source.mayBeNode }
         guard isWanted != (nodeWatch != nil) else { return }
         guard isWanted else {
             nodeWatch?.end()

@@ -123,7 +123,7 @@ struct Tool: CommandFamily {
         } catch let missing as MissingSubcommand {
             let words = missing.command.configuration.subcommands.map { $0._commandName }
             if missing.command != Tool.self {
-                Output.complain("Error: Expected \(words.joined(separator: " or ")).\n")
+                Output.complain("Error: Expected \(alternatives(words)).\n")
             }
             Output.complain(helpMessage(for: missing.command))
             return .usage

@@ -17,6 +17,11 @@ import Testing
         try TestSource(name, role: role).open(request ?? small)
     }
 
+    /// `config check` looks in the list of `DualCamCore`, which draws no pictures.
+    @Test func thePicturesAreThoseOfTheConfiguration() {
+        #expect(TestSource.names == SourceSpecification.testPictures)
+    }
+
     @Test("counters rise by one, at the rate asked for, on monotone timestamps")
     func counters() throws {
         let bell = try Bell()

@@ -1,4 +1,5 @@
 import DualCamCore
+import Foundation
 import Frames
 import Testing
 
@@ -14,6 +15,38 @@ import Testing
     func source(word: String, source: SourceSpecification) throws {
         #expect(try SourceSpecification(parsing: word) == source)
         #expect(source.description == word)
+    }
+
+    private static func page(_ path: String) throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    @Test("each message in a picture is in the documents", arguments: Notice.allCases)
+    func explained(notice: Notice) throws {
+        let message = notice.text(for: .back).split(separator: "\n")[0]
+            .replacing("Back camera", with: "Back (or Front) camera")
+        #expect(
+            try Self.page("docs/troubleshooting.md").contains("\n| \(message) | "),
+            "add it to the table of messages in docs/troubleshooting.md"
+        )
+    }
+
+    @Test("each form of a source is in the documents", arguments: SourceSpecification.forms)
+    func documented(form: String) throws {
+        let page = try Self.page("docs/configuration.md")
+        let kind = form.prefix { $0 != ":" }
+        #expect(
+            page.split(separator: "\n").contains {
+                $0.hasPrefix("|") && ($0.contains("`\(form)`") || $0.contains("`\(kind):"))
+            },
+            "add it to the table of sources in docs/configuration.md"
+        )
+        let example = Configuration().rendered.split(separator: "\n").first {
+            $0.hasPrefix("source = ")
+        }
+        #expect(example?.contains(" \(kind)") == true, "add it to the key source")
     }
 
     @Test(

@@ -222,6 +222,13 @@ struct CommandTests {
         #expect(child.errors.contains("USAGE: dualcamctl \(family) <subcommand>\n"))
     }
 
+    @Test func aLargeFamilyIsToldAsAList() throws {
+        let child = try FakeDaemon().run("scene")
+        #expect(child.exit == .status(2))
+        #expect(child.errors.hasPrefix("Error: Expected save, apply, next, list, "))
+        #expect(child.errors.contains(" export or import.\n"))
+    }
+
     /// A command is declared in one place: that it has a group there is what can be forgotten.
     @Test func everyCommandInTheSourcesIsInTheHelp() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

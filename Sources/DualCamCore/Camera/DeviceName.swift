@@ -44,7 +44,7 @@ package func source(
         case .v4l2: break
         case .file(let path) where !path.hasPrefix("/"):
             throw DeviceNameError(code: .unclear, message: "A file's path must begin with /.")
-        case .auto, .test, .file, .pipewire, .url: return source
+        default: return source
         }
     }
     let name = word.hasPrefix("v4l2:") ? String(word.dropFirst(5)) : word
@@ -106,11 +106,7 @@ extension Configuration {
         among devices: [CameraDevice]
     ) throws(DeviceNameError) -> [SourceChange] {
         let change = SourceChange(role: role, source: wanted)
-        switch wanted {
-        // Both cameras may show these.
-        case .auto, .test, .file: return [change]
-        case .v4l2, .pipewire, .url: break
-        }
+        guard !wanted.isForBoth else { return [change] }
         let device = devices.first { $0.identity == wanted.description }
         func names(_ source: SourceSpecification?) -> Bool {
             if case .v4l2(let name) = source, let device { return device.isCalled(name) }

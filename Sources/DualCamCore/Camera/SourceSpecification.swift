@@ -41,8 +41,12 @@ package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
     /// The names of the test pictures; each may end with "-plain", for one without frame counter.
     package static let testPictures = ["back", "front", "portrait", "bars", "ramp"]
 
-    /// Parses "auto", "v4l2:NAME", "test", "test:NAME", "file:PATH", "pipewire:NODE" or
-    /// "url:ADDRESS".
+    /// The forms that `init(parsing:)` reads, as people are told of them.
+    package static let forms = [
+        "auto", "v4l2:DEVICE", "test", "test:NAME", "file:PATH", "pipewire:NODE", "url:ADDRESS",
+    ]
+
+    /// Parses one of `forms`.
     ///
     /// - Throws: `UnreadableValue` if `text` is none of these.
     package init(parsing text: String) throws(UnreadableValue) {
@@ -57,11 +61,7 @@ package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
         case ("pipewire", let node?): self = .pipewire(node)
         case ("url", let address?): self = .url(try NetworkAddress(parsing: address))
         default:
-            throw UnreadableValue(
-                text,
-                expected: "auto, v4l2:DEVICE, test, test:NAME, file:PATH, pipewire:NODE or "
-                    + "url:ADDRESS"
-            )
+            throw UnreadableValue(text, expected: alternatives(Self.forms))
         }
     }
 
@@ -75,6 +75,22 @@ package enum SourceSpecification: Hashable, Sendable, CustomStringConvertible {
         case .file(let path): "file:\(path)"
         case .pipewire(let node): "pipewire:\(node)"
         case .url(let address): "url:\(address)"
+        }
+    }
+
+    /// `true` if both cameras may show it at the same time.
+    var isForBoth: Bool {
+        switch self {
+        case .auto, .test, .file: true
+        case .v4l2, .pipewire, .url: false
+        }
+    }
+
+    /// `true` if it may be a camera that only PipeWire has.
+    package var mayBeNode: Bool {
+        switch self {
+        case .auto, .pipewire: true
+        case .v4l2, .test, .file, .url: false
         }
     }
 

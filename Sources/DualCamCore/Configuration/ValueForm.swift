@@ -351,7 +351,7 @@ private func isPrintable(_ text: String) -> Bool {
 }
 
 /// Returns the words as a choice: "0, 90 or 180".
-private func alternatives(_ words: [String]) -> String {
+package func alternatives(_ words: [String]) -> String {
     guard let last = words.last, words.count > 1 else { return words.first ?? "" }
     return words.dropLast().joined(separator: ", ") + " or " + last
 }
