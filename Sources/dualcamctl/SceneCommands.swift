@@ -14,8 +14,9 @@ struct Scenes: CommandFamily {
         commandName: "scene",
         abstract: "Save what you see under a name, and show it again.",
         discussion: """
-            A scene has the layout, the main camera, the inset, the HUD and the title, and for each \
-            camera its zoom, perspective, rotation, mirroring and Pro values.
+            A scene has the layout, the main camera, the inset, the title, and whether Pro mode is on \
+            and its values are shown; and for each camera its zoom, perspective, ink, rotation, \
+            mirroring, Pro values and what is locked.
             """,
         subcommands: [
             Save.self, Apply.self, Next.self, List.self, Show.self, Delete.self, Rename.self,

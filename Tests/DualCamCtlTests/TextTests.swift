@@ -21,6 +21,22 @@ struct TextTests {
         #expect(other.distance(to: one) == expected)
     }
 
+    @Test("status --json has all that can be set of the scene and of a camera")
+    func settings() throws {
+        let members = Snapshot.members(nil)
+        guard case .object(let cameras) = members.first(where: { $0.0 == "cameras" })?.1,
+            case .object(let camera) = cameras.first?.1
+        else { throw Failure(status: .failed, message: "no cameras") }
+        for (interface, keys) in [
+            (Interface.scene, members.map(\.0)), (.camera, camera.map(\.0)),
+        ] {
+            for property in interface.properties where property.isWritable {
+                let key = property.name.prefix(1).lowercased() + property.name.dropFirst()
+                #expect(keys.contains(key), "add \(property.name) to Snapshot.members")
+            }
+        }
+    }
+
     @Test("a scene's values are JSON, whatever a later version wrote into it")
     func sceneValues() throws {
         let text = "[[scene]]\nname = \"a\"\nlayout = 1979-05-27\nhud = \"off\"\nglow = 3\n"
