@@ -93,9 +93,10 @@ package final class ObjectServer {
         onWrite: @escaping (PropertyWrite) -> Void = { _ in }
     ) {
         precondition(export(interface.name, at: path) == nil, "\(interface.name) exported twice")
+        let others = Set(properties.keys).symmetricDifference(interface.properties.map(\.name))
         precondition(
-            Set(properties.keys) == Set(interface.properties.map(\.name)),
-            "a first value for each property of \(interface.name)"
+            others.isEmpty,
+            "\(interface.name) needs a first value for each property and no other: \(others.sorted())"
         )
         check(properties, interface)
         objects[path, default: []].append(
