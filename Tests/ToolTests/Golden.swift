@@ -16,6 +16,7 @@ func expectGolden(
     #expect(
         text.split(separator: "\n", omittingEmptySubsequences: false)
             == golden.split(separator: "\n", omittingEmptySubsequences: false),
+        "if this is meant: DUALCAM_UPDATE_GOLDENS=1 writes \(name) anew",
         sourceLocation: sourceLocation
     )
 }
