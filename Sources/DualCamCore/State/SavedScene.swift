@@ -1,8 +1,8 @@
 import Frames
 import TOMLKit
 
-/// The settings of the scene that are kept, where they are not as configured. `SavedSetting.all` has
-/// an entry for each.
+/// The settings of the scene that are kept, where they are not as configured. Each has an entry in
+/// `SavedSetting.all`.
 package struct SavedScene: Hashable, Sendable {
     /// The layout of the pictures.
     package var layout: Layout?
