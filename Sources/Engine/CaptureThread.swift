@@ -238,6 +238,43 @@ package final class CaptureThread: Sendable {
         }
     }
 
+    /// The progress of a delivery.
+    private struct Delivery {
+        /// The camera's identity, and the time from which it was opened.
+        let identity: String
+        let start: Timestamp
+        var mode: CaptureMode
+        /// The event to report once it delivers.
+        var adapted: Report?
+        var isDelivering = false
+        /// The seconds without a frame that are allowed now.
+        var limit: Double
+        /// The number of the last frame, by the camera's count.
+        var sequence: UInt64?
+        var lastFrame = MonotonicClock.now
+        /// A damaged frame is no picture, but shows that the camera is alive.
+        var lastSign: Timestamp
+
+        init(
+            _ stream: any CameraStream,
+            of identity: String,
+            _ request: CaptureRequest,
+            openedAt start: Timestamp,
+            within limit: Double
+        ) {
+            (self.identity, self.start, self.limit) = (identity, start, limit)
+            mode = stream.mode
+            adapted = .adapted(isFull: request.isFull)
+            lastSign = lastFrame
+        }
+
+        /// Returns the number of frames that are missing before the one with `number`.
+        func lost(before number: UInt64) -> UInt64 {
+            guard let sequence, number > sequence else { return 0 }
+            return number - sequence - 1
+        }
+    }
+
     /// Moves frames from `stream`, which was opened from `start` on for `request`, to the slot
     /// until a request comes that the stream does not meet; `seen` is the number of the last one
     /// that it meets. The first frame may take `startTime` seconds.
@@ -257,82 +294,124 @@ package final class CaptureThread: Sendable {
             throw CaptureError(.system, "JPEG", detail: error.description)
         }
         defer { close(decoder) }
-        var stallTimeout: Double { max(Self.stallIntervals * stream.interval, Self.stallTime) }
-        var mode = stream.mode
-        /// The event to report once it delivers.
-        var adapted: Report? = .adapted(isFull: request.isFull)
-        var isDelivering = false
-        // The seconds without a frame that are allowed now.
-        var limit = max(startTime, stallTimeout)
-        var sequence: UInt64?
-        var lastFrame = MonotonicClock.now
-        // A damaged frame is no picture, but shows that the camera is alive.
-        var lastSign = lastFrame
+        let limit = max(startTime, Self.stallTimeout(of: stream))
+        var delivery = Delivery(stream, of: identity, request, openedAt: start, within: limit)
         var turn = ThreadRun()
         while true {
             // A camera that is always ahead of the decoder leaves nothing to wait for.
             turn.rest()
-            let (number, opening) = target.withLock { ($0.number, $0.opening) }
-            if number != seen {
-                let request = target.withLock { $0.request }
-                guard opening <= seen, stream.suits(request) else { return }
-                seen = number
-                adapted = .adapted(isFull: request.isFull)
-            }
-            if isDelivering, let reported = adapted {
-                adapted = nil
-                report(reported, identity)
-            }
-            if let frame = decoder.sharpen(for: slot.extent) { slot.sharpen(frame) }
-            if isDelivering, slot.isJudging {
-                if let frame = decoder.sharpen(for: .whole) { slot.sharpen(frame) }
-                slot.judge()
-            }
+            guard adapt(&delivery, stream, &seen) else { return }
+            sharpen(decoder, isDelivering: delivery.isDelivering)
             stream.isEveryPictureNeeded = slot.isTapped
-            switch try take(from: stream, decoder, until: lastSign + Timestamp(seconds: limit)) {
+            let deadline = delivery.lastSign + Timestamp(seconds: delivery.limit)
+            switch try take(from: stream, decoder, until: deadline) {
             case .outdated(let number, let frame, let jpeg):
-                lastSign = MonotonicClock.now
-                slot.skip(frame, jpeg, lost: Self.lost(between: sequence, and: number))
-                if sequence == nil { slot.countOpening(lastSign - start) }
-                sequence = number
+                delivery.lastSign = MonotonicClock.now
+                slot.skip(frame, jpeg, lost: delivery.lost(before: number))
+                if delivery.sequence == nil { slot.countOpening(delivery.lastSign - start) }
+                delivery.sequence = number
             case .picture(let number, let frame, let jpeg, let decoding):
-                lastFrame = MonotonicClock.now
-                lastSign = lastFrame
-                let lost = Self.lost(between: sequence, and: number)
-                if sequence == nil { slot.countOpening(lastFrame - start) }
-                sequence = number
-                // A PipeWire node tells its mode only with its first frame, and may change it, as a
-                // camera on the network may.
-                let before = mode
-                if let frame { mode.size = frame.pictureSize }
-                mode.rate = stream.mode.rate
-                mode.format = stream.mode.format
-                if isDelivering, mode.size != before.size { slot.discontinue() }
-                slot.put(frame, of: jpeg, lost: lost, decoding: decoding)
-                limit = stallTimeout
-                if !isDelivering || mode != before {
-                    isDelivering = true
-                    hasDelivered = true
-                    report(.streaming(mode, insteadOf: stream.unreducedMode), identity)
-                }
-            case .dropped:
-                slot.countDropped()
-                // The camera has counted this frame too: it must not be counted as lost as well.
-                sequence = sequence.map { $0 + 1 }
-                lastSign = MonotonicClock.now
-                if lastFrame + Timestamp(seconds: Self.startTime) < lastSign {
-                    throw CaptureError(.unreadable, "capture", detail: "all are damaged")
-                }
-            case .timedOut:
-                let error = CaptureError(.timedOut, "capture")
-                guard isDelivering else { throw error }
-                isDelivering = false
-                limit = max(Self.reopeningTime, 2 * stallTimeout)
-                report(.interrupted(error.interruption, reason: "\(error)"), identity)
-            case .woken:
-                break
+                put(frame, of: jpeg, number, decoding: decoding, from: stream, &delivery)
+                hasDelivered = true
+            case .dropped: try drop(&delivery)
+            case .timedOut: try pause(&delivery, stream)
+            case .woken: break
             }
         }
+    }
+
+    /// Takes over a new request. Returns `false` if the stream does not meet it; `seen` is the
+    /// number of the last one that it meets.
+    private func adapt(
+        _ delivery: inout Delivery,
+        _ stream: any CameraStream,
+        _ seen: inout Int
+    ) -> Bool {
+        let (number, opening) = target.withLock { ($0.number, $0.opening) }
+        if number != seen {
+            let request = target.withLock { $0.request }
+            guard opening <= seen, stream.suits(request) else { return false }
+            seen = number
+            delivery.adapted = .adapted(isFull: request.isFull)
+        }
+        if delivery.isDelivering, let reported = delivery.adapted {
+            delivery.adapted = nil
+            report(reported, delivery.identity)
+        }
+        return true
+    }
+
+    /// Decodes the newest JPEG again if it is shown larger, or looked at as a whole.
+    private func sharpen(_ decoder: FrameDecoder, isDelivering: Bool) {
+        if let frame = decoder.sharpen(for: slot.extent) { slot.sharpen(frame) }
+        if isDelivering, slot.isJudging {
+            if let frame = decoder.sharpen(for: .whole) { slot.sharpen(frame) }
+            slot.judge()
+        }
+    }
+
+    /// Leaves a picture in the slot.
+    private func put(
+        _ frame: Frame?,
+        of jpeg: JPEGFrame?,
+        _ number: UInt64,
+        decoding: Timestamp,
+        from stream: any CameraStream,
+        _ delivery: inout Delivery
+    ) {
+        delivery.lastFrame = MonotonicClock.now
+        delivery.lastSign = delivery.lastFrame
+        let lost = delivery.lost(before: number)
+        if delivery.sequence == nil { slot.countOpening(delivery.lastFrame - delivery.start) }
+        delivery.sequence = number
+        // A PipeWire node tells its mode only with its first frame, and may change it, as a camera
+        // on the network may.
+        let before = delivery.mode
+        if let frame { delivery.mode.size = frame.pictureSize }
+        delivery.mode.rate = stream.mode.rate
+        delivery.mode.format = stream.mode.format
+        if delivery.isDelivering, delivery.mode.size != before.size { slot.discontinue() }
+        slot.put(frame, of: jpeg, lost: lost, decoding: decoding)
+        delivery.limit = Self.stallTimeout(of: stream)
+        if !delivery.isDelivering || delivery.mode != before {
+            delivery.isDelivering = true
+            report(
+                .streaming(delivery.mode, insteadOf: stream.unreducedMode),
+                delivery.identity
+            )
+        }
+    }
+
+    /// Counts a damaged frame.
+    ///
+    /// - Throws: `unreadable` if there were no others for too long.
+    private func drop(_ delivery: inout Delivery) throws(CaptureError) {
+        slot.countDropped()
+        // The camera has counted this frame too: it must not be counted as lost as well.
+        delivery.sequence = delivery.sequence.map { $0 + 1 }
+        delivery.lastSign = MonotonicClock.now
+        if delivery.lastFrame + Timestamp(seconds: Self.startTime) < delivery.lastSign {
+            throw CaptureError(.unreadable, "capture", detail: "all are damaged")
+        }
+    }
+
+    /// Reports a camera that stalls, and allows it some time before it is opened anew.
+    ///
+    /// - Throws: `timedOut` if it has had that time, or has not begun.
+    private func pause(
+        _ delivery: inout Delivery,
+        _ stream: any CameraStream
+    ) throws(CaptureError) {
+        let error = CaptureError(.timedOut, "capture")
+        guard delivery.isDelivering else { throw error }
+        delivery.isDelivering = false
+        delivery.limit = max(Self.reopeningTime, 2 * Self.stallTimeout(of: stream))
+        report(.interrupted(error.interruption, reason: "\(error)"), delivery.identity)
+    }
+
+    /// Returns the seconds without a frame after which the camera of `stream` counts as stalled.
+    private static func stallTimeout(of stream: any CameraStream) -> Double {
+        max(stallIntervals * stream.interval, stallTime)
     }
 
     /// The outcome of waiting for a picture.
@@ -344,12 +423,6 @@ package final class CaptureThread: Sendable {
         /// picture as the camera gave it, if it was needed.
         case outdated(UInt64, Frame?, JPEGFrame?)
         case dropped, timedOut, woken
-    }
-
-    /// Returns the number of frames between two that have these numbers, by the camera's count.
-    private static func lost(between last: UInt64?, and number: UInt64) -> UInt64 {
-        guard let last, number > last else { return 0 }
-        return number - last - 1
     }
 
     /// Waits for the next picture, and decodes it if it is shown and the newest: a decoder that is
