@@ -253,10 +253,42 @@ package enum Remux {
             throw file.error("avformat_alloc_output_context2", result)
         }
         defer { avformat_free_context(output) }
+        let isMatroska = format == .matroska
+        try begin(output, like: input, in: file, isMatroska, pace)
+        let copied = try copyPackets(of: input, to: output, in: file, pace)
+        file.isHeader = isMatroska
+        // After a read error the original must stay: it may hold more.
+        if let failure = input.pointee.pb?.pointee.error, failure < 0, failure != cav_end_of_file {
+            throw .libav("av_read_frame", file.path, failure, .unreadable)
+        }
+        // What is there but makes no sense is not nothing.
+        guard copied.isEmpty || copied.end > 0 else {
+            let detail = "no packet has a time"
+            throw MediaError(.unreadable, "av_read_frame", file.path, detail: detail)
+        }
+        let ended = av_write_trailer(output)
+        guard ended >= 0, file.failure == 0 else { throw file.error("av_write_trailer", ended) }
+        if isMatroska, !copied.isEmpty {
+            try file.flush()
+            for track in 0..<Int(output.pointee.nb_streams) where !copied.used.contains(track) {
+                file.voidTrack(track + 1)
+            }
+        }
+        return copied.end
+    }
+
+    /// Gives `output`, which is written to `file`, the streams and tags of `input`, and writes its
+    /// header.
+    private static func begin(
+        _ output: UnsafeMutablePointer<AVFormatContext>,
+        like input: UnsafeMutablePointer<AVFormatContext>,
+        in file: OutputFile,
+        _ isMatroska: Bool,
+        _ pace: Pace?
+    ) throws(MediaError) {
         output.pointee.pb = file.io
         output.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
         av_dict_copy(&output.pointee.metadata, input.pointee.metadata, 0)
-        let isMatroska = format == .matroska
         for index in 0..<Int(input.pointee.nb_streams) {
             guard let from = input.pointee.streams[index] else { continue }
             try addStream(like: from, to: output, isMatroska)
@@ -280,31 +312,44 @@ package enum Remux {
         av_dict_free(&options)
         guard begun >= 0 else { throw file.error("avformat_write_header", begun) }
         file.isHeader = false
+    }
 
+    /// The packets that were copied.
+    private struct Copied {
+        /// The end of the last, in seconds.
+        var end = 0.0
+        /// `true` if `input` had none, not even one without a time.
+        var isEmpty = true
+        /// The indices of the streams that have any.
+        var used: Set<Int> = []
+    }
+
+    /// Copies the packets of `input` to `output`, whose header is written.
+    private static func copyPackets(
+        of input: UnsafeMutablePointer<AVFormatContext>,
+        to output: UnsafeMutablePointer<AVFormatContext>,
+        in file: OutputFile,
+        _ pace: Pace?
+    ) throws(MediaError) -> Copied {
         var packet = av_packet_alloc()
         defer { av_packet_free(&packet) }
-        var end = 0.0
-        var isEmpty = true
+        var copied = Copied()
         var pictures: Int64 = 0
-        var used: Set<Int> = []
         // Anything that ends reading, such as an incomplete last packet, ends the copy.
         while let packet, av_read_frame(input, packet) >= 0 {
-            isEmpty = false
+            copied.isEmpty = false
             let index = Int(packet.pointee.stream_index)
             // The demuxer may find further streams in mid-file.
             let count = min(input.pointee.nb_streams, output.pointee.nb_streams)
             guard index >= 0, index < Int(count), let from = input.pointee.streams[index],
-                let to = output.pointee.streams[index]
+                let to = output.pointee.streams[index],
+                let last = packet.settle(from.pointee.time_base)
             else {
                 av_packet_unref(packet)
                 continue
             }
-            guard let last = packet.settle(from.pointee.time_base) else {
-                av_packet_unref(packet)
-                continue
-            }
-            end = max(end, last)
-            used.insert(index)
+            copied.end = max(copied.end, last)
+            copied.used.insert(index)
             if index == 0, let pace {
                 packet.pointee.pts = pace.first + pictures * pace.ticksPerPicture
                 packet.pointee.dts = packet.pointee.pts
@@ -320,25 +365,7 @@ package enum Remux {
                 throw file.error("av_interleaved_write_frame", written)
             }
         }
-        file.isHeader = isMatroska
-        // After a read error the original must stay: it may hold more.
-        if let failure = input.pointee.pb?.pointee.error, failure < 0, failure != cav_end_of_file {
-            throw .libav("av_read_frame", file.path, failure, .unreadable)
-        }
-        // What is there but makes no sense is not nothing.
-        guard isEmpty || end > 0 else {
-            let detail = "no packet has a time"
-            throw MediaError(.unreadable, "av_read_frame", file.path, detail: detail)
-        }
-        let ended = av_write_trailer(output)
-        guard ended >= 0, file.failure == 0 else { throw file.error("av_write_trailer", ended) }
-        if isMatroska, !isEmpty {
-            try file.flush()
-            for track in 0..<Int(output.pointee.nb_streams) where !used.contains(track) {
-                file.voidTrack(track + 1)
-            }
-        }
-        return end
+        return copied
     }
 
     private static func addStream(
