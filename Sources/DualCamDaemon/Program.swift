@@ -67,10 +67,7 @@ private struct Options: ParsableCommand {
 /// so that systemd starts it again.
 @MainActor
 private func run(_ options: Options) throws {
-    // First, so that the signal never interrupts a thread of any library.
-    signal(SIGPIPE, SIG_IGN)
-    Memory.givePicturesBack()
-    DescriptorLimit.raise()
+    prepareProcess()
     let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
     let loop = try EventLoop()
 
@@ -87,9 +84,7 @@ private func run(_ options: Options) throws {
         loop: loop
     )
     let live = LivePhotos(daemon, loop: loop)
-    let server = ObjectServer(on: connection, managing: DualCam.path)
-    // As many as the library takes: a gallery asks for many thumbnails at once.
-    server.callLimit = (256, .busy("Too many calls of this program wait for their answer."))
+    let server = objectServer(on: connection)
     let trust = CallerTrust(daemon, server, on: connection, loop: loop)
     let service = try Service(
         daemon,
@@ -112,15 +107,7 @@ private func run(_ options: Options) throws {
     recording.repair()
     service.loadScenes()
 
-    reload.done = { configuration, problems in
-        service.configurationProblems = problems
-        if let configuration {
-            daemon.reconfigure(configuration)
-            service.reconfigure()
-            Log.control.notice("configuration reloaded")
-        }
-        Supervisor.ready(status: service.status)
-    }
+    follow(reload, daemon, service)
     try loop.watch(signals.descriptor, for: .readable) { _ in
         while let signal = signals.next() {
             guard signal == SIGHUP else {
@@ -141,6 +128,71 @@ private func run(_ options: Options) throws {
     withExtendedLifetime((service, session, trust)) { loop.run() }
 
     Supervisor.stopping(status: "Ending")
+    let hasEnded = endAll(
+        daemon,
+        reload,
+        watchdog,
+        stateStore,
+        recording,
+        live,
+        service
+    )
+    if connection.isConnected { connection.flush() }
+    leave(isBusLost ? EXIT_FAILURE : EXIT_SUCCESS, hasEnded: hasEnded && !session.isConnecting)
+}
+
+/// Sets up what holds for the whole process, before there is any thread.
+private func prepareProcess() {
+    // First, so that the signal never interrupts a thread of any library.
+    signal(SIGPIPE, SIG_IGN)
+    Memory.givePicturesBack()
+    DescriptorLimit.raise()
+}
+
+/// Exits with a failure, and at once unless all threads have ended; otherwise returns.
+private func leave(_ status: CInt, hasEnded: Bool) {
+    guard hasEnded else {
+        // Not `exit`: its cleanup would affect threads that still run.
+        _exit(status)
+    }
+    if status != EXIT_SUCCESS { exit(status) }
+}
+
+/// Returns the server for the daemon's objects.
+@MainActor
+private func objectServer(on connection: BusConnection) -> ObjectServer {
+    let server = ObjectServer(on: connection, managing: DualCam.path)
+    // As many as the library takes: a gallery asks for many thumbnails at once.
+    server.callLimit = (256, .busy("Too many calls of this program wait for their answer."))
+    return server
+}
+
+/// Takes over each configuration that was read again.
+@MainActor
+private func follow(_ reload: ConfigurationReload, _ daemon: Daemon, _ service: Service) {
+    reload.done = { configuration, problems in
+        service.configurationProblems = problems
+        if let configuration {
+            daemon.reconfigure(configuration)
+            service.reconfigure()
+            Log.control.notice("configuration reloaded")
+        }
+        Supervisor.ready(status: service.status)
+    }
+}
+
+/// Ends all parts, which complete what they write. Returns `true` if all their threads have ended
+/// in time.
+@MainActor
+private func endAll(
+    _ daemon: Daemon,
+    _ reload: ConfigurationReload,
+    _ watchdog: Watchdog,
+    _ stateStore: StateStore,
+    _ recording: RecordingSession,
+    _ live: LivePhotos,
+    _ service: Service
+) -> Bool {
     let hasRead = reload.end()
     watchdog.stop()
     // All waits together stay within the unit's TimeoutStopSec.
@@ -151,14 +203,5 @@ private func run(_ options: Options) throws {
     let areMoviesDone = live.end(by: deadline)
     let isListed = service.end(by: deadline)
     let isStored = stateStore.end(by: deadline)
-    let hasEnded =
-        daemon.end() && isRecorded && areMoviesDone && isListed && isStored
-        && hasRead && !session.isConnecting
-    if connection.isConnected { connection.flush() }
-    let status = isBusLost ? EXIT_FAILURE : EXIT_SUCCESS
-    guard hasEnded else {
-        // Not `exit`: its cleanup would affect threads that still run.
-        _exit(status)
-    }
-    if isBusLost { exit(status) }
+    return daemon.end() && isRecorded && areMoviesDone && isListed && isStored && hasRead
 }
