@@ -75,97 +75,14 @@ extension CameraControls {
     package func plan(_ command: ControlCommand) throws(ControlRefusal) -> ControlPlan {
         var plan = ControlPlan(manual: manual, original: original)
         switch command {
-        case .iso(let iso):
-            _ = try needSensitivity()
-            let stops = isoStops
-            let range =
-                isISOApproximate
-                ? settings.isoRange : (stops.first ?? 0)...max(stops.first ?? 0, stops.last ?? 0)
-            guard range.contains(iso) else {
-                throw .outOfRange("ISO", iso, range)
-            }
-            plan.manual.iso = iso
-            endExposureLock(&plan)
-            try planISO(&plan)
-        case .stepISO(let clicks):
-            let control = try needSensitivity()
-            if clicks == 0 { break }
-            let start = isOurs(control) ? manual.iso ?? iso(of: control) : iso(of: control)
-            guard let step = Stops.step(start, by: clicks, in: isoStops) else { break }
-            plan.limit = step.limit
-            plan.manual.iso = step.value
-            endExposureLock(&plan)
-            try planISO(&plan)
-        case .shutter(let time):
-            let control = try needExposureTime()
-            let range = max(1, control.range.lowerBound) * 100...control.range.upperBound * 100
-            // A time counts as in range if it rounds to one of the device's.
-            let reach =
-                Int(
-                    Double(range.lowerBound) / Stops.tolerance
-                )...Int(Double(range.upperBound) * Stops.tolerance)
-            guard reach.contains(time) else {
-                let texts = [range.lowerBound, range.upperBound, time].map(Stops.shutterText)
-                throw .outOfRange(
-                    "Shutter must be between \(texts[0]) and \(texts[1]), not \(texts[2])."
-                )
-            }
-            plan.manual.shutter = time
-            endExposureLock(&plan)
-            planExposure(&plan)
-        case .stepShutter(let clicks):
-            let control = try needExposureTime()
-            if clicks == 0 { break }
-            let start = isOurs(control) ? manual.shutter ?? shutter ?? 0 : shutter ?? 0
-            // Faster means shorter.
-            let stops = shutterStops
-            guard
-                let step = Stops.step(start, by: 0 - max(clicks, -stops.count - 1), in: stops)
-            else { break }
-            plan.limit = step.limit
-            plan.manual.shutter = step.value
-            endExposureLock(&plan)
-            planExposure(&plan)
-        case .focus(let position):
-            _ = try needFocus()
-            guard (0...1).contains(position) else {
-                throw .outOfRange("Focus", position, 0...1)
-            }
-            plan.manual.focus = position
-            plan.manual.lock.values[.focus] = nil
-            try planFocus(&plan)
-        case .stepFocus(let clicks):
-            let control = try needFocus()
-            if clicks == 0 { break }
-            let here = position(of: control.value, on: control)
-            let start = isOurs(control) ? manual.focus ?? here : here
-            guard let step = Stops.step(start, by: clicks, in: focusStops) else { break }
-            plan.limit = step.limit
-            plan.manual.focus = step.value
-            plan.manual.lock.values[.focus] = nil
-            try planFocus(&plan)
-        case .whiteBalance(let balance):
-            if let kelvin = balance.kelvin, !Stops.kelvin.contains(kelvin) {
-                throw .outOfRange("White balance", kelvin, Stops.kelvin, unit: " K")
-            }
-            plan.manual.whiteBalance = balance
-            plan.manual.lock.values[.whiteBalance] = nil
-            planWhiteBalance(&plan)
-        case .stepKelvin(let clicks):
-            if clicks == 0 { break }
-            let steps = Array(
-                stride(
-                    from: Stops.kelvin.lowerBound,
-                    through: Stops.kelvin.upperBound,
-                    by: Stops.kelvinStep
-                )
-            )
-            let start = manual.whiteBalance.kelvin ?? kelvin ?? Self.daylight
-            guard let step = Stops.step(start, by: clicks, in: steps) else { break }
-            plan.limit = step.limit
-            plan.manual.whiteBalance = .kelvin(step.value)
-            plan.manual.lock.values[.whiteBalance] = nil
-            planWhiteBalance(&plan)
+        case .iso(let iso): try setISO(iso, &plan)
+        case .stepISO(let clicks): try stepISO(clicks, &plan)
+        case .shutter(let time): try setShutter(time, &plan)
+        case .stepShutter(let clicks): try stepShutter(clicks, &plan)
+        case .focus(let position): try setFocus(position, &plan)
+        case .stepFocus(let clicks): try stepFocus(clicks, &plan)
+        case .whiteBalance(let balance): try setWhiteBalance(balance, &plan)
+        case .stepKelvin(let clicks): stepKelvin(clicks, &plan)
         case .compensation(let stops):
             guard Self.compensations.contains(stops) else {
                 throw .outOfRange("Exposure compensation", stops, Self.compensations)
@@ -190,15 +107,7 @@ extension CameraControls {
             plan.values.append(ControlWrite(flashMode, mode))
         case .raw(let name, let value): try planRaw(name, value, &plan)
         case .look: break
-        case .restore:
-            // Another camera may be there now: restore only what it can do.
-            if manual.iso != nil, sensitivity != nil { try planISO(&plan) }
-            if manual.shutter != nil || manual.holdsShutter, exposureTime != nil {
-                planExposure(&plan)
-            }
-            if manual.focus != nil, focusControl != nil { try planFocus(&plan) }
-            if manual.whiteBalance != .auto { planWhiteBalance(&plan) }
-            planLocked(&plan)
+        case .restore: try planRestored(&plan)
         }
         return plan
     }
@@ -247,6 +156,129 @@ extension CameraControls {
     private func needFocus() throws(ControlRefusal) -> DeviceControl {
         guard let focusControl else { throw .notSupported("This camera has no manual focus.") }
         return focusControl
+    }
+
+    // MARK: Dials
+
+    private func setISO(_ iso: Int, _ plan: inout ControlPlan) throws(ControlRefusal) {
+        _ = try needSensitivity()
+        let stops = isoStops
+        let range =
+            isISOApproximate
+            ? settings.isoRange : (stops.first ?? 0)...max(stops.first ?? 0, stops.last ?? 0)
+        guard range.contains(iso) else {
+            throw .outOfRange("ISO", iso, range)
+        }
+        plan.manual.iso = iso
+        endExposureLock(&plan)
+        try planISO(&plan)
+    }
+
+    private func stepISO(_ clicks: Int, _ plan: inout ControlPlan) throws(ControlRefusal) {
+        let control = try needSensitivity()
+        if clicks == 0 { return }
+        let start = isOurs(control) ? manual.iso ?? iso(of: control) : iso(of: control)
+        guard let step = Stops.step(start, by: clicks, in: isoStops) else { return }
+        plan.limit = step.limit
+        plan.manual.iso = step.value
+        endExposureLock(&plan)
+        try planISO(&plan)
+    }
+
+    private func setShutter(_ time: Int, _ plan: inout ControlPlan) throws(ControlRefusal) {
+        let control = try needExposureTime()
+        let range = max(1, control.range.lowerBound) * 100...control.range.upperBound * 100
+        // A time counts as in range if it rounds to one of the device's.
+        let reach =
+            Int(
+                Double(range.lowerBound) / Stops.tolerance
+            )...Int(Double(range.upperBound) * Stops.tolerance)
+        guard reach.contains(time) else {
+            let texts = [range.lowerBound, range.upperBound, time].map(Stops.shutterText)
+            throw .outOfRange(
+                "Shutter must be between \(texts[0]) and \(texts[1]), not \(texts[2])."
+            )
+        }
+        plan.manual.shutter = time
+        endExposureLock(&plan)
+        planExposure(&plan)
+    }
+
+    private func stepShutter(_ clicks: Int, _ plan: inout ControlPlan) throws(ControlRefusal) {
+        let control = try needExposureTime()
+        if clicks == 0 { return }
+        let start = isOurs(control) ? manual.shutter ?? shutter ?? 0 : shutter ?? 0
+        // Faster means shorter.
+        let stops = shutterStops
+        guard let step = Stops.step(start, by: 0 - max(clicks, -stops.count - 1), in: stops) else {
+            return
+        }
+        plan.limit = step.limit
+        plan.manual.shutter = step.value
+        endExposureLock(&plan)
+        planExposure(&plan)
+    }
+
+    private func setFocus(_ position: Double, _ plan: inout ControlPlan) throws(ControlRefusal) {
+        _ = try needFocus()
+        guard (0...1).contains(position) else {
+            throw .outOfRange("Focus", position, 0...1)
+        }
+        plan.manual.focus = position
+        plan.manual.lock.values[.focus] = nil
+        try planFocus(&plan)
+    }
+
+    private func stepFocus(_ clicks: Int, _ plan: inout ControlPlan) throws(ControlRefusal) {
+        let control = try needFocus()
+        if clicks == 0 { return }
+        let here = position(of: control.value, on: control)
+        let start = isOurs(control) ? manual.focus ?? here : here
+        guard let step = Stops.step(start, by: clicks, in: focusStops) else { return }
+        plan.limit = step.limit
+        plan.manual.focus = step.value
+        plan.manual.lock.values[.focus] = nil
+        try planFocus(&plan)
+    }
+
+    private func setWhiteBalance(
+        _ balance: WhiteBalance,
+        _ plan: inout ControlPlan
+    ) throws(ControlRefusal) {
+        if let kelvin = balance.kelvin, !Stops.kelvin.contains(kelvin) {
+            throw .outOfRange("White balance", kelvin, Stops.kelvin, unit: " K")
+        }
+        plan.manual.whiteBalance = balance
+        plan.manual.lock.values[.whiteBalance] = nil
+        planWhiteBalance(&plan)
+    }
+
+    private func stepKelvin(_ clicks: Int, _ plan: inout ControlPlan) {
+        if clicks == 0 { return }
+        let steps = Array(
+            stride(
+                from: Stops.kelvin.lowerBound,
+                through: Stops.kelvin.upperBound,
+                by: Stops.kelvinStep
+            )
+        )
+        let start = manual.whiteBalance.kelvin ?? kelvin ?? Self.daylight
+        guard let step = Stops.step(start, by: clicks, in: steps) else { return }
+        plan.limit = step.limit
+        plan.manual.whiteBalance = .kelvin(step.value)
+        plan.manual.lock.values[.whiteBalance] = nil
+        planWhiteBalance(&plan)
+    }
+
+    /// Plans all manual values anew. Another camera may be there now, so only what it can do.
+    private func planRestored(_ plan: inout ControlPlan) throws(ControlRefusal) {
+        if manual.iso != nil, sensitivity != nil { try planISO(&plan) }
+        if manual.shutter != nil || manual.holdsShutter, exposureTime != nil {
+            planExposure(&plan)
+        }
+        if manual.focus != nil, focusControl != nil { try planFocus(&plan) }
+        if manual.whiteBalance != .auto { planWhiteBalance(&plan) }
+        planLocked(&plan)
     }
 
     // MARK: Manual
