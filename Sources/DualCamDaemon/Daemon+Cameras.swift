@@ -19,62 +19,30 @@ extension Daemon {
                 back: anew ? nil : sources.back?.identity,
                 front: anew ? nil : sources.front?.identity
             ),
-            by: policy
+            by: search.policy
         )
         standings = found.standings
         for role in Role.allCases where cameras[role].source != .auto {
             if let device = found[role] { namedDevices[cameras[role].source.description] = device }
         }
-        give(.back, found.back, problem: problem(of: .back, found.back ?? found.front))
-        give(.front, found.front, problem: problem(of: .front, found.back ?? found.front))
+        give(.back, found.back, problem: search.problem(of: .back, found))
+        give(.front, found.front, problem: search.problem(of: .front, found))
     }
 
-    /// The facts that `auto` takes into account besides the devices.
-    private var policy: AutoPolicy {
-        func lenses(_ role: Role) -> [String] {
-            configuration.cameras[role].claimedLenses.compactMap {
-                if case .v4l2(let name) = $0 { name } else { nil }
-            }
-        }
-        return AutoPolicy(
-            ignored: configuration.ignoredCameras,
+    /// The facts by which the sources find their devices now.
+    private var search: CameraSearch {
+        var search = CameraSearch(
+            configuration,
             failing: trials.failing,
-            yields: !state.isInUse,
-            lenses: PerRole(back: lenses(.back), front: lenses(.front))
+            isInUse: state.isInUse
         )
-    }
-
-    /// Returns what people should know of the choice that `auto` makes for `role`; empty if all is
-    /// well. `any` is a device that was assigned, if any was.
-    private func problem(of role: Role, _ any: CameraDevice?) -> String {
-        let source = configuration.cameras[role].source
-        if case .v4l2(let name) = source, isListed, namedDevices[source.description] == nil {
-            return "The \(role.rawValue) camera \(name) was not found. "
-                + whatIsThere(devices, insteadOf: name)
-        }
-        if case .pipewire(let name) = source, let nodes = nodeNames, !nodes.contains(name),
-            !knownNodes.contains(name)
-        {
-            return "The \(role.rawValue) camera \(source.shown) was not found. "
-                + whatIsThere(nodes: nodes.sorted(), insteadOf: name)
-        }
-        guard source == .auto else { return "" }
-        if let left = leftDevices[role], trials.failing.contains(left.identity) {
-            return "\(left.name) failed again and again, so another camera is the "
-                + "\(role.rawValue) camera now. To try it again, unplug it and plug it in."
-        }
-        // The back camera is the one that is missed first.
-        let needsOther = configuration.cameras[role.other].source == .auto
-        guard any == nil, role == .back || !needsOther, !devices.isEmpty else { return "" }
-        let reasons = devices.compactMap { device in
-            policy.refusal(of: device).flatMap {
-                // Nobody expects a camera from these.
-                [.noPictures, .unfed, .ours, .echo, .virtual].contains($0)
-                    ? nil : "\(device.name) (\(device.path)): \($0.text)"
-            }
-        }
-        return reasons.isEmpty
-            ? "" : "\"auto\" takes no camera: \(reasons.joined(separator: "; "))."
+        search.devices = devices
+        search.isListed = isListed
+        search.namedDevices = namedDevices
+        search.nodes = nodeNames
+        search.knownNodes = knownNodes
+        search.left = leftDevices
+        return search
     }
 
     /// Records that the device of `role` does not deliver, and leaves it for another one if that
@@ -84,7 +52,7 @@ extension Daemon {
             let source = sources[role], source.identity == device,
             trials.fail(device, at: MonotonicClock.now, isPause: isPause)
         else { return }
-        leftDevices[role] = (device, source.name)
+        leftDevices[role] = AbsentDevice(identity: device, name: source.name)
         assignCameras()
         // There is no other one: it goes on being tried.
         if sources[role]?.identity == device { leftDevices[role] = nil }
@@ -283,15 +251,6 @@ extension Daemon {
         for role in Role.allCases where state.cameras[role].interruption != .none {
             cameras?[role][state.cameras[role].lens.pipeline].retry()
         }
-    }
-}
-
-extension Configuration.Camera {
-    /// The sources of the camera's lenses that are not available for automatic assignment. For a
-    /// camera with an automatic source, the lens of factor 1 is not among them, since it is the
-    /// camera itself.
-    fileprivate var claimedLenses: [SourceSpecification] {
-        lenses.filter { source != .auto || $0.factor != 1 }.compactMap(\.source)
     }
 }
 

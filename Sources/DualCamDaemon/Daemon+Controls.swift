@@ -152,14 +152,3 @@ extension Daemon {
         frames.whenShown { mailbox.post { MainActor.assumeIsolated { done() } } }
     }
 }
-
-extension ControlCommand {
-    /// `true` if the command also applies to an incoming lens. Focus, light and driver controls are
-    /// each lens's own.
-    fileprivate var isForAllLenses: Bool {
-        switch self {
-        case .compensation, .reset, .automatic: true
-        default: dial != nil && dial != .focus
-        }
-    }
-}

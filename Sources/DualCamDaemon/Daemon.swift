@@ -93,7 +93,7 @@ final class Daemon {
     /// The failures of devices that `auto` took.
     var trials = DeviceTrials()
     /// The device that each role left because it failed again and again.
-    var leftDevices: PerRole<(identity: String, name: String)?> = PerRole(back: nil, front: nil)
+    var leftDevices = PerRole<AbsentDevice?>(back: nil, front: nil)
     /// The devices and sources of lenses whose failure was logged already.
     var lensTroubles: Set<String> = []
     private var mirror: LoopbackMirror?

@@ -48,6 +48,15 @@ package enum ControlCommand: Hashable, Sendable {
         case .compensation, .reset, .lock, .lockOnly, .unlock, .torch, .raw, .restore, .look: nil
         }
     }
+
+    /// `true` if the command also applies to an incoming lens. Focus, light and driver controls are
+    /// each lens's own.
+    package var isForAllLenses: Bool {
+        switch self {
+        case .compensation, .reset, .automatic: true
+        default: dial != nil && dial != .focus
+        }
+    }
 }
 
 /// The writes that a command needs, and the manual values once they are done.
