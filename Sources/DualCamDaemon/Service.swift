@@ -102,54 +102,13 @@ final class Service {
 
     /// All present problems, one sentence each.
     var problems: [String] {
-        var problems = configurationProblems
-        let reason = daemon.state.nodeProblem
-        if !reason.isEmpty { problems.append("The stream is not on PipeWire: \(reason)") }
-        // Without a node there is nothing to mirror.
-        if daemon.state.isActive, !daemon.mirrorProblem.isEmpty {
-            problems.append(daemon.mirrorProblem)
-        }
-        for role in Role.allCases {
-            let camera = daemon.state.cameras[role]
-            if !camera.node.problem.isEmpty {
-                let name = daemon.configuration.output.node(of: role).name
-                problems.append("The camera \(name) is not on PipeWire: \(camera.node.problem)")
-            }
-            if camera.interruption == .notFound {
-                let shown = camera.source.shown
-                problems.append(
-                    camera.problem.isEmpty
-                        ? "The \(role.rawValue) camera was not found: \(shown). "
-                            + daemon.fileHints[role]
-                        : camera.problem
-                )
-                // A camera that is closed on purpose is not a problem.
-            } else if camera.phase == .interrupted, daemon.state.suspensions.isEmpty {
-                let notice = camera.interruption.text(for: role)
-                problems.append("\(notice) (\(role.rawValue)): \(camera.reason.uncapitalized)")
-            } else if let mode = camera.mode, let unreduced = camera.unreducedMode {
-                problems.append(
-                    "The \(role.rawValue) camera sends \(mode) instead of \(unreduced), because the USB "
-                        + "bandwidth is used up."
-                )
-            } else if !camera.problem.isEmpty {
-                problems.append(camera.problem)
-            }
-        }
-        problems += daemon.state.keptProblems + scenes.problems
-        for (key, reason) in daemon.state.scenes.lateRefusals.sorted(by: { $0.key < $1.key }) {
-            problems.append(
-                "“\(key)” of the scene “\(daemon.state.scenes.last)” was left out: "
-                    + reason.uncapitalized
-            )
-        }
-        if Role.allCases.allSatisfy({
-            let camera = daemon.state.cameras[$0]
-            return camera.phase == .unavailable && camera.interruption != .notFound
-        }) {
-            problems.append("There is no camera.")
-        }
-        return (problems + capture.problems).map(\.sentence)
+        var others = OtherProblems()
+        others.configuration = configurationProblems
+        others.mirror = daemon.mirrorProblem
+        others.fileHints = daemon.fileHints
+        others.scenes = scenes.problems
+        others.recording = capture.problems
+        return daemon.state.problems(besides: others, daemon.configuration.output)
     }
 
     /// Updates the properties to the present state. The server notifies clients of changes.

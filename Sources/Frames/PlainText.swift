@@ -29,4 +29,7 @@ extension String {
         let isOver = isEmpty || last.map { ".!?…".contains($0) } ?? true
         return isOver ? start : start + "."
     }
+
+    /// The text with a small first letter, for the middle of a sentence.
+    package var uncapitalized: String { prefix(1).lowercased() + dropFirst() }
 }

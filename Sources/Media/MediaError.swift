@@ -1,4 +1,5 @@
 import CAV
+import Frames
 import Glibc
 package import Platform
 

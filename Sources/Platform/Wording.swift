@@ -1,3 +1,4 @@
+import Frames
 import Glibc
 
 /// Returns a failure in words for people, as a clause that may follow a colon or become a sentence
@@ -56,11 +57,6 @@ package func reason(_ errno: CInt, of operation: String = "", on subject: String
 private func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "" }
     return String(path[..<slash])
-}
-
-extension String {
-    /// The text with a small first letter, for the middle of a sentence.
-    package var uncapitalized: String { prefix(1).lowercased() + dropFirst() }
 }
 
 /// Returns what could not be done: "cannot open /dev/video0".

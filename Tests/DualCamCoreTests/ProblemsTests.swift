@@ -1,0 +1,100 @@
+import Frames
+import Testing
+
+@testable import DualCamCore
+
+@Suite("Problems that people are told")
+struct ProblemsTests {
+    private let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .mjpg)
+    private var state = State.withTwoCameras()
+    private var others = OtherProblems()
+
+    init() {
+        for role in Role.allCases { send(.camera(role, .assigned(name: "A camera"))) }
+    }
+
+    private mutating func send(_ events: Event...) {
+        for event in events { _ = reduce(&state, event, at: .zero) }
+    }
+
+    /// Has a consumer take frames of both cameras, which deliver.
+    private mutating func stream() {
+        send(.stream(.start), .node(nil, .published(id: 7)), .node(nil, .consumed(true)))
+        for role in Role.allCases { send(.camera(role, .streaming(mode, insteadOf: nil))) }
+    }
+
+    private var problems: [String] {
+        state.problems(besides: others, Configuration().output)
+    }
+
+    @Test mutating func `There are none while all is well, and what is closed on purpose is none`()
+    {
+        #expect(problems == [])
+        stream()
+        #expect(problems == [])
+        send(.session(.sleeping(true)))
+        #expect(state.cameras.back.phase == .interrupted && problems == [])
+        send(.session(.sleeping(false)), .privacy(.set(true)))
+        #expect(state.cameras.back.phase == .interrupted && problems == [])
+    }
+
+    @Test mutating func `A camera that does not deliver is one, with what the system says`() {
+        stream()
+        send(.camera(.front, .interrupted(.busy, reason: "Zoom has it")))
+        #expect(problems == ["In use by another program (front): zoom has it."])
+    }
+
+    @Test mutating func `A camera that was not found has its own words, or else those on its file`()
+    {
+        for role in Role.allCases { send(.camera(role, .setSource(.file("/a/b.jpg")))) }
+        send(.camera(.back, .absent(.notFound)))
+        others.fileHints.back = "Did you mean /a/c.jpg?"
+        #expect(state.cameras.back.interruption == .notFound)
+        let text = problems.first ?? ""
+        #expect(text.hasPrefix("The back camera was not found: ") && text.contains("/a/b.jpg"))
+        #expect(text.hasSuffix(". Did you mean /a/c.jpg?") && problems.count == 1)
+        send(.camera(.back, .problem("Nothing is called that.")))
+        #expect(problems == ["Nothing is called that."])
+    }
+
+    @Test mutating func `A camera without the room for its mode says which one it would send`() {
+        stream()
+        var less = mode
+        less.size = Size(width: 640, height: 480)
+        send(.camera(.back, .streaming(less, insteadOf: mode)))
+        let expected =
+            "The back camera sends \(less) instead of \(mode), because the USB bandwidth is used up."
+        #expect(problems == [expected])
+    }
+
+    @Test mutating func `A node that is missing is one, and its mirror none without it`() {
+        stream()
+        others.mirror = "the loopback device is in use"
+        #expect(problems == ["The loopback device is in use."])
+        send(.node(nil, .lost(reason: "PipeWire is gone")))
+        #expect(problems == ["The stream is not on PipeWire: PipeWire is gone."])
+        send(.node(nil, .published(id: 8)), .node(.front, .lost(reason: "PipeWire is full")))
+        others.mirror = ""
+        let name = Configuration().output.node(of: .front).name
+        #expect(problems == ["The camera \(name) is not on PipeWire: PipeWire is full."])
+    }
+
+    @Test mutating func `They stand in one order, and those of recordings come last`() {
+        others.configuration = ["the key x is unknown"]
+        others.scenes = ["the scenes cannot be read"]
+        others.recording = ["recording stopped: the disk is full"]
+        send(.scenes(.chosen("Desk")))
+        send(.scenes(.refusedLate(["back.iso": "No ISO.", "back.focus": "No focus."], of: "Desk")))
+        for role in Role.allCases {
+            send(.camera(role, .assigned(name: nil)), .camera(role, .closed))
+        }
+        #expect(
+            problems == [
+                "The key x is unknown.", "The scenes cannot be read.",
+                "“back.focus” of the scene “Desk” was left out: no focus.",
+                "“back.iso” of the scene “Desk” was left out: no ISO.",
+                "There is no camera.", "Recording stopped: the disk is full.",
+            ]
+        )
+    }
+}
