@@ -15,15 +15,15 @@ final class SceneService {
         self.daemon = daemon
         server.export(SceneInterface.self, at: DualCam.path) { [unowned self] scene in
             scene.answer(\.swap) { [unowned self] call throws(DBusError) in try swap(call) }
-            scene.answer(\.reset) { [unowned self] call throws(DBusError) in
-                try allowSwap(to: false)
+            scene.answer(\.reset) { call throws(DBusError) in
+                try daemon.allowSwap(to: false)
                 let style = daemon.configuration.scene.style
                 daemon.send(.scene(.reset(style, instantly: call.options.instant ?? false)))
                 call.reply()
             }
             scene.get(\.swapped) { daemon.state.scene.isSwapped }
-            scene.set(\.swapped) { [unowned self] isSwapped throws(DBusError) in
-                try allowSwap(to: isSwapped)
+            scene.set(\.swapped) { isSwapped throws(DBusError) in
+                try daemon.allowSwap(to: isSwapped)
                 daemon.send(.scene(.setSwapped(isSwapped, instantly: false)))
             }
             scene.get(\.main) { daemon.state.scene.main.path }
@@ -103,27 +103,33 @@ final class SceneService {
     private func swap(
         _ call: Call<Void, SceneInterface.Transition, Bool>
     ) throws(DBusError) {
-        guard daemon.state.scene.hasBoth else {
-            throw .noCamera("There is no second camera to swap with.")
-        }
-        try allowSwap(to: !daemon.state.scene.isSwapped)
+        do throws(SwapRefusal) {
+            try daemon.state.allowExchange(by: daemon.configuration.capture)
+        } catch { throw DBusError(error) }
         daemon.send(.scene(.swap(instantly: call.options.instant ?? false)))
         call.reply(daemon.state.scene.isSwapped)
     }
+}
 
-    /// The reason why the pictures may not be swapped during a recording.
-    static let swapLock =
-        "The pictures cannot be swapped during a recording, because allow-swap-while-recording is "
-        + "off."
+extension Daemon {
+    /// Checks that the pictures may be swapped now, or not, as `isSwapped` says.
+    ///
+    /// - Throws: `Locked` if they may not.
+    func allowSwap(to isSwapped: Bool) throws(DBusError) {
+        do throws(SwapRefusal) {
+            try state.allowSwap(to: isSwapped, by: configuration.capture)
+        } catch { throw DBusError(error) }
+    }
+}
 
-    /// Throws `Locked` if the pictures may not be swapped now.
-    private func allowSwap(to isSwapped: Bool) throws(DBusError) {
-        guard
-            isSwapped == daemon.state.scene.isSwapped || daemon.state.recording.phase == .off
-                || daemon.configuration.capture.allowsSwapWhileRecording
-        else {
-            throw .locked(Self.swapLock)
-        }
+extension DBusError {
+    /// Creates the bus error for a refusal.
+    fileprivate init(_ refusal: SwapRefusal) {
+        self =
+            switch refusal {
+            case .noOtherCamera: .noCamera(refusal.message)
+            case .recording: .locked(refusal.message)
+            }
     }
 }
 

@@ -211,12 +211,7 @@ final class ScenesService {
         _ done: @escaping (Result<[String: Value], DBusError>) -> Void
     ) {
         var preset = preset
-        var refused = daemon.state.refusals(of: preset)
-        if daemon.state.wouldSwap(preset), daemon.state.recording.phase != .off,
-            !daemon.configuration.capture.allowsSwapWhileRecording
-        {
-            refused["main"] = SceneService.swapLock
-        }
+        let refused = daemon.state.refusals(of: preset, by: daemon.configuration.capture)
         preset.remove(refused.keys)
         let time = MonotonicClock.now
         let commands = Role.allCases.map {

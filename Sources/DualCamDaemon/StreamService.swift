@@ -39,13 +39,7 @@ final class StreamService {
                 }
             }
             stream.answer(\.reset) { call throws(DBusError) in
-                let state = daemon.state
-                guard
-                    !state.scene.isSwapped || state.recording.phase == .off
-                        || daemon.configuration.capture.allowsSwapWhileRecording
-                else {
-                    throw .locked(SceneService.swapLock)
-                }
+                try daemon.allowSwap(to: false)
                 daemon.reset { refusals in
                     guard !refusals.isEmpty else { return call.reply() }
                     let reasons = Role.allCases.compactMap { refusals[$0]?.reason }

@@ -268,7 +268,7 @@ struct ScenePresetTests {
             "layout = \"single\"\nglow = 3\n",
             back: "zoom = 20\nmirror = true\nhue = \"x\"\n"
         )
-        let refusals = state.refusals(of: preset)
+        let refusals = state.refusals(of: preset, by: Configuration.Capture())
         #expect(refusals.keys.sorted() == ["back.hue", "back.zoom", "glow"])
         #expect(refusals["back.zoom"] == "The back camera zooms from 1.0× to 8.0×, not 20.0×.")
         preset.remove(refusals.keys)
@@ -285,7 +285,7 @@ struct ScenePresetTests {
     @Test mutating func whatBelongsToACameraThatIsAwayIsAppliedWhenItComes() throws {
         come(.front)
         let preset = try preset("layout = \"single\"\n", back: Self.camera)
-        #expect(state.refusals(of: preset).isEmpty)
+        #expect(state.refusals(of: preset, by: Configuration.Capture()).isEmpty)
         #expect(commandsNow(of: preset).isEmpty)
         _ = apply(preset)
         #expect(state.cameras.back.rotation == 0 && state.currentScene == "x")

@@ -157,9 +157,18 @@ extension State {
             || [.unplugged, .notFound].contains(camera.interruption)
     }
 
-    /// Returns what of `preset` cannot be applied now, and why, in sentences by key.
-    package func refusals(of preset: ScenePreset) -> [String: String] {
+    /// Returns what of `preset` cannot be applied now, and why, in sentences by key; `rules` are
+    /// those of the configuration.
+    package func refusals(
+        of preset: ScenePreset,
+        by rules: Configuration.Capture
+    ) -> [String: String] {
         var refusals: [String: String] = [:]
+        if let main = preset.main {
+            do throws(SwapRefusal) {
+                try allowSwap(to: main == .front, by: rules)
+            } catch { refusals["main"] = error.message }
+        }
         for key in preset.unreadKeys {
             refusals[key] = "This version of DualCam does not know this value."
         }
@@ -167,11 +176,6 @@ extension State {
             refusals.merge(zoomRefusal(of: preset.cameras[role], role)) { first, _ in first }
         }
         return refusals
-    }
-
-    /// `true` if `preset` makes the other camera the main one.
-    package func wouldSwap(_ preset: ScenePreset) -> Bool {
-        preset.main.map { ($0 == .front) != scene.isSwapped } ?? false
     }
 
     private func zoomRefusal(of preset: CameraPreset, _ role: Role) -> [String: String] {
