@@ -62,7 +62,7 @@ final class CaptureService {
             )
         }
         session.onFailed = { reason in
-            server.emit(\CaptureInterface.recordingFailed, at: DualCam.path, reason)
+            server.emit(\CaptureInterface.recordingFailed, at: DualCam.path, reason.word)
         }
     }
 
@@ -110,7 +110,7 @@ final class CaptureService {
             "sound": .boolean(file.movie.hasSound),
             "size": .uint64(UInt64(clamping: file.movie.byteCount)),
         ]
-        if let failure = file.failure { values["error"] = .string(failure) }
+        if let failure = file.failure { values["error"] = .string(failure.word) }
         return values
     }
 

@@ -433,7 +433,7 @@ final class PhotoService {
         case .success(let path): request.photos[index]["movie"] = .string(path)
         case .failure(let error):
             Log.record.warning("no movie", metadata: ["reason": "\(error)"])
-            request.photos[index]["movie-error"] = .string(error.word)
+            request.photos[index]["movie-error"] = .string(RecordingFailure(error).word)
         }
         request.missing -= 1
         if request.missing == 0 { end(request, .success(request.photos)) }

@@ -32,8 +32,8 @@ final class RecordingSession {
     struct Saved: Hashable {
         var picture: RecordedPicture
         var movie: Movie
-        /// The reason why the recording ended by itself, if it did: see `MediaError.word`.
-        var failure: String?
+        /// The reason that the recording ended by itself, if it did.
+        var failure: RecordingFailure?
     }
 
     /// A file being written.
@@ -50,7 +50,7 @@ final class RecordingSession {
     /// The closure called for each repaired file, with its path and its length in seconds.
     var onRepaired: (String, Double) -> Void = { _, _ in }
     /// The closure called with the reason when a recording ends by itself.
-    var onFailed: (String) -> Void = { _ in }
+    var onFailed: (RecordingFailure) -> Void = { _ in }
 
     /// The files being written now.
     private(set) var writing: [Writing] = []
@@ -63,7 +63,7 @@ final class RecordingSession {
     private var folder = ""
     /// The files of the recording that ended by itself, until they are asked for.
     private var endedByItself: [Saved]?
-    private var failure: String?
+    private var failure: RecordingFailure?
     private var recorders: [RecordedPicture: Recorder] = [:]
     private var microphone: Microphone?
     /// Called with the level of the sound, 0 … 1, while it is measured.
@@ -415,7 +415,7 @@ final class RecordingSession {
             remember(path, true)
             Log.record.notice("file", metadata: ["path": "\(path)", "encoder": "\(encoder)"])
         case .space(let space):
-            if space.isExhausted { fail("NoSpace") }
+            if space.isExhausted { fail(.noSpace) }
             problems.removeAll { $0 == Self.littleRoom }
             if space.isLow { problems.append(Self.littleRoom) }
         case .saved(let movie):
@@ -429,7 +429,7 @@ final class RecordingSession {
                 if error.code == .noSpace { broken.insert(movie.path) }
                 saved.append(Saved(picture: picture, movie: movie))
             }
-            fail(error.word)
+            fail(RecordingFailure(error))
         case .ended:
             if let recorder = recorders.removeValue(forKey: picture),
                 !recorder.wait(until: MonotonicClock.now + Self.joinTimeout)
@@ -450,17 +450,11 @@ final class RecordingSession {
     }
 
     /// Ends the recording because of a failure.
-    private func fail(_ reason: String) {
+    private func fail(_ reason: RecordingFailure) {
         guard daemon.state.recording.phase == .running else { return }
         failure = reason
-        let why =
-            switch reason {
-            case "NoSpace": "the disk is full"
-            case "Denied": "permission denied in the directory for videos"
-            default: reason.uncapitalized
-            }
-        problems.append("Recording stopped: \(why)")
-        Log.record.error("recording failed", metadata: ["reason": "\(reason)"])
+        problems.append("Recording stopped: \(reason.recordingText)")
+        Log.record.error("recording failed", metadata: ["reason": "\(reason.word)"])
         onFailed(reason)
         daemon.send(.recording(.stop))
     }
@@ -642,14 +636,15 @@ final class RecordingSession {
     }
 }
 
-extension MediaError {
-    /// The reason for clients: a word for failures that the user can remedy, otherwise a sentence.
-    var word: String {
-        switch code {
-        case .noSpace: "NoSpace"
-        case .denied: "Denied"
-        default: "\(self)"
-        }
+extension RecordingFailure {
+    /// Creates the reason that `error` is.
+    init(_ error: MediaError) {
+        self =
+            switch error.code {
+            case .noSpace: .noSpace
+            case .denied: .denied
+            default: .other("\(error)")
+            }
     }
 }
 

@@ -501,10 +501,10 @@ final class PictureWindow {
     }
 
     private static func words(_ reason: String) -> String {
-        switch reason {
-        case "NoSpace": "the disk is full."
-        case "Denied": "the folder may not be written to."
-        default: reason.isEmpty ? "That did not work." : reason
+        switch RecordingFailure(word: reason) {
+        case .noSpace: "the disk is full."
+        case .denied: "the folder may not be written to."
+        case .other(let reason): reason.isEmpty ? "That did not work." : reason
         }
     }
 }

@@ -115,17 +115,9 @@ struct TakePhoto: ParsableCommand {
             let name = camera?.string ?? ""
             throw Failure(
                 status: .failed,
-                message: "No movie of the \(name) camera: \(Self.words(reason))".printable
+                message: "No movie of the \(name) camera: \(RecordingFailure(word: reason).text)"
+                    .printable
             )
-        }
-    }
-
-    /// Returns a reason of the daemon's, a word or a sentence, in words.
-    private static func words(_ reason: String) -> String {
-        switch reason {
-        case "NoSpace": "the disk is full"
-        case "Denied": "permission denied"
-        default: reason.uncapitalized
         }
     }
 

@@ -128,12 +128,7 @@ struct Record: ParsableCommand {
             Output.write(line + "\n")
         }
         guard let reason = files.compactMap({ $0["error"]?.string }).first else { return }
-        let why =
-            switch reason {
-            case "NoSpace": "the disk is full"
-            case "Denied": "permission denied in the directory for videos"
-            default: reason.printable
-            }
+        let why = RecordingFailure(word: reason).recordingText.printable
         throw Failure(status: .failed, message: "The recording had ended by itself: \(why)")
     }
 

@@ -98,3 +98,23 @@ struct ProblemsTests {
         )
     }
 }
+
+@Suite("The reason that a recording failed")
+struct RecordingFailureTests {
+    @Test(arguments: [
+        (RecordingFailure.noSpace, "NoSpace", "the disk is full", "the disk is full"),
+        (
+            .denied, "Denied", "permission denied", "permission denied in the directory for videos"
+        ),
+        (.other("Cannot write x"), "Cannot write x", "cannot write x", "cannot write x"),
+    ])
+    func `It is a word where the user can help it, and words for people`(
+        failure: RecordingFailure,
+        word: String,
+        text: String,
+        recording: String
+    ) {
+        #expect(failure.word == word && RecordingFailure(word: word) == failure)
+        #expect(failure.text == text && failure.recordingText == recording)
+    }
+}
