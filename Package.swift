@@ -394,7 +394,10 @@ let package = Package(
         // Of the client, what needs no process and no bus.
         .testTarget(
             name: "DualCamCtlTests",
-            dependencies: ["dualcamctl", "Control", "DBusKit", "DualCamCore"],
+            dependencies: [
+                "dualcamctl", "Control", "DBusKit", "DualCamCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

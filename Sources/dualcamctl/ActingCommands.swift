@@ -263,9 +263,10 @@ struct Inset: ParsableCommand {
     }
 }
 
-struct Mirror: ParsableCommand {
+struct Mirror: CameraVerb {
+    static let defaultCamera = DefaultCamera.front
     static let configuration = CommandConfiguration(
-        abstract: "Mirror a camera's picture left to right (default: the front camera)."
+        abstract: "Mirror a camera's picture left to right \(defaultCamera)."
     )
     @Argument(help: "Turn it on or off; toggle switches from one to the other.")
     var value: Switch
@@ -273,7 +274,7 @@ struct Mirror: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        try value.switch(\CameraInterface.mirror, of: camera.role ?? .front, "mirror", options)
+        try value.switch(\CameraInterface.mirror, of: self, "mirror", options)
     }
 }
 
@@ -325,9 +326,10 @@ struct Orientation: ParsableCommand {
     }
 }
 
-struct Rotate: ParsableCommand {
+struct Rotate: CameraVerb {
+    static let defaultCamera = DefaultCamera.main
     static let configuration = CommandConfiguration(
-        abstract: "Set how a camera is mounted (default: the main camera)."
+        abstract: "Set how a camera is mounted \(defaultCamera)."
     )
 
     @Argument(
@@ -349,7 +351,7 @@ struct Rotate: ParsableCommand {
 
     func run() throws {
         let client = try Client()
-        let role = try camera.role(client)
+        let role = try role(client)
         let now =
             angle.isRelative ? try client.get(\CameraInterface.rotation, at: role.path) : 0
         let degrees = (Int(angle.number) + Int(now) + 360) % 360

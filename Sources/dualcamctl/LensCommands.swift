@@ -10,11 +10,12 @@ extension Verbs {
     ]
 }
 
-struct SelectLens: ParsableCommand {
+struct SelectLens: CameraVerb {
+    static let defaultCamera = DefaultCamera.main
     static let configuration = CommandConfiguration(
         commandName: "lens",
         abstract:
-            "List a camera's lenses, or choose one (default: the main camera)."
+            "List a camera's lenses, or choose one \(defaultCamera)."
     )
     @Argument(help: "The name of a lens, or \"list\" to list them.", completion: .lenses)
     var lens: String
@@ -23,7 +24,7 @@ struct SelectLens: ParsableCommand {
 
     func run() throws {
         let client = try Client()
-        let role = try camera.role(client)
+        let role = try role(client)
         if lens != "list" {
             try client.call(\CameraInterface.selectLens, at: role.path, lens)
         }
@@ -58,10 +59,11 @@ struct SelectLens: ParsableCommand {
     }
 }
 
-struct SetZoom: ParsableCommand {
+struct SetZoom: CameraVerb {
+    static let defaultCamera = DefaultCamera.back
     static let configuration = CommandConfiguration(
         commandName: "zoom",
-        abstract: "Zoom a camera's picture (default: the back camera)."
+        abstract: "Zoom a camera's picture \(defaultCamera)."
     )
     @Argument(
         help:
@@ -111,7 +113,7 @@ struct SetZoom: ParsableCommand {
 
     func run() throws {
         let client = try Client()
-        let role = camera.role ?? .back
+        let role = try role(client)
         var with = Options<CameraInterface.Zoom>()
         with.ramp = ramp.map { UInt32($0) }
         with.at = try place()
@@ -132,11 +134,12 @@ struct SetZoom: ParsableCommand {
     }
 }
 
-struct SetPerspective: ParsableCommand {
+struct SetPerspective: CameraVerb {
+    static let defaultCamera = DefaultCamera.back
     static let configuration = CommandConfiguration(
         commandName: "perspective",
         abstract:
-            "Show a page or a desk as if seen from straight above (default: the back camera).",
+            "Show a page or a desk as if seen from straight above \(defaultCamera).",
         discussion: """
             The four corners become the corners of the picture. Give them clockwise from the top \
             left, as x,y: 0,0 is the top left of the whole picture, 1,1 the bottom right. A \
@@ -183,7 +186,7 @@ struct SetPerspective: ParsableCommand {
 
     func run() throws {
         let client = try Client()
-        let role = camera.role ?? .back
+        let role = try role(client)
         guard let action else { return try show(client, role) }
         if action == .auto { return try find(client, role) }
         try client.set(\CameraInterface.perspective, at: role.path, to: try points(action))
@@ -244,9 +247,10 @@ private func place(_ text: String) -> Pair<Double, Double>? {
     return Pair(x, y)
 }
 
-struct Freeze: ParsableCommand {
+struct Freeze: CameraVerb {
+    static let defaultCamera = DefaultCamera.back
     static let configuration = CommandConfiguration(
-        abstract: "Freeze a camera's picture, or show it live again (default: the back camera).",
+        abstract: "Freeze a camera's picture, or show it live again \(defaultCamera).",
         discussion: """
             The camera stays open, so its live picture returns at once. Privacy unfreezes it, and \
             forgets the picture. Photos and recordings of the camera itself stay live.
@@ -258,14 +262,15 @@ struct Freeze: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        try value.switch(\CameraInterface.frozen, of: camera.role ?? .back, "frozen", options)
+        try value.switch(\CameraInterface.frozen, of: self, "frozen", options)
     }
 }
 
-struct SetInk: ParsableCommand {
+struct SetInk: CameraVerb {
+    static let defaultCamera = DefaultCamera.back
     static let configuration = CommandConfiguration(
         commandName: "ink",
-        abstract: "Make paper evenly white and ink dark (default: the back camera)."
+        abstract: "Make paper evenly white and ink dark \(defaultCamera)."
     )
     @Argument(help: "Turn it on or off; toggle switches from one to the other.")
     var value: Switch
@@ -273,13 +278,14 @@ struct SetInk: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        try value.switch(\CameraInterface.ink, of: camera.role ?? .back, "ink", options)
+        try value.switch(\CameraInterface.ink, of: self, "ink", options)
     }
 }
 
-struct Torch: ParsableCommand {
+struct Torch: CameraVerb {
+    static let defaultCamera = DefaultCamera.back
     static let configuration = CommandConfiguration(
-        abstract: "Turn a camera's light on or off (default: the back camera)."
+        abstract: "Turn a camera's light on or off \(defaultCamera)."
     )
     @Argument(help: "Turn it on or off; toggle switches from one to the other.")
     var value: Switch
@@ -287,6 +293,6 @@ struct Torch: ParsableCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-        try value.switch(\CameraInterface.torch, of: camera.role ?? .back, "torch", options)
+        try value.switch(\CameraInterface.torch, of: self, "torch", options)
     }
 }

@@ -45,25 +45,14 @@ private func parsedTurn<Content>(
     return turn
 }
 
-extension CameraOption {
-    /// Returns the camera of the option, or the main camera if it is not given.
-    func role(_ client: Client) throws(Failure) -> Role {
-        if let role { return role }
-        guard let role = Role(try client.get(\SceneInterface.main)) else {
-            throw Failure(status: .notFound, message: "There is no main camera.")
-        }
-        return role
-    }
-}
-
 /// Turns one dial of one camera and reports the result.
 private struct DialTurn {
     let client: Client
     let role: Role
 
-    init(_ camera: CameraOption) throws(Failure) {
+    init(_ verb: some CameraVerb) throws(Failure) {
         client = try Client()
-        role = try camera.role(client)
+        role = try verb.role(client)
     }
 
     /// Calls a method of the camera's controls.
@@ -177,10 +166,11 @@ struct TurnDial: ParsableCommand {
     }
 }
 
-struct SetISO: ParsableCommand {
+struct SetISO: CameraVerb {
+    static let defaultCamera = DefaultCamera.main
     static let configuration = CommandConfiguration(
         commandName: "iso",
-        abstract: "Set a camera's ISO (default: the main camera)."
+        abstract: "Set a camera's ISO \(defaultCamera)."
     )
     @Argument(
         help: "An ISO such as 400; +N or -N, in third stops; or auto.",
@@ -200,14 +190,15 @@ struct SetISO: ParsableCommand {
     func validate() throws { _ = try turn() }
 
     func run() throws {
-        try DialTurn(camera).turn(try turn(), options, \.iso, \.isoAuto, \.isoApproximate)
+        try DialTurn(self).turn(try turn(), options, \.iso, \.isoAuto, \.isoApproximate)
     }
 }
 
-struct SetShutter: ParsableCommand {
+struct SetShutter: CameraVerb {
+    static let defaultCamera = DefaultCamera.main
     static let configuration = CommandConfiguration(
         commandName: "shutter",
-        abstract: "Set a camera's exposure time (default: the main camera)."
+        abstract: "Set a camera's exposure time \(defaultCamera)."
     )
     @Argument(
         help: "1/250 or 0.5s; +N (faster) or -N (slower), in third stops; or auto.",
@@ -228,7 +219,7 @@ struct SetShutter: ParsableCommand {
     func validate() throws { _ = try turn() }
 
     func run() throws {
-        try DialTurn(camera).turn(try turn(), options, \.shutter, \.shutterText, \.exposureAuto)
+        try DialTurn(self).turn(try turn(), options, \.shutter, \.shutterText, \.exposureAuto)
     }
 
     /// Returns "1/250", "0.5s", `1"`, "20ms" or "4000us" in microseconds, or `nil` for any other
@@ -251,10 +242,11 @@ struct SetShutter: ParsableCommand {
     }
 }
 
-struct SetFocus: ParsableCommand {
+struct SetFocus: CameraVerb {
+    static let defaultCamera = DefaultCamera.main
     static let configuration = CommandConfiguration(
         commandName: "focus",
-        abstract: "Set a camera's focus (default: the main camera)."
+        abstract: "Set a camera's focus \(defaultCamera)."
     )
     @Argument(
         help: """
@@ -291,14 +283,15 @@ struct SetFocus: ParsableCommand {
     func validate() throws { _ = try turn() }
 
     func run() throws {
-        try DialTurn(camera).turn(try turn(), options, \.focus, \.focusText, \.focusAuto)
+        try DialTurn(self).turn(try turn(), options, \.focus, \.focusText, \.focusAuto)
     }
 }
 
-struct SetWhiteBalance: ParsableCommand {
+struct SetWhiteBalance: CameraVerb {
+    static let defaultCamera = DefaultCamera.main
     static let configuration = CommandConfiguration(
         commandName: "wb",
-        abstract: "Set a camera's white balance (default: the main camera)."
+        abstract: "Set a camera's white balance \(defaultCamera)."
     )
     @Argument(
         help: """
@@ -343,15 +336,16 @@ struct SetWhiteBalance: ParsableCommand {
     func validate() throws { _ = try turn() }
 
     func run() throws {
-        try DialTurn(camera).turn(try turn(), options, \.whiteBalance, \.kelvin, \.software)
+        try DialTurn(self).turn(try turn(), options, \.whiteBalance, \.kelvin, \.software)
     }
 }
 
-struct Compensate: ParsableCommand {
+struct Compensate: CameraVerb {
+    static let defaultCamera = DefaultCamera.main
     static let configuration = CommandConfiguration(
         commandName: "ev",
         abstract:
-            "Make a camera's picture lighter or darker (default: the main camera).",
+            "Make a camera's picture lighter or darker \(defaultCamera).",
         discussion: "This is done in software, and works with any camera."
     )
     @Argument(
@@ -380,7 +374,7 @@ struct Compensate: ParsableCommand {
     func validate() throws { _ = try stops() }
 
     func run() throws {
-        let turning = try DialTurn(camera)
+        let turning = try DialTurn(self)
         let stops = try stops()
         var with = Options<ControlsInterface.Compensation>()
         if stops.isRelative { with.relative = true }
@@ -397,10 +391,11 @@ struct Compensate: ParsableCommand {
     }
 }
 
-struct Controls: ParsableCommand {
+struct Controls: CameraVerb {
+    static let defaultCamera = DefaultCamera.main
     static let configuration = CommandConfiguration(
         abstract:
-            "List or set the controls of a camera's driver (default: the main camera)."
+            "List or set the controls of a camera's driver \(defaultCamera)."
     )
     @Option(
         help: ArgumentHelp(
@@ -430,7 +425,7 @@ struct Controls: ParsableCommand {
     func validate() throws { _ = try pairs() }
 
     func run() throws {
-        let turning = try DialTurn(camera)
+        let turning = try DialTurn(self)
         if set != nil {
             for (name, text) in try pairs() { try write(name, text, turning) }
             guard options.json else { return }
@@ -537,9 +532,10 @@ struct Controls: ParsableCommand {
     }
 }
 
-struct Lock: ParsableCommand {
+struct Lock: CameraVerb {
+    static let defaultCamera = DefaultCamera.back
     static let configuration = CommandConfiguration(
-        abstract: "Lock exposure, focus and white balance as they are (default: the back camera).",
+        abstract: "Lock exposure, focus and white balance as they are \(defaultCamera).",
         discussion: """
             This keeps a hand over the page from changing the picture. Without arguments, it locks \
             everything the camera can lock. It does not need Pro mode. Turning a dial unlocks what \
@@ -562,24 +558,25 @@ struct Lock: ParsableCommand {
     }
 
     func run() throws {
-        try hold(what == [.off] ? nil : what.map(\.rawValue), camera, options)
+        try hold(what == [.off] ? nil : what.map(\.rawValue), self, options)
     }
 }
 
-struct Unlock: ParsableCommand {
+struct Unlock: CameraVerb {
+    static let defaultCamera = DefaultCamera.back
     static let configuration = CommandConfiguration(
-        abstract: "Return locked values to automatic (default: the back camera)."
+        abstract: "Return locked values to automatic \(defaultCamera)."
     )
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
 
-    func run() throws { try hold(nil, camera, options) }
+    func run() throws { try hold(nil, self, options) }
 }
 
 /// Holds these parts of a camera's automatic, or none for `nil`.
-private func hold(_ what: [String]?, _ camera: CameraOption, _ options: CommonOptions) throws {
+private func hold(_ what: [String]?, _ verb: some CameraVerb, _ options: CommonOptions) throws {
     let client = try Client()
-    let role = camera.role ?? .back
+    let role = try verb.role(client)
     if let what {
         try client.call(\ControlsInterface.lock, at: role.path, what)
     } else {

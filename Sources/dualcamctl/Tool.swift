@@ -184,21 +184,69 @@ struct CameraOption: ParsableArguments {
     var role: Role?
 }
 
+/// The camera that a verb is for when none is named.
+enum DefaultCamera: String, CustomStringConvertible {
+    case main
+    case back
+    case front
+
+    /// "(default: the back camera)", for the help of the verb.
+    var description: String { "(default: the \(rawValue) camera)" }
+}
+
+/// A verb for one camera.
+protocol CameraVerb: ParsableCommand {
+    /// The camera when none is named. The verb's `abstract` tells it.
+    static var defaultCamera: DefaultCamera { get }
+    /// The camera that is named.
+    var camera: CameraOption { get }
+}
+
+extension CameraVerb {
+    /// Returns the camera that is named, or else the verb's default.
+    func role(_ client: Client) throws(Failure) -> Role {
+        if let role = camera.role ?? Role(rawValue: Self.defaultCamera.rawValue) { return role }
+        guard let role = Role(try client.get(\SceneInterface.main)) else {
+            throw Failure(status: .notFound, message: "There is no main camera.")
+        }
+        return role
+    }
+}
+
 /// An argument that switches something.
 enum Switch: String, CaseIterable, ExpressibleByArgument {
     case on
     case off
     case toggle
 
-    /// Switches a property of the daemon or of a camera. Prints its new value as JSON under `name`
-    /// if asked to.
+    /// Switches a property of the daemon. Prints its new value as JSON under `name` if asked to.
     func `switch`<Members: InterfaceMembers>(
         _ property: KeyPath<Members, PropertyMember<Bool>>,
-        of role: Role? = nil,
+        _ name: String,
+        _ options: CommonOptions
+    ) throws {
+        try `switch`(property, of: nil, name, options, try Client())
+    }
+
+    /// Switches a property of the camera of `verb`. Prints its new value as JSON under `name` if
+    /// asked to.
+    func `switch`<Members: InterfaceMembers>(
+        _ property: KeyPath<Members, PropertyMember<Bool>>,
+        of verb: some CameraVerb,
         _ name: String,
         _ options: CommonOptions
     ) throws {
         let client = try Client()
+        try `switch`(property, of: try verb.role(client), name, options, client)
+    }
+
+    private func `switch`<Members: InterfaceMembers>(
+        _ property: KeyPath<Members, PropertyMember<Bool>>,
+        of role: Role?,
+        _ name: String,
+        _ options: CommonOptions,
+        _ client: Client
+    ) throws {
         let path = role?.path ?? DualCam.path
         // Only a toggle needs the present value.
         let isOn =

@@ -240,8 +240,10 @@ struct CommandTests {
         for case let file as String in files where file.hasSuffix(".swift") {
             let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
             declared.formUnion(
-                text.matches(of: /(?m)^struct ([A-Za-z]+): (ParsableCommand|CommandFamily)/)
-                    .map { String($0.1) }
+                text.matches(
+                    of: /(?m)^struct ([A-Za-z]+): (ParsableCommand|CameraVerb|CommandFamily)/
+                )
+                .map { String($0.1) }
             )
             listed.formUnion(
                 text.matches(of: /static let [a-z]+: List = \[([^\]]*)\]/).flatMap {
