@@ -204,10 +204,7 @@ import Testing
             let path = try window.takePhoto()
             let picker = try window.desktop.start("dualcam-view", "--pick", "--type", "photo")
             let reader = try ScreenReader(window.daemon)
-            let name = try eventually("the picture", within: 10) {
-                reader.named.keys.first { $0.hasPrefix("Photo ·") }
-            }
-            try reader.press(name)
+            try reader.press("Photo ·")
             try eventually("the choice", within: 5) {
                 reader.named["Choose"].map { reader.hasState(ScreenReader.sensitive, $0) } ?? false
             }
@@ -256,15 +253,50 @@ import Testing
                     return false
                 }
             }
-            try go(to: "the picture") { !["Cancel", "Take a photo", "Choose"].contains($0) }
+            try go(to: "the picture") { name in
+                !["Cancel", "Take a photo", "Choose"].contains { name.hasPrefix($0) }
+            }
             try window.desktop.hand("key Return")
             try eventually("the choice", within: 5) {
                 reader.named["Choose"].map { reader.hasState(ScreenReader.sensitive, $0) } ?? false
             }
-            try go(to: "the button") { $0 == "Choose" }
+            try go(to: "the button") { $0.hasPrefix("Choose") }
             try window.desktop.hand("key Return")
             #expect(try picker.wait(within: 10) == .status(0))
             #expect(picker.output == "\(path)\n")
+        }
+    }
+
+    @Test func `What is removed is in the trash, unless it is undone, and a live photo as a whole`()
+        throws
+    {
+        try ShownWindow.with(hasScreenReader: true) { window in
+            let path = try window.takePhoto()
+            let movie = (path as NSString).deletingPathExtension + ".mkv"
+            try Data("a movie".utf8).write(to: URL(filePath: movie))
+            try window.desktop.hand("mousemove \(window.place.x + 160) \(window.place.y + 110)")
+            try window.desktop.hand("key g")
+            let reader = try ScreenReader(window.daemon)
+            try reader.press("Live photo ·")
+            try reader.press("Move to Trash")
+            try reader.press("Undo")
+            #expect(access(path, F_OK) == 0)
+            try reader.press("Live photo ·")
+            try reader.press("Move to Trash")
+            try eventually("a strip without it", within: 5) {
+                !reader.named.keys.contains { $0.hasPrefix("Live photo ·") }
+            }
+            #expect(access(path, F_OK) == 0)
+            // Closing the window does not wait for the notice.
+            try window.desktop.hand("key alt+F4")
+            #expect(try window.program.wait(within: 10) == .status(0))
+            #expect(access(path, F_OK) != 0)
+            #expect(access(movie, F_OK) != 0)
+            let home = window.desktop.session.environment["HOME"] ?? ""
+            let trashed = try FileManager.default.contentsOfDirectory(
+                atPath: "\(home)/.local/share/Trash/files"
+            )
+            #expect(trashed.count == 2)
         }
     }
 

@@ -83,20 +83,30 @@ final class ScreenReader {
         return PixelRect(x: numbers[0], y: numbers[1], width: numbers[2], height: numbers[3])
     }
 
-    /// Does what a click on the object called `name` does.
-    func press(_ name: String) throws {
+    /// Does what a click does, on an object whose name begins with `beginning`. GTK 4.8 calls some
+    /// buttons by their words twice.
+    func press(_ beginning: String) throws {
         // What is new has a name before it has an action. GTK clicks a button 250 ms after it is
         // asked to, and what that enables does nothing before. Since GTK 4.16 a cell of a grid has
         // the name of the button in it, and no action.
         _ =
-            try eventually("a press of \(name)", within: 10) {
-                for object in all[name] ?? [] where hasState(Self.sensitive, object) {
+            try eventually("a press of \(beginning)", within: 10) {
+                let objects = all.filter { $0.key.hasPrefix(beginning) }.flatMap(\.value)
+                for object in objects where hasState(Self.sensitive, object) && canBePressed(object)
+                {
                     let press = "DoAction"
                     let answer = try? call(object, press, of: "org.a11y.atspi.Action", [.int32(0)])
                     if let answer { return answer }
                 }
                 return nil
             } as [Value]
+    }
+
+    /// Returns `true` if it has an action of its own. The words on a button have others, such as
+    /// clipboard.copy.
+    private func canBePressed(_ object: Accessible) -> Bool {
+        let answer = try? call(object, "GetName", of: "org.a11y.atspi.Action", [.int32(0)])
+        return answer?.first?.string?.contains(".") == false
     }
 
     private func name(of object: Accessible) -> String? {
