@@ -161,6 +161,19 @@ struct DoctorTests {
         }
     }
 
+    @Test func aTestPictureIsOfferedToTheCameraThatHasNone() throws {
+        let daemon = try FakeDaemon()
+        let file = daemon.session.directory + "/x.toml"
+        try "[cameras.back]\nsource = \"test\"\n".write(
+            toFile: file,
+            atomically: true,
+            encoding: .utf8
+        )
+        try daemon.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
+        let output = try daemon.run("doctor").output
+        #expect(!output.contains("dualcamctl use back test"), "\(output)")
+    }
+
     @Test func itFindsWhatKeepsAppsFromTheCamera() throws {
         let daemon = try FakeDaemon()
         try daemon.appear()

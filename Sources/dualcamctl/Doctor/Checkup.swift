@@ -99,11 +99,11 @@ struct Checkup {
         "${EDITOR:-editor} \(line.map { "+\($0) " } ?? "")\(path.quotedForShell)"
     }
 
-    /// `true` if a role takes its pictures from an attached camera.
-    private var needsCameras: Bool {
+    /// The first role that takes its pictures from an attached camera; `nil` if none does.
+    private var neediest: Role? {
         let cameras = ((try? configuration.get().configuration) ?? Configuration()).cameras
-        return [cameras.back.source, cameras.front.source].contains {
-            switch $0 {
+        return Role.allCases.first {
+            switch cameras[$0].source {
             case .auto, .v4l2: true
             default: false
             }
@@ -131,12 +131,14 @@ struct Checkup {
         guard cameras.isEmpty else {
             return .good(name, cameras.map(\.description).joined(separator: ", "))
         }
-        if !needsCameras { return .good(name, "none is attached, and none is asked for") }
+        guard let role = neediest else {
+            return .good(name, "none is attached, and none is asked for")
+        }
         guard AttachedCamera.isWaitingForDriver() else {
             return .bad(
                 name,
                 "none is attached; plug one in, or try a test picture",
-                mendedBy: "dualcamctl use back test"
+                mendedBy: "dualcamctl use \(role.rawValue) test"
             )
         }
         return .bad(
