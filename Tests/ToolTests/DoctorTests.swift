@@ -174,6 +174,50 @@ struct DoctorTests {
         #expect(!output.contains("dualcamctl use back test"), "\(output)")
     }
 
+    @Test func aMirroredCameraIsNamedAndTurned() throws {
+        let daemon = try FakeDaemon()
+        try daemon.appear()
+        let words = "✓ mirror         the front camera is mirrored, so others see writing backwards"
+        let first = try daemon.run("doctor").output
+        #expect(first.contains(words), "\(first)")
+        // It is done only by its name.
+        #expect(!(try daemon.run("doctor", "--fix", "--json").output.contains("mirror")))
+        #expect(!daemon.asked.contains { $0.contains("Mirror") })
+        let fixed = try daemon.run("doctor", "--fix", "mirror", "--yes")
+        #expect(fixed.exit == .status(0), "\(fixed.output)\(fixed.errors)")
+        #expect(fixed.output.contains("Run dualcamctl mirror off --camera front"))
+        #expect(daemon.asked.contains("front Mirror=false"), "\(daemon.asked)")
+        daemon.set(["Mirror": .boolean(false)], of: .camera, at: DualCam.frontPath)
+        let after = try daemon.run("doctor").output
+        #expect(after.contains("✓ mirror         no camera is mirrored"), "\(after)")
+        let again = try daemon.run("doctor", "--fix", "mirror", "--yes").output
+        #expect(again.contains("Nothing needs doing."), "\(again)")
+    }
+
+    @Test func theFirstSetUpAsksAboutTheMirror() throws {
+        let daemon = try FakeDaemon()
+        let home = "\(daemon.session.directory)/home"
+        let folder = "\(home)/.config/chromium"
+        try FileManager.default.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true
+        )
+        try "{}".write(toFile: "\(folder)/Local State", atomically: true, encoding: .utf8)
+        try daemon.appear()
+        let child = try daemon.session.run(
+            "/bin/sh",
+            [
+                "-c",
+                "(for i in 1 2 3 4 5 6 7 8 9; do echo n; done; sleep 2) | "
+                    + "script -qec '\(FakeDaemon.tool) doctor --fix' /dev/null",
+            ]
+        )
+        try daemon.wait(for: "doctor --fix") { child.exit != nil }
+        let output = child.output.replacing("\r", with: "")
+        #expect(output.contains("Run dualcamctl mirror off --camera front"), "\(output)")
+        #expect(!daemon.asked.contains { $0.contains("Mirror") }, "\(daemon.asked)")
+    }
+
     @Test func itFindsWhatKeepsAppsFromTheCamera() throws {
         let daemon = try FakeDaemon()
         try daemon.appear()

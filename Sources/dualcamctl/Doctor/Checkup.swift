@@ -66,7 +66,7 @@ struct Checkup {
     func findings() -> [Finding] {
         [
             configurationFinding
-        ] + camerasFindings + deviceFindings + [
+        ] + camerasFindings + deviceFindings + mirrorFindings + [
             permissionsFinding, holdersFinding, bandwidthFinding, pipeWireFinding,
             sessionManagerFinding,
             desktop.unitFinding(), daemonFinding, nodeFinding,
@@ -152,6 +152,31 @@ struct Checkup {
     private var deviceFindings: [Finding] {
         let devices = (try? stream.get())?[\.devices] ?? []
         return devices.map { .good("device", DeviceText.line($0)) }
+    }
+
+    /// The cameras whose pictures are mirrored; `nil` if the daemon does not say.
+    var mirrored: [Role]? {
+        guard (try? stream.get()) != nil, let client = try? Client() else { return nil }
+        return Role.allCases.filter {
+            (try? client.get(\CameraInterface.mirror, at: $0.path, startsService: false)) ?? false
+        }
+    }
+
+    /// Tells if writing reads backwards, which is no problem where a face is shown.
+    private var mirrorFindings: [Finding] {
+        let name = "mirror"
+        guard let mirrored else { return [] }
+        guard let first = mirrored.first else {
+            return [.good(name, "no camera is mirrored, so writing reads the right way round")]
+        }
+        let cameras =
+            mirrored.count > 1 ? "both cameras are" : "the \(first.rawValue) camera is"
+        return [
+            .good(
+                name,
+                "\(cameras) mirrored, so others see writing backwards; --fix mirror turns it off"
+            )
+        ]
     }
 
     private var permissionsFinding: Finding {

@@ -23,6 +23,7 @@ extension Checkup {
             )
         case "access": return Fix(name: name, steps: desktop.browserPermissions)
         case "hide-cameras": return hidingFix
+        case "mirror": return mirrorFix
         case "loopback": return loopbackFix(finding)
         default: return finding.command.flatMap { commandFix(name, $0) }
         }
@@ -73,6 +74,15 @@ extension Checkup {
         let words = command.dropFirst("sudo ".count).replacing("\"$USER\"", with: user)
         // 126 and 127 are for pkexec alone.
         return "pkexec sh -c '\(words) || exit 1'"
+    }
+
+    private var mirrorFix: Fix? {
+        guard let mirrored, !mirrored.isEmpty else { return nil }
+        return Fix(
+            name: "mirror",
+            steps: mirrored.map { .ourselves(["mirror", "off", "--camera", $0.rawValue]) },
+            afterwards: "To mirror a picture again, use `dualcamctl mirror on`."
+        )
     }
 
     private var hidingFix: Fix? {

@@ -14,7 +14,7 @@ struct Fix {
     var isForLater = false
 
     /// `true` if it is also done where nothing is wrong, when it is asked for by its name.
-    var isByName: Bool { ["hide-cameras", "access", "loopback"].contains(name) }
+    var isByName: Bool { ["hide-cameras", "access", "loopback", "mirror"].contains(name) }
 }
 
 /// One step of a fix. What it changes is recorded first, so that it can be undone.

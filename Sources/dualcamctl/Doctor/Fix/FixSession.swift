@@ -116,15 +116,7 @@ struct FixSession {
                     }.joined(separator: ", ")
             )
         }
-        var chosen = findings.filter {
-            names.isEmpty ? $0.outcome == .bad : names.contains($0.name)
-        }
-        // A browser that looks for cameras is to get one, too.
-        if names.isEmpty, chosen.contains(where: { Browser(rawValue: $0.name) != nil }),
-            !chosen.contains(where: { $0.name == "access" }), checkup.desktop.isAccessMissing
-        {
-            chosen += findings.filter { $0.name == "access" }
-        }
+        let chosen = chosen(of: findings, names, checkup)
         if chosen.isEmpty {
             say("Nothing needs fixing.")
             return try finish([], under: "fixes")
@@ -155,6 +147,24 @@ struct FixSession {
             }
         }
         try finish(outcomes, under: "fixes")
+    }
+
+    /// Returns those of `findings` that are to be fixed: what is wrong, or of that, what `names`
+    /// say.
+    private func chosen(of findings: [Finding], _ names: [String], _ checkup: Checkup) -> [Finding]
+    {
+        guard names.isEmpty else { return findings.filter { names.contains($0.name) } }
+        var chosen = findings.filter { $0.outcome == .bad }
+        guard chosen.contains(where: { Browser(rawValue: $0.name) != nil }) else { return chosen }
+        // A browser that looks for cameras is to get one, too.
+        if !chosen.contains(where: { $0.name == "access" }), checkup.desktop.isAccessMissing {
+            chosen += findings.filter { $0.name == "access" }
+        }
+        // Before the first call, and only as a question: it is a matter of taste.
+        if mayAsk, !agreesToAll, checkup.mirrored?.isEmpty == false {
+            chosen += findings.filter { $0.name == "mirror" }
+        }
+        return chosen
     }
 
     /// The time in seconds that services have to notice what was done.
