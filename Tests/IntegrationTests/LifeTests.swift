@@ -248,6 +248,17 @@ extension DaemonTests {
             }
         }
 
+        @Test func aFileUnlikeAnyThatIsThereIsNotFoundInOneSentence() throws {
+            let file = "file:/5b1f7a0c2e"
+            try Daemon.with(DaemonTests.still(back: file, front: "test")) { daemon in
+                try eventually("not found") { try daemon.complains(of: file) }
+                #expect(
+                    try daemon.problems
+                        == ["The back camera was not found: \(file)."]
+                )
+            }
+        }
+
         @Test func whatWasNeverThereIsNotFoundEvenUnwatched() throws {
             let configuration = DaemonTests.still(
                 back: "v4l2:usb-no-such-camera",

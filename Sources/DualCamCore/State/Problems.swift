@@ -47,7 +47,8 @@ extension State {
         let camera = cameras[role]
         if camera.interruption == .notFound {
             return camera.problem.isEmpty
-                ? "The \(role.rawValue) camera was not found: \(camera.source.shown). \(hint)"
+                ? "The \(role.rawValue) camera was not found: \(camera.source.shown)."
+                    + (hint.isEmpty ? "" : " \(hint)")
                 : camera.problem
         }
         // A camera that is closed on purpose is not a problem.
