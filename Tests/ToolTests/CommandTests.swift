@@ -287,6 +287,22 @@ struct CommandTests {
         #expect(child.errors.contains(words), "\(child.errors)")
     }
 
+    @Test func aWindowNeedsADesktop() throws {
+        let session = try PrivateSession([.bus])
+        let none = ["WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY", "GDK_BACKEND"]
+        let child = try session.run(
+            FakeDaemon.tool,
+            ["view"],
+            adding: Dictionary(uniqueKeysWithValues: none.map { ($0, "") })
+        )
+        #expect(try child.wait(within: 60) == .status(1))
+        #expect(
+            child.errors
+                == "dualcamctl: There is no desktop here to show a window on. Run this in your "
+                + "desktop session.\n"
+        )
+    }
+
     @Test func aRecordingSaysWhichCameraIsMissing() throws {
         let daemon = try FakeDaemon()
         try daemon.appear()

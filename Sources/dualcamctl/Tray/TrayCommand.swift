@@ -60,6 +60,13 @@ struct View: ParsableCommand {
     )
 
     func run() throws {
+        guard DualCamWindow.hasDesktop else {
+            throw Failure(
+                status: .failed,
+                message: "there is no desktop here to show a window on. Run this in your desktop "
+                    + "session"
+            )
+        }
         guard DualCamWindow.isInstalled else {
             throw Failure(
                 status: .failed,
@@ -85,6 +92,16 @@ enum DualCamWindow {
             + (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":")
             .map(String.init)
         return folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+    }
+
+    /// `true` if a program started here finds a Wayland compositor or an X server, as GTK does.
+    static var hasDesktop: Bool {
+        let names = ["WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY", "GDK_BACKEND"]
+        guard !names.contains(where: { getenv($0).map { $0.pointee != 0 } ?? false }) else {
+            return true
+        }
+        guard let folder = getenv("XDG_RUNTIME_DIR") else { return false }
+        return access("\(String(cString: folder))/wayland-0", F_OK) == 0
     }
 
     /// `true` where it can be started.
