@@ -60,6 +60,9 @@ struct TakePhoto: ParsableCommand {
         guard output == nil || (subject != .both && subject != .all) else {
             throw ValidationError("With -o there is one photo: --of back, front or stream.")
         }
+        guard !Self.isOfAnotherFormat(output ?? "") else {
+            throw ValidationError("A photo is a JPEG. Give it a name that ends in .jpg.")
+        }
         guard output == nil || live != true else {
             throw ValidationError(
                 "The movie of --live is beside a photograph in its directory, not with -o."
@@ -74,6 +77,12 @@ struct TakePhoto: ParsableCommand {
         guard output != "-" || !options.json else {
             throw ValidationError("Standard output is either for the photograph or for JSON.")
         }
+    }
+
+    /// `true` if the name of a file promises a picture that is no JPEG.
+    private static func isOfAnotherFormat(_ file: String) -> Bool {
+        let others = ["png", "gif", "webp", "tif", "tiff", "bmp", "heic", "avif", "dng", "raw"]
+        return others.contains { file.lowercased().hasSuffix(".\($0)") }
     }
 
     func run() throws {

@@ -281,6 +281,7 @@ struct CommandTests {
         (["rotate", "45"], "Expected 0, 90, 180 or 270 degrees, not 45."),
         (["zoom", "2", "--ramp", "-5"], "Expected 0 to 60000 milliseconds, not -5."),
         (["photo", "-o", "x", "--of", "all"], "With -o there is one photo: --of back, front or"),
+        (["photo", "-o", "desk.PNG"], "A photo is a JPEG. Give it a name that ends in .jpg."),
     ])
     func wrongUsageNamesWhatIsWrong(_ arguments: [String], _ words: String) throws {
         let child = try FakeDaemon().run(arguments)
