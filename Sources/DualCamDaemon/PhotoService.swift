@@ -240,8 +240,8 @@ final class PhotoService {
         if wantsMovie == true, isOne || isFull {
             throw .outOfRange(
                 isOne
-                    ? "A photo in a file of your own gets no movie. Leave live out."
-                    : "A photo with full gets no movie. Leave out live or full."
+                    ? "A photo in a file of your own gets no movie. Leave out live."
+                    : "A full-size photo gets no movie. Leave out live or full."
             )
         }
         let request = Request(

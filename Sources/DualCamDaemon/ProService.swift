@@ -160,8 +160,8 @@ final class ProService {
             for word in call.arguments { subjects.insert(try choice("The value to lock", word)) }
             guard daemon.state.cameras[role].mode != nil else {
                 throw .failed(
-                    "The \(role.rawValue) camera gives no pictures now, so its automatic has found "
-                        + "nothing to hold. Open the stream in an app first."
+                    "The \(role.rawValue) camera gives no pictures now, so there is nothing to lock. "
+                        + "Open the stream in an app first."
                 )
             }
             daemon.send(.scenes(.lockChosen(role)))

@@ -287,7 +287,8 @@ final class ScenesService {
         guard daemon.state.privacy.isWanted else { return }
         guard daemon.state.scenes.hasPrivacy else {
             application.refused["privacy"] =
-                "Privacy stays on, since no scene turned it on. `dualcamctl privacy off` ends it."
+                "You turned privacy on yourself, so it stays on. Turn it off with "
+                + "`dualcamctl privacy off`."
             return
         }
         wait(for: application) { daemon.send(.privacy(.set(false))) }

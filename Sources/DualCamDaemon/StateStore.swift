@@ -77,7 +77,7 @@ final class StateStore {
         if isLate {
             contents.saved = nil
             contents.problems.append(
-                "The disk answered too late, so what was remembered counts from the next start on."
+                "The disk was slow, so your remembered settings come back only at the next start."
             )
         }
         for problem in contents.problems {

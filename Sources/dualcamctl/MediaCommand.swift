@@ -36,10 +36,10 @@ struct Media: CommandFamily {
 
         func validate() throws {
             guard (0...Int(UInt32.max)).contains(offset) else {
-                throw ValidationError("--offset is \(offset), expected 0 or more.")
+                throw ValidationError("Expected --offset to be 0 or more, not \(offset).")
             }
             guard count.map({ $0 >= 0 }) ?? true else {
-                throw ValidationError("--count is \(count ?? 0), expected 0 or more.")
+                throw ValidationError("Expected --count to be 0 or more, not \(count ?? 0).")
             }
         }
 
@@ -166,10 +166,12 @@ struct Media: CommandFamily {
 
         func validate() throws {
             guard (1...1024).contains(size) else {
-                throw ValidationError("--size is \(size), expected 1 to 1024.")
+                throw ValidationError("Expected --size to be from 1 to 1024, not \(size).")
             }
             guard output != "-" || !options.json else {
-                throw ValidationError("Standard output is either for the thumbnail or for JSON.")
+                throw ValidationError(
+                    "The thumbnail and JSON cannot both go to standard output. Leave out --json."
+                )
             }
         }
 

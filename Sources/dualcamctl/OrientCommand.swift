@@ -40,11 +40,15 @@ struct Orient: ParsableCommand {
 
     func validate() throws {
         guard output == nil || files.count == 1 else {
-            throw ValidationError("-o takes one file.")
+            throw ValidationError("-o is for one photo at a time.")
         }
-        guard output == nil || !check else { throw ValidationError("--check writes nothing.") }
+        guard output == nil || !check else {
+            throw ValidationError("--check writes nothing, so leave out -o.")
+        }
         guard output != "-" || !json else {
-            throw ValidationError("Standard output is either for the photo or for JSON.")
+            throw ValidationError(
+                "The photo and JSON cannot both go to standard output. Leave out --json."
+            )
         }
     }
 

@@ -58,24 +58,28 @@ struct TakePhoto: ParsableCommand {
 
     func validate() throws {
         guard output == nil || (subject != .both && subject != .all) else {
-            throw ValidationError("With -o there is one photo: --of back, front or stream.")
+            throw ValidationError("-o takes one photo. Say which: --of back, front or stream.")
         }
         guard !Self.isOfAnotherFormat(output ?? "") else {
             throw ValidationError("A photo is a JPEG. Give it a name that ends in .jpg.")
         }
         guard output == nil || live != true else {
             throw ValidationError(
-                "The movie of --live is beside a photograph in its directory, not with -o."
+                "A photo in a file of your own gets no movie. Leave out --live or -o."
             )
         }
         guard !full || live != true else {
-            throw ValidationError("--full and --live are of two modes of the camera.")
+            throw ValidationError("A full-size photo gets no movie. Leave out --full or --live.")
         }
         guard !full || subject != .stream else {
-            throw ValidationError("The stream has one size; --full is of a camera's own picture.")
+            throw ValidationError(
+                "The stream has only one size. Use --full with --of back or front."
+            )
         }
         guard output != "-" || !options.json else {
-            throw ValidationError("Standard output is either for the photograph or for JSON.")
+            throw ValidationError(
+                "The photo and JSON cannot both go to standard output. Leave out --json."
+            )
         }
     }
 

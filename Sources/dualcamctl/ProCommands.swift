@@ -316,7 +316,7 @@ struct SetWhiteBalance: CameraVerb {
                 let now = try client.get(\ControlsInterface.kelvin, at: path)
                 guard now > 0 else {
                     throw Failure(
-                        "This camera does not tell its white balance. Set it first, such as with "
+                        "This camera does not tell its white balance. Set it first, for example with "
                             + "`dualcamctl wb 5500K`."
                     )
                 }
@@ -521,8 +521,7 @@ struct Controls: CameraVerb {
         guard control.type == "int" else {
             throw Failure(
                 status: .usage,
-                message: "\(name) is not a range that a change such as \(text) can go along. "
-                    + "Give its new value."
+                message: "\(name) has no steps for a change such as \(text). Give its new value."
             )
         }
         let wanted = Int64(control.value) + Int64(change)
@@ -554,7 +553,7 @@ struct Lock: CameraVerb {
 
     func validate() throws {
         guard what.contains(.off), what.count > 1 else { return }
-        throw ValidationError("Expected off alone.")
+        throw ValidationError("Expected off without other words.")
     }
 
     func run() throws {

@@ -355,7 +355,7 @@ struct SetTitle: ParsableCommand {
 
     func validate() throws {
         guard text != nil || corner != nil else {
-            throw ValidationError("Expected words, off or --corner.")
+            throw ValidationError("Expected a title, off or --corner.")
         }
         do throws(UnreadableValue) { _ = try Title(lines: lines) } catch {
             throw ValidationError("Expected \(error.expected), not \(error.value).")

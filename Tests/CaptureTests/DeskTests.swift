@@ -235,16 +235,16 @@ import Testing
         "a laptop with an IPU6 and two webcams": [
             "Cheap: chosen as front: external, 640x480 at 30",
             "Studio: chosen as back: external, 1920x1080 at 30",
-            "ipu6: belongs to a media controller: works only through pipewire:",
+            "ipu6: belongs to a media controller, works only as pipewire:NODE",
         ],
         "a laptop with an IPU6 alone": [
             "Built-in front: chosen as front: faces you",
-            "ipu6: belongs to a media controller: works only through pipewire:",
+            "ipu6: belongs to a media controller, works only as pipewire:NODE",
         ],
         "an IPU6 that PipeWire has, and two webcams": [
             "Built-in front: chosen as front: faces you", "Cheap: a better camera is chosen",
             "Studio: chosen as back: external, 1920x1080 at 30",
-            "ipu6: belongs to a media controller: works only through pipewire:",
+            "ipu6: belongs to a media controller, works only as pipewire:NODE",
         ],
         "a tablet with two cameras": [
             "Built-in back: chosen as back: faces away",
@@ -286,8 +286,8 @@ import Testing
         ],
         "a Raspberry Pi with its own camera and a webcam": [
             "Desk: chosen as back: external, 1920x1080 at 30",
-            "bcm2835-isp: belongs to a media controller: works only through pipewire:",
-            "unicam: belongs to a media controller: works only through pipewire:",
+            "bcm2835-isp: belongs to a media controller, works only as pipewire:NODE",
+            "unicam: belongs to a media controller, works only as pipewire:NODE",
             "video10: gives no pictures",
         ],
         "one camera alone": [

@@ -333,7 +333,7 @@ import Testing
         (
             "[[cameras.back.lenses]]\nname = \"a\"\nfactor = 1\n[[cameras.back.lenses]]\n"
                 + "name = \"a\"\nfactor = 2",
-            "5: cameras.back.lenses[1].name is \"a\", which another lens is called"
+            "5: cameras.back.lenses[1].name is \"a\", the name of another lens"
         ),
         (
             "[[cameras.back.lenses]]\nname = \"a\"\nfactor = 1\nsource = \"auto\"",

@@ -220,12 +220,12 @@ struct ControlTests {
         var state = CameraControls()
         state.read(ScriptedControls.balance())
         let refusal = ControlRefusal.notSupported(
-            "This camera has no exposure to hold. Try `dualcamctl lock wb`."
+            "This camera cannot lock its exposure. Try `dualcamctl lock wb`."
         )
         #expect(throws: refusal) { try state.plan(.lock([.exposure, .whiteBalance])) }
         state = CameraControls()
         let nothing = ControlRefusal.notSupported(
-            "This camera has nothing to hold. Try `dualcamctl freeze on`."
+            "This camera has nothing to lock. Try `dualcamctl freeze on`."
         )
         #expect(throws: nothing) { try state.plan(.lock([])) }
     }

@@ -78,12 +78,13 @@ struct PrivacyTests {
         apply(.privacy(.set(true)))
         apply(.camera(.back, .closed), .camera(.front, .closed))
         apply(.privacy(.timedOut(number: 1)))
-        let late = "The cameras are closed, but may open after a restart: the disk does not answer."
+        let late =
+            "The cameras are closed now, but may open after a restart. The disk does not answer."
         #expect(state.privacyOutcome(of: 1) == .incomplete(reason: late))
         #expect(state.isPrivate)
         apply(.privacy(.stored(number: 1, failure: "fsync: Input/output error")))
         let failed =
-            "The cameras are closed, but may open after a restart: it could not be stored: fsync: Input/output error"
+            "The cameras are closed now, but may open after a restart. This could not be saved: fsync: Input/output error"
         #expect(state.privacyOutcome(of: 1) == .incomplete(reason: failed))
         #expect(state.keptProblems == [failed])
         apply(.privacy(.set(true)), .privacy(.stored(number: 2, failure: nil)))
@@ -119,7 +120,8 @@ struct PrivacyTests {
         let superseded = "Privacy was changed again meanwhile."
         #expect(state.privacyOutcome(of: 1) == .incomplete(reason: superseded))
         apply(.privacy(.timedOut(number: 2)))
-        let late = "The cameras may open, but not after a restart: the disk does not answer."
+        let late =
+            "Privacy is off now, but may be on again after a restart. The disk does not answer."
         #expect(state.privacyOutcome(of: 2) == .incomplete(reason: late))
         apply(.privacy(.stored(number: 2, failure: nil)))
         #expect(state.privacyOutcome(of: 2) == .complete)

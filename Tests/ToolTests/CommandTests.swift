@@ -280,8 +280,18 @@ struct CommandTests {
         (["inset", "--size", "wide"], "Expected a size such as 0.3 or 30%, not \"wide\"."),
         (["rotate", "45"], "Expected 0, 90, 180 or 270 degrees, not 45."),
         (["zoom", "2", "--ramp", "-5"], "Expected 0 to 60000 milliseconds, not -5."),
-        (["photo", "-o", "x", "--of", "all"], "With -o there is one photo: --of back, front or"),
+        (
+            ["photo", "-o", "x", "--of", "all"],
+            "-o takes one photo. Say which: --of back, front or"
+        ),
+        (["photo", "--full", "--live"], "A full-size photo gets no movie. Leave out --full or"),
+        (["photo", "--full", "--of", "stream"], "The stream has only one size. Use --full with"),
+        (["photo", "-o", "x", "--live"], "A photo in a file of your own gets no movie."),
         (["photo", "-o", "desk.PNG"], "A photo is a JPEG. Give it a name that ends in .jpg."),
+        (["media", "list", "--offset=-1"], "Expected --offset to be 0 or more, not -1."),
+        (["lock", "off", "focus"], "Expected off without other words."),
+        (["media"], "Expected list or thumbnail."),
+        (["scene"], "Expected save, apply, next, list, show, delete, rename, export or import."),
     ])
     func wrongUsageNamesWhatIsWrong(_ arguments: [String], _ words: String) throws {
         let child = try FakeDaemon().run(arguments)

@@ -128,7 +128,7 @@ package enum AutoRefusal: Hashable, Sendable {
         case .infrared: "infrared camera"
         case .depth: "depth camera"
         case .noPictures: "gives no pictures"
-        case .needsPipeline: "belongs to a media controller: works only through pipewire:"
+        case .needsPipeline: "belongs to a media controller, works only as pipewire:NODE"
         case .unreadable(let formats):
             "no readable format"
                 + (formats.isEmpty

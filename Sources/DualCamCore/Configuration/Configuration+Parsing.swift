@@ -142,7 +142,7 @@ private struct ConfigurationParser {
             }
             read(&lens, Configuration.LensSettings.keys, of: table, at: path)
             if lenses.contains(where: { $0.name == lens.name }), table["name"] != nil {
-                refuse(path + ["name"], "is \(quoted(lens.name)), which another lens is called")
+                refuse(path + ["name"], "is \(quoted(lens.name)), the name of another lens")
             }
             lenses.append(lens)
         }

@@ -73,11 +73,11 @@ extension CameraControls {
         for subject in ControlLock.Subject.allCases where subjects.contains(subject) {
             guard !lockable.contains(subject) else { continue }
             throw .notSupported(
-                "This camera has no \(subject.words) to hold. Try `dualcamctl \(advice)`."
+                "This camera cannot lock its \(subject.words). Try `dualcamctl \(advice)`."
             )
         }
         guard !lockable.isEmpty else {
-            throw .notSupported("This camera has nothing to hold. Try `dualcamctl \(advice)`.")
+            throw .notSupported("This camera has nothing to lock. Try `dualcamctl \(advice)`.")
         }
         for subject in lockable where subjects.isEmpty || subjects.contains(subject) {
             // What is held already has no automatic that could find anything else.

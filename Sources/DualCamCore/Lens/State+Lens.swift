@@ -158,7 +158,10 @@ extension State {
             cameras[role].delivery = .streaming(mode, insteadOf: incoming.unreducedMode)
         } else {
             let why = incoming.failure ?? .stalled
-            cameras[role].delivery = .failed(why, reason: "the lens was lost as it came")
+            cameras[role].delivery = .failed(
+                why,
+                reason: "the lens was unplugged while it was being opened"
+            )
         }
         // The device was opened in its usual mode.
         switch cameras[role].full {

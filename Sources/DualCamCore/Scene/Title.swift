@@ -50,7 +50,7 @@ func checkLine(_ line: String, upTo limit: Int) throws(UnreadableValue) {
         throw UnreadableValue("\(shown)…", expected: "at most \(limit) characters in a line")
     }
     guard line.allSatisfy({ $0.unicodeScalars.count <= 16 }) else {
-        throw UnreadableValue(shown, expected: "characters of at most 16 code points")
+        throw UnreadableValue(shown, expected: "simpler characters")
     }
     guard line.plain("\u{FFFD}") == line, !line.unicodeScalars.contains("\u{FFFD}") else {
         throw UnreadableValue(shown, expected: "no control characters")

@@ -98,18 +98,18 @@ extension State {
         switch privacy.storing {
         case .done where isClosed: return .complete
         case .failed(let reason) where isClosed:
-            return .incomplete(reason: unkept("it could not be stored: \(reason)"))
+            return .incomplete(reason: unkept("This could not be saved: \(reason)"))
         default: break
         }
         guard privacy.hasTimedOut else { return nil }
         guard isClosed else { return .incomplete(reason: "A camera has not closed yet.") }
-        return .incomplete(reason: unkept("the disk does not answer."))
+        return .incomplete(reason: unkept("The disk does not answer."))
     }
 
     private func unkept(_ why: String) -> String {
         privacy.isWanted
-            ? "The cameras are closed, but may open after a restart: \(why)"
-            : "The cameras may open, but not after a restart: \(why)"
+            ? "The cameras are closed now, but may open after a restart. \(why)"
+            : "Privacy is off now, but may be on again after a restart. \(why)"
     }
 
     /// The reason that privacy does not hold as promised, for people; empty otherwise.
@@ -118,7 +118,7 @@ extension State {
             return "It is not known yet if privacy is on, so the cameras stay closed."
         }
         if case .failed(let reason) = privacy.storing {
-            return unkept("it could not be stored: \(reason)")
+            return unkept("This could not be saved: \(reason)")
         }
         return ""
     }
