@@ -585,6 +585,11 @@ struct SceneBookTests {
         #expect(book.names == ["demo", "away", "b", "speak"])
         #expect(try SceneBook(parsing: book.text) == book)
         #expect(throws: SceneBook.Refusal.self) { try book.remove("desk") }
+        // Who wants it back, saves one of that name and removes that.
+        var returning = book
+        try returning.save(ScenePreset(), as: "desk")
+        try returning.remove("desk")
+        #expect(try returning.preset("desk") == SceneBook().preset("desk"))
         for name in book.names { try book.remove(name) }
         #expect(book.names == [] && book.next(after: "") == nil)
         try book.save(preset, as: "talk")
@@ -710,7 +715,12 @@ struct SceneBookTests {
         #expect(try book.add(away, replacing: true) == ["away"])
         #expect(try book.preset("away").isPrivate == nil)
         #expect(throws: SceneBook.Refusal.self) { try book.add("", replacing: true) }
-        #expect(throws: SceneBook.Refusal.self) { try book.add("[[scene", replacing: true) }
+        #expect(
+            throws: SceneBook.Refusal.unreadable(
+                "Line 1 of these scenes cannot be read: a heading stands in brackets, as in "
+                    + "[[scene]]."
+            )
+        ) { try book.add("[[scene", replacing: true) }
     }
 }
 

@@ -158,6 +158,7 @@ package struct SceneBook: Hashable, Sendable {
         } else {
             book.own.append(Entry(name: name, preset: preset))
         }
+        book.removed.removeAll { $0 == name }
         try book.checkSize()
         self = book
     }
@@ -190,6 +191,7 @@ package struct SceneBook: Hashable, Sendable {
         if Self.builtIn.contains(where: { $0.name == name }), !book.removed.contains(name) {
             book.removed.append(name)
         }
+        book.removed.removeAll { $0 == new }
         try book.checkSize()
         self = book
     }
@@ -201,9 +203,10 @@ package struct SceneBook: Hashable, Sendable {
     package mutating func add(_ text: String, replacing: Bool) throws(Refusal) -> [String] {
         let other: SceneBook
         do throws(ConfigurationError) {
-            other = try SceneBook(parsing: text, file: "these scenes")
+            other = try SceneBook(parsing: text)
         } catch {
-            throw .unreadable("\(error)")
+            let place = error.line.map { "Line \($0) of these scenes" } ?? "These scenes"
+            throw .unreadable("\(place) cannot be read: \(error.problem).")
         }
         guard !other.own.isEmpty else { throw .unreadable("There are no scenes in this text.") }
         var book = self
@@ -213,6 +216,7 @@ package struct SceneBook: Hashable, Sendable {
             guard replacing || present == nil else { throw .taken(entry.name) }
             let index = book.own.firstIndex { $0.name == entry.name }
             if let index { book.own[index] = entry } else { book.own.append(entry) }
+            book.removed.removeAll { $0 == entry.name }
         }
         try book.checkSize()
         self = book
