@@ -46,9 +46,13 @@ extension PipeWireNodeTests {
                 #expect(format.rate == (30, 1))
                 #expect(format.color == .video)
 
-                let frames = try expectSteadyFrames(reader, count: 300, tolerance: 0.01)
+                let frames = try expectSteadyFrames(
+                    reader,
+                    in: session,
+                    count: 300,
+                    tolerance: 0.01
+                )
                 for (earlier, later) in zip(frames, frames.dropFirst()) {
-                    #expect(later.sequence == earlier.sequence + 1)
                     let (before, after) = (try #require(earlier.pts), try #require(later.pts))
                     #expect(before < after)
                 }
@@ -56,7 +60,6 @@ extension PipeWireNodeTests {
                 #expect(frames.allSatisfy { !$0.isDiscontinuous })
                 // Not all: a reader that is late sees the clock of the frame after.
                 #expect(frames.count { $0.clock == $0.pts } > frames.count / 2)
-                guard frames.count == 300 else { return }
                 let time = (frames[299].arrival - frames[0].arrival).seconds
                 let delays = frames.map { ($0.arrival - ($0.pts ?? .zero)).seconds * 1000 }.sorted()
                 print(
@@ -103,7 +106,9 @@ extension PipeWireNodeTests {
                     "fakesink"
                 )
                 try eventually("three consumers", within: 10) { publisher.record.consumers == 3 }
-                for reader in readers { try expectSteadyFrames(reader, count: 30) }
+                for reader in readers {
+                    try expectSteadyFrames(reader, in: session, count: 30)
+                }
                 #expect(try gstreamer.wait(within: 10) == .status(0))
                 try eventually("two consumers") { publisher.record.consumers == 2 }
             }
@@ -235,7 +240,7 @@ extension PipeWireNodeTests {
                 try eventually("the other one", within: 10) {
                     publisher.record.events.contains(.consumers(2))
                 }
-                try expectSteadyFrames(reader)
+                try expectSteadyFrames(reader, in: session)
                 #expect(publisher.record.losses == 0)
                 #expect(!other.output.contains("last-message = chain"))
                 let hasGivenUp =
@@ -283,13 +288,13 @@ extension PipeWireNodeTests {
                     default: other?.setActive(false)
                     }
                 }
-                try expectSteadyFrames(reader)
+                try expectSteadyFrames(reader, in: session)
                 // Nor does it keep others from coming, unless it was stopped while PipeWire agreed
                 // on buffers with it: PipeWire then lets nobody in until it goes on or is killed.
                 guard how != "stopped as it came" else { return }
                 let late = try StreamReader("dualcam", in: session)
                 defer { late.close() }
-                try expectSteadyFrames(late, count: 30)
+                try expectSteadyFrames(late, in: session, count: 30)
             }
         }
 
@@ -302,7 +307,7 @@ extension PipeWireNodeTests {
                 hoarder.close()
                 let reader = try StreamReader("dualcam", in: session)
                 defer { reader.close() }
-                try expectSteadyFrames(reader)
+                try expectSteadyFrames(reader, in: session)
                 #expect(publisher.record.losses == 0)
             }
         }
