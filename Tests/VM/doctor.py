@@ -152,6 +152,9 @@ def body():
     install()
     configuration = CONFIGURATION.format(*(camera.device for camera in cameras))
     configure(configuration)
+    # As a user has it, for what doctor writes there
+    folder = f'{USER.pw_dir}/.config'
+    run('chown', '-R', f'{USER.pw_uid}:{USER.pw_gid}', folder)
     unit_enabled()
     wait_for('the node is there', node, 60)
     # The first use of GStreamer takes its time

@@ -47,9 +47,14 @@ final class ScreenReader {
         return found
     }
 
-    /// The name of the control that has the keyboard.
-    var focused: String? {
-        all.first { $0.value.contains { hasState(Self.hasFocus, $0) } }?.key
+    /// The control that has the keyboard, with its name.
+    var focused: (name: String, object: Accessible)? {
+        for (name, objects) in all {
+            if let object = objects.first(where: { hasState(Self.hasFocus, $0) }) {
+                return (name, object)
+            }
+        }
+        return nil
     }
 
     /// AT-SPI's numbers: ATSPI_ROLE_PUSH_BUTTON, ATSPI_STATE_FOCUSED, ATSPI_STATE_PRESSED and
