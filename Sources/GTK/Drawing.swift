@@ -50,7 +50,8 @@ package final class DrawingArea: Widget {
         var role = GValue()
         g_value_init(&role, gtk_accessible_role_get_type())
         g_value_set_enum(&role, CInt(bitPattern: GTK_ACCESSIBLE_ROLE_IMG.rawValue))
-        g_object_set_property(pointer.assumingMemoryBound(to: GObject.self), "accessible-role", &role)
+        let object = pointer.assumingMemoryBound(to: GObject.self)
+        g_object_set_property(object, "accessible-role", &role)
         g_value_unset(&role)
     }
 

@@ -198,9 +198,11 @@ import Testing
     func `Nothing shines through controls where people want contrast`(look: Look) throws {
         try look.with { window in
             let reader = try ScreenReader(window.daemon)
-            let name = "Swap the pictures"
-            guard let swap = try places(of: [name], in: window, reader)[name] else { return }
-            try shade(window, look, swap.x - 3, swap.y + swap.height / 2)
+            let names = ["Swap the pictures", "Next layout"]
+            let controls = try places(of: names, in: window, reader)
+            guard let swap = controls[names[0]], let next = controls[names[1]] else { return }
+            // Between them there is nothing but their bar.
+            try shade(window, look, (swap.x + swap.width + next.x) / 2, swap.y + swap.height / 2)
             try window.desktop.hand("key w")
             let dial = try dial(window, reader)
             try shade(window, look, dial.x + 30, dial.y + dial.height / 2)
