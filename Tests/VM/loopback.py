@@ -73,13 +73,14 @@ class Reader:
         self._file = f'/tmp/frames-{name}'
         self._program = subprocess.Popen(
             ['v4l2-ctl', '-d', device, '--stream-mmap', f'--stream-to={self._file}'],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **AS_USER)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(f'/tmp/errors-{name}', 'wb'), **AS_USER)
         self.name, self.pid = name, self._program.pid
 
     def _bars(self):
         """The bars of its last picture once the stream is in it, for its first are of cameras that are being opened."""
         if self._program.poll() is not None:
-            raise Failure(f'{self.name} has ended by itself, with {self._program.returncode}')
+            said = open(f'/tmp/errors-{self.name}').read().strip().split('\n')[-3:]
+            raise Failure(f'{self.name} has ended by itself, with {self._program.returncode}: {said}')
         lumas = bars(self._file) if os.path.exists(self._file) else []
         return lumas if max(lumas, default=0) > 200 else None
 
