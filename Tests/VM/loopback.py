@@ -89,6 +89,12 @@ class Reader:
         expect(lumas == sorted(lumas, reverse=True) and lumas[7] < 40, f'all its bars are there: {lumas}')
         self.expect_more()
 
+    def expect_refused(self):
+        """Has the module refuse this one, since another program streams from the device."""
+        wait_for(f'{self.name} is refused', lambda: self._program.poll() is not None, 30)
+        said = open(f'/tmp/errors-{self.name}').read()
+        expect('busy' in said, f'it is told why: {said.strip()}')
+
     def expect_more(self):
         begin = os.path.getsize(self._file)
         wait_for(f'more of them come to {self.name}',
@@ -122,12 +128,33 @@ def readers_named():
     return {int(pid) for pid in re.findall(rf'\((\d+)\), through {DEVICE}', text)}
 
 
-def expect_two():
-    """Two readers at once; one leaves and comes back, the other never misses a picture for that. While they read, the
-    module stays; then it goes and comes, and the daemon never minds."""
-    # Without exclusive_caps it is a camera from the first, and has no pictures before it is fed
-    wait_for('it is a camera that is fed', lambda: is_camera() and status()['problems'] == [], 60)
-    pid = unit('MainPID')
+def takes_several():
+    """From 0.13 on the module lets one program stream at a time, as V4L2 has it."""
+    with open('/sys/module/v4l2loopback/version') as version:
+        return [int(number) for number in version.read().split('.')[:2]] < [0, 13]
+
+
+def expect_one_of_two():
+    """A second reader is refused; the first does not miss a picture for that, and leaves its place to another."""
+    one = Reader('one')
+    try:
+        one.expect_bars()
+        two = Reader('two')
+        two.expect_refused()
+        two.leave()
+        one.expect_more()
+        wait_for('status names the one', lambda: readers_named() == {one.pid}, every=0.5)
+        expect(run('rmmod', 'v4l2loopback')[0] != 0, 'the module cannot be unloaded now')
+        one.leave()
+        one = Reader('another')
+        one.expect_bars()
+        wait_for('status names the other one', lambda: readers_named() == {one.pid}, every=0.5)
+    finally:
+        one.leave()
+
+
+def expect_both():
+    """Two readers at once; one leaves and comes back, the other never misses a picture for that."""
     one, two = Reader('one'), Reader('two')
     try:
         for reader in one, two:
@@ -144,6 +171,15 @@ def expect_two():
     finally:
         one.leave()
         two.leave()
+
+
+def expect_two():
+    """Two readers, as far as the module lets them. While they read, it stays; then it goes and comes, and the daemon
+    never minds."""
+    # Without exclusive_caps it is a camera from the first, and has no pictures before it is fed
+    wait_for('it is a camera that is fed', lambda: is_camera() and status()['problems'] == [], 60)
+    pid = unit('MainPID')
+    expect_both() if takes_several() else expect_one_of_two()
     expect_idle()
     first = '/tmp/frames-first'
     check('v4l2-ctl', '-d', DEVICE, '--stream-mmap', '--stream-count=1', f'--stream-to={first}')
