@@ -331,8 +331,12 @@ struct FixTests {
         )
         let name = "org.freedesktop.impl.portal.PermissionStore"
         _ = try user.session.run("/usr/libexec/xdg-permission-store")
+        let path = "/org/freedesktop/impl/portal/PermissionStore"
         try eventually("the permission store") {
-            try user.session.run("busctl", "--user", "status", name).wait() == .status(0)
+            try user.session.run(
+                "busctl",
+                ["--user", "call", name, path, name, "List", "s", "devices"]
+            ).wait() == .status(0)
         }
         let told = "; portal \(version) knows \(words)\n"
         let amiss = try user.doctor(expecting: 1).output
