@@ -266,17 +266,15 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         return jpeg(newest, format, time)
     }
 
-    /// Decodes a picture of H.264. Returns its layout; `nil` before the first key picture, and
-    /// after damage.
-    private func decode(
+    /// Copies a coded picture to the memory that `memory` returns for its length in bytes. Returns
+    /// the memory and the length; `nil` if the picture is damaged or too long, or without memory.
+    private func copyCoded(
         _ picture: VideoBuffer,
-        _ decoder: VideoDecoder
-    ) throws(CaptureError) -> (FrameLayout, ColorSpace)? {
+        to memory: (Int) -> FrameBuffer?
+    ) -> (buffer: FrameBuffer, count: Int)? {
         guard let block = picture.block(0), !block.isDamaged,
-            (1...Self.longestPicture).contains(block.count)
-        else { return nil }
-        let bytes = scratch(block.count).bytes
-        guard let base = bytes.baseAddress,
+            (1...Self.longestPicture).contains(block.count), let buffer = memory(block.count),
+            let base = buffer.bytes.baseAddress,
             picture.copy(
                 block,
                 at: 0,
@@ -287,8 +285,18 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
                 targetStride: block.count
             )
         else { return nil }
+        return (buffer, block.count)
+    }
+
+    /// Decodes a picture of H.264. Returns its layout; `nil` before the first key picture, and
+    /// after damage.
+    private func decode(
+        _ picture: VideoBuffer,
+        _ decoder: VideoDecoder
+    ) throws(CaptureError) -> (FrameLayout, ColorSpace)? {
+        guard let (buffer, count) = copyCoded(picture, to: scratch) else { return nil }
         do throws(MediaError) {
-            return try decoder.decode(UnsafeRawBufferPointer(rebasing: bytes[..<block.count]))
+            return try decoder.decode(UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count]))
         } catch {
             throw CaptureError(.unsupported, "decoder", name, detail: "\(error)")
         }
@@ -323,22 +331,12 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         _ time: Timestamp
     ) -> CapturedEvent {
         if jpegs == nil { jpegs = FramePool(count: Self.poolCount, byteCount: Self.longestPicture) }
-        guard let block = picture.block(0), !block.isDamaged,
-            (1...Self.longestPicture).contains(block.count), let buffer = jpegs?.draw(),
-            let base = buffer.bytes.baseAddress,
-            picture.copy(
-                block,
-                at: 0,
-                stride: block.count,
-                rows: 1,
-                rowBytes: block.count,
-                to: base,
-                targetStride: block.count
-            )
-        else { return .dropped }
+        guard let (buffer, length) = copyCoded(picture, to: { _ in jpegs?.draw() }) else {
+            return .dropped
+        }
         let jpeg = JPEGFrame(
             buffer: buffer,
-            byteCount: block.count,
+            byteCount: length,
             timestamp: time,
             sequence: count
         )

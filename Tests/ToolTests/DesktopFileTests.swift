@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What tells desktops and software centres of the window.
+/// The files by which desktops and software centres know the window.
 @Suite("The window's files for desktops")
 struct DesktopFileTests {
     private static let repository = URL(filePath: #filePath)

@@ -20,7 +20,7 @@ struct FixTests {
     /// A user with a home directory, in a session without a daemon.
     private final class User {
         let session: PrivateSession
-        /// What is added to the environment of doctor.
+        /// The additions to the environment of doctor.
         var variables: [String: String] = [:]
         var home: String { "\(session.directory)/home" }
 
