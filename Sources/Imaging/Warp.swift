@@ -107,39 +107,71 @@ extension Planes {
         )
         let v = Plane(base: u.base + chromaStride * size.height, stride: chromaStride, of: u)
         self.luma.warp(into: luma, by: projection, of: whole, pixels: (1, 1))
-        self.u.warp(into: u, by: projection, of: whole, pixels: (2, 2))
-        self.v.warp(into: v, by: projection, of: whole, pixels: (2, 2))
+        if self.u.hasShape(of: self.v) {
+            self.u.warp(
+                into: u,
+                with: (self.v, v),
+                by: projection,
+                of: whole,
+                pixels: (2, 2)
+            )
+        } else {
+            self.u.warp(into: u, by: projection, of: whole, pixels: (2, 2))
+            self.v.warp(into: v, by: projection, of: whole, pixels: (2, 2))
+        }
         return Planes(luma: luma, u: u, v: v)
     }
 }
 
 extension Plane {
-    /// Writes samples that stand for `pixels` each; rows that share their pixels are copies.
+    private func repeatRow(before y: Int) {
+        row(y).update(from: row(y - 1), count: rowBytes)
+    }
+
+    fileprivate func hasShape(of other: Plane) -> Bool {
+        stride == other.stride && rowBytes == other.rowBytes && rows == other.rows
+    }
+
+    /// Writes samples that stand for `pixels` each; rows that share their pixels are copies. A
+    /// second pair of planes, of the same shapes, is written along with them.
     fileprivate func warp(
         into target: Plane,
+        with second: (source: Plane, target: Plane)? = nil,
         by projection: Projection,
         of whole: Rect,
         pixels: (across: Int, down: Int)
     ) {
         // Grey's one neutral sample stands for all.
-        guard rowBytes > 1, rows > 1 else { return target.fill(base[0]) }
+        guard rowBytes > 1, rows > 1 else {
+            target.fill(base[0])
+            if let (source, target) = second { target.fill(source.base[0]) }
+            return
+        }
         let samples = (whole.width / Double(rowBytes), whole.height / Double(rows))
         for y in 0..<target.rows {
-            let row = target.row(y)
             guard y % pixels.down == 0 else {
-                row.update(from: target.row(y - 1), count: target.rowBytes)
+                target.repeatRow(before: y)
+                second?.target.repeatRow(before: y)
                 continue
             }
             let places = projection.row(y / pixels.down, pixels: pixels, samples: samples)
-            kernel_warp(
-                row,
-                base,
-                CInt(stride),
-                CInt(rowBytes),
-                CInt(rows),
-                places,
-                CInt(target.rowBytes)
-            )
+            let (width, height) = (CInt(rowBytes), CInt(rows))
+            let count = CInt(target.rowBytes)
+            if let (other, to) = second {
+                kernel_warp_pair(
+                    target.row(y),
+                    to.row(y),
+                    base,
+                    other.base,
+                    CInt(stride),
+                    width,
+                    height,
+                    places,
+                    count
+                )
+            } else {
+                kernel_warp(target.row(y), base, CInt(stride), width, height, places, count)
+            }
         }
     }
 }

@@ -16,28 +16,48 @@ struct WarpTests {
         return upper * (1 - below) + lower * below
     }
 
-    @Test(arguments: [2, 3, 4, 5, 17, 130], [2, 3, 40])
+    // Gentle slopes are read in runs of 16 samples, steep ones sample by sample.
+    @Test(arguments: [2, 3, 4, 5, 15, 16, 17, 130], [2, 3, 40])
     func eachSampleIsMixedOfFour(width: Int, height: Int) {
         let size = Size(width: width, height: height)
         var random = Random(state: UInt64(width * height))
         // Smooth, so that a 128th of a sample matters little.
         let bytes = (0..<size.area).map { UInt8(100 + 20 * ($0 % width % 3) + $0 / width % 5) }
-        for _ in 0..<20 {
+        for round in 0..<40 {
+            let steep: Float = round % 2 == 0 ? 1 : 0.1
             func number(_ range: ClosedRange<Float>) -> Float {
                 let share = Float(random.next() % 1001) / 1000
                 return range.lowerBound + (range.upperBound - range.lowerBound) * share
             }
             let warp = kernel_warp(
                 x: number(-3...Float(width)),
-                x_step: number(-1...2),
+                x_step: number(-1...2) * (steep + 0.3),
                 y: number(-3...Float(height)),
-                y_step: number(-1...1),
+                y_step: number(-1...1) * steep,
                 d: number(0.5...1.5),
                 d_step: number(0...0.01)
             )
             var row = [UInt8](repeating: 0xaa, count: 38)
             kernel_warp(&row, bytes, CInt(width), CInt(width), CInt(height), warp, 37)
             #expect(row[37] == 0xaa, "nothing beyond the row")
+            // Two planes at once are what each is alone.
+            var (pair, other) = (row, row)
+            let reversed = Array(bytes.reversed())
+            var alone = row
+            kernel_warp(&alone, reversed, CInt(width), CInt(width), CInt(height), warp, 37)
+            let shape = (CInt(width), CInt(height))
+            kernel_warp_pair(
+                &pair,
+                &other,
+                bytes,
+                reversed,
+                shape.0,
+                shape.0,
+                shape.1,
+                warp,
+                37
+            )
+            #expect(pair == row && other == alone)
             for i in 0..<37 {
                 let d = Double(warp.d) + Double(warp.d_step) * Double(i)
                 let x = (Double(warp.x) + Double(warp.x_step) * Double(i)) / d
