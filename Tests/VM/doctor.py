@@ -1,8 +1,9 @@
 #!/usr/bin/python3 -u
-"""What `dualcamctl doctor --fix` does under real systemd, WirePlumber and udev, with USB cameras; and that --undo takes it
-back, file by file. What it cannot mend itself: it names the cause and a command, after which it says that all is well.
+"""What `dualcamctl doctor --fix` does under real systemd, WirePlumber, udev and camera portal, with USB cameras; and that
+--undo takes it back, file by file. What it cannot mend itself: it names the cause and a command, after which it says that
+all is well.
 """
-import loopback, shlex, signal
+import loopback, re, shlex, signal
 from guest import *
 
 CONFIGURATION = """
@@ -35,25 +36,111 @@ def files():
     return found
 
 
-def listed():
-    """The names of the cameras that apps see in PipeWire."""
-    code, out, _ = user('pw-dump')
+def named(dump):
+    """The names of the cameras in what pw-dump writes."""
     names = set()
-    for item in json.loads(out) if code == 0 and out.strip() else []:
+    for item in json.loads(dump) if dump.strip() else []:
         properties = (item.get('info') or {}).get('props') or {}
         if properties.get('media.class') == 'Video/Source':
             names.add(properties.get('node.description', '').split(' (')[0])
     return names
 
 
+def listed():
+    """The names of the cameras that apps see in PipeWire."""
+    code, out, _ = user('pw-dump')
+    return named(out) if code == 0 else set()
+
+
+def offered():
+    """The names of those that the portal offers to apps; None if it refuses."""
+    code, out, errors = user('python3', os.path.join(os.path.dirname(os.path.abspath(__file__)), 'portal_dump.py'))
+    if code == 0:
+        return named(out)
+    if 'AccessDenied' in errors or 'NotAllowed' in errors:
+        return None
+    raise Failure(f'the portal: {errors}')
+
+
+def copies():
+    """WirePlumber's own nodes of the loopback device; None if it does not know the device."""
+    code, out, _ = user('pw-dump')
+    kinds = []
+    for item in json.loads(out) if code == 0 and out.strip() else []:
+        properties = (item.get('info') or {}).get('props') or {}
+        if properties.get('api.v4l2.path') == loopback.DEVICE:
+            kinds.append(properties.get('media.class'))
+    return kinds.count('Video/Source') if 'Video/Device' in kinds else None
+
+
+def version(*command):
+    """The first version that a program prints of itself, as numbers."""
+    out = check(*command)
+    return [int(number) for number in re.search(r'(\d+)\.(\d+)(?:\.(\d+))?', out).groups('0')]
+
+
+def desktop():
+    """A screen that nobody sees, for the portal's windows."""
+    server = subprocess.Popen(['Xvfb', '-displayfd', '1', '-nolisten', 'tcp'], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **AS_USER)
+    number = server.stdout.readline().strip()
+    expect(number, 'there is a screen')
+    check('systemctl', '--user', 'set-environment', f'DISPLAY=:{number}', 'XDG_CURRENT_DESKTOP=gtk')
+
+
+def portal_sees():
+    """True if the portal, which this starts, knows of a camera."""
+    out = check('busctl', '--user', 'get-property', 'org.freedesktop.portal.Desktop', '/org/freedesktop/portal/desktop',
+                'org.freedesktop.portal.Camera', 'IsCameraPresent', deadline=120)
+    return out.strip() == 'b true'
+
+
+def old_portal():
+    """A portal that was there before there was a camera. That of Debian 12, 1.16, never notices; that of Debian 13 does."""
+    expect(not portal_sees(), 'the portal runs, and there is no camera')
+    ctl('start')
+    wait_for('the node is there', node, 60)
+    if version('/usr/libexec/xdg-desktop-portal', '--version') < [1, 20]:
+        finding = wait_for_finding('portal', False)
+        expect('was there before the camera' in finding['text'], f'it says why: {finding["text"]}')
+        doctor('--fix', 'portal', '--yes')
+    wait_for('the portal sees the camera', portal_sees, 60, 0.5)
+    wait_for_finding('portal', True)
+
+
+def store(member, *arguments):
+    """Calls the portal's store of permissions."""
+    name = 'org.freedesktop.impl.portal.PermissionStore'
+    check('busctl', '--user', 'call', name, '/' + name.replace('.', '/'), name, member, *arguments)
+
+
+def refused():
+    """Somebody has once said No to an app."""
+    store('SetPermission', 'sbssas', 'devices', 'true', 'camera', '', '1', 'no')
+    expect(offered() is None, 'the portal refuses the camera')
+    finding = wait_for_finding('refusals', False)
+    expect(finding['text'] == 'an app without a sandbox was refused the camera, and stays so', f'it says so: {finding["text"]}')
+    follow(finding, '--yes')
+    wait_for_finding('refusals', True)
+    doctor('--undo', 'refusals')
+    wait_for_finding('refusals', False)
+    expect(offered() is None, 'the portal refuses it again')
+    doctor('--fix', 'refusals', '--yes')
+    # Now the portal asks, and somebody says Yes
+    store('SetPermission', 'sbssas', 'devices', 'true', 'camera', '', '1', 'yes')
+    wait_for('the portal offers the stream', lambda: offered() == {'DualCam'}, 60, 0.5)
+
+
 def hide(cameras):
     every = {'DualCam', 'Desk', 'Face', 'Third'}
     wait_for('all are listed', lambda: listed() == every, 60, 0.5)
+    wait_for('the portal offers all', lambda: offered() == every, 60, 0.5)
     before = files()
     out = doctor('--fix', 'hide-cameras', '--yes')
     expect('Done.' in out, 'the rules are written')
     check('systemctl', '--user', 'restart', 'wireplumber')
     wait_for('the cameras in use are hidden, the third is not', lambda: listed() == {'DualCam', 'Third'}, 60, 0.5)
+    wait_for('the portal does not offer them', lambda: offered() == {'DualCam', 'Third'}, 60, 0.5)
     expect(doctor('--json')['hide-cameras']['ok'], 'doctor knows')
     # DualCam has them all the same
     consumer = Consumer(lambda frame: None, 320, 180)
@@ -80,9 +167,9 @@ def unit_enabled():
     doctor('--fix', 'unit', '--yes')
 
 
-def follow(finding):
+def follow(finding, *more):
     """Does what a user does with the command of a finding, who has a password for sudo."""
-    words = shlex.split(finding['command'])
+    words = [*shlex.split(finding['command']), *more]
     code, _, errors = run(*words[1:]) if words[0] == 'sudo' else user(*words)
     expect(code == 0, f'{finding["command"]}: {errors.strip()}')
 
@@ -119,8 +206,25 @@ def no_module(configuration):
     loopback.load('devices=1 video_nr=20 card_label=DualCam exclusive_caps=1')
     finding = wait_for_finding('loopback', True)
     expect(loopback.DEVICE in finding['text'], f'it says where the stream is: {finding["text"]}')
+    hide_copy()
     configure(configuration)
     check('systemctl', '--user', 'reload', UNIT)
+
+
+def hide_copy():
+    """WirePlumber makes a camera of the loopback device, too, which carries the stream: apps list it twice until that
+    is hidden."""
+    check('systemctl', '--user', 'restart', 'wireplumber')
+    wait_for('WirePlumber lists a copy of the stream', lambda: copies() == 1, 60, 0.5)
+    doctor('--fix', 'hide-cameras', '--yes')
+    check('systemctl', '--user', 'restart', 'wireplumber')
+    wait_for('the stream and the third camera are listed',
+             lambda: listed() == {'DualCam', 'Third'} and copies() is not None, 60, 0.5)
+    expect(doctor('--json')['hide-cameras']['ok'], 'doctor knows')
+    expect(copies() == 0, 'the copy of the stream is hidden')
+    doctor('--undo', 'hide-cameras')
+    check('systemctl', '--user', 'restart', 'wireplumber')
+    wait_for('the copy is there again', lambda: copies() == 1, 60, 0.5)
 
 
 def denied(camera):
@@ -148,13 +252,17 @@ def denied(camera):
 
 
 def body():
-    cameras = [Camera(port, '--name', name, '--max-size', '320x240') for port, name in enumerate(('Desk', 'Face', 'Third'))]
     install()
-    configuration = CONFIGURATION.format(*(camera.device for camera in cameras))
-    configure(configuration)
+    configure(CONFIGURATION.replace('v4l2:{}', 'test:bars'))
     # As a user has it, for what doctor writes there
     folder = f'{USER.pw_dir}/.config'
     run('chown', '-R', f'{USER.pw_uid}:{USER.pw_gid}', folder)
+    desktop()
+    old_portal()
+    refused()
+    cameras = [Camera(port, '--name', name, '--max-size', '320x240') for port, name in enumerate(('Desk', 'Face', 'Third'))]
+    configuration = CONFIGURATION.format(*(camera.device for camera in cameras))
+    configure(configuration)
     unit_enabled()
     wait_for('the node is there', node, 60)
     # The first use of GStreamer takes its time
