@@ -227,6 +227,32 @@ def hide_copy():
     wait_for('the copy is there again', lambda: copies() == 1, 60, 0.5)
 
 
+def services():
+    """Somebody has stopped what the camera needs, or forbidden it to start."""
+    for name, units in (('wireplumber', ['wireplumber.service']), ('pipewire', ['pipewire.socket', 'pipewire.service'])):
+        check('systemctl', '--user', 'stop', *units)
+        wait_for_finding(name, False)
+        doctor('--fix', name, '--yes')
+        wait_for_finding(name, True)
+    wait_for('the node is there again', node, 60)
+    check('systemctl', '--user', 'mask', UNIT)
+    finding = wait_for_finding('unit', False)
+    expect(finding['text'] == 'dualcamd.service is masked', f'it says why: {finding["text"]}')
+    doctor('--fix', 'unit', '--yes')
+    wait_for_finding('unit', True)
+
+
+def no_driver():
+    """The cameras are plugged in, and their driver is not there."""
+    configure(CONFIGURATION.replace('v4l2:{}', 'auto'))
+    check('systemctl', '--user', 'reload', UNIT)
+    wait_for('the driver is unloaded', lambda: run('rmmod', 'uvcvideo')[0] == 0, 60, 0.5)
+    finding = wait_for_finding('cameras', False)
+    expect('its driver is not loaded' in finding['text'], f'it says why: {finding["text"]}')
+    follow(finding)
+    wait_for_finding('cameras', True)
+
+
 def denied(camera):
     """The right of who is at the seat is gone, from the file as from its list."""
     def take_away():
@@ -270,7 +296,9 @@ def body():
     hide(cameras)
     held(cameras[0])
     no_module(configuration)
+    services()
     denied(cameras[1])
+    no_driver()
 
 
 if __name__ == '__main__':
