@@ -105,16 +105,18 @@ struct PodBuilder {
         choice(key, SPA_CHOICE_Range, [value, limits.lowerBound, limits.upperBound])
     }
 
-    /// Writes a size: `wanted` if the other end has it, else any up to `most` in each direction.
+    /// Writes a size: `wanted` if the other end has it, else any between `least` and `most` in each
+    /// direction.
     mutating func rectangleRange(
         _ key: some RawRepresentable<UInt32>,
         _ wanted: (UInt32, UInt32),
-        upTo most: UInt32
+        from least: (UInt32, UInt32),
+        upTo most: (UInt32, UInt32)
     ) {
         range(key) {
-            spa_pod_builder_rectangle(&$0, wanted.0, wanted.1)
-            spa_pod_builder_rectangle(&$0, 1, 1)
-            spa_pod_builder_rectangle(&$0, most, most)
+            for (width, height) in [wanted, least, most] {
+                spa_pod_builder_rectangle(&$0, width, height)
+            }
         }
     }
 

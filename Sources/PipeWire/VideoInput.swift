@@ -174,13 +174,19 @@ private func inputFormats(
                     if let raw = format.videoFormat {
                         $0.id(SPA_FORMAT_VIDEO_format, raw.rawValue)
                     }
-                    let exact = isExact ? wish?.size : size
-                    if let exact {
-                        let (width, height) = (UInt32(exact.width), UInt32(exact.height))
+                    if let size {
+                        let (width, height) = (UInt32(size.width), UInt32(size.height))
                         $0.rectangle(SPA_FORMAT_VIDEO_size, width, height)
                     } else if let wish {
+                        // The exact size is a range, too: a V4L2 camera of PipeWire 1.4 takes a
+                        // single one for a size that it has, and then fails.
                         let wanted = (UInt32(wish.size.width), UInt32(wish.size.height))
-                        $0.rectangleRange(SPA_FORMAT_VIDEO_size, wanted, upTo: 16384)
+                        $0.rectangleRange(
+                            SPA_FORMAT_VIDEO_size,
+                            wanted,
+                            from: isExact ? wanted : (1, 1),
+                            upTo: isExact ? wanted : (16384, 16384)
+                        )
                     }
                     if let wish {
                         $0.fractionRange(SPA_FORMAT_VIDEO_framerate, UInt32(wish.rate), upTo: 1000)
