@@ -3,7 +3,7 @@
 and interlaced video; USB cameras with faults of real ones. At last a desk, of whose devices `auto` takes what a person
 would, while WirePlumber offers them once more.
 
-With DUALCAM_ROWS in the environment, one of these: vivid, webcam, desk.
+With DUALCAM_ROWS in the environment, one of these: vivid, webcam, coded, desk.
 """
 import re
 from guest import *
@@ -164,6 +164,26 @@ def webcam():
     camera.command('quit')
 
 
+def coded():
+    """A camera that sends H.264 and nothing else."""
+    file = '/run/bars.h264'
+    code, _, errors = run(
+        'ffmpeg', '-v', 'error', '-f', 'lavfi', '-i', 'pal100bars=size=320x240:rate=10', '-t', '2', '-c:v', 'libx264',
+        '-preset', 'ultrafast', '-tune', 'zerolatency', '-g', '10', '-pix_fmt', 'yuv420p',
+        '-bsf:v', 'h264_metadata=aud=insert', '-f', 'h264', file, deadline=240)
+    if code != 0:
+        raise Failure(f'ffmpeg: {errors}')
+    camera = Camera(4, '--name', 'Coded Cam', '--formats', 'h264', '--h264', file, '--max-size', '320x240')
+    formats = v4l2(camera.device, '--list-formats')
+    expect(re.findall(r"'(.{4})'", formats) == ['H264'], f'it has nothing else: {formats}')
+    reload(camera.device)
+    consumer = Consumer(sample, WIDTH, HEIGHT)
+    shows('H.264', consumer, state='streaming', pixelFormat='H264')
+    consumer.leave()
+    wait_for('it is closed', lambda: back()['state'] == 'closed', every=0.2)
+    camera.command('quit')
+
+
 AUTOMATIC = f"""
 [output]
 width = {WIDTH}
@@ -286,6 +306,8 @@ def body():
         consumer.leave()
     if rows in 'webcam':
         webcam()
+    if rows in 'coded':
+        coded()
     if rows in 'desk':
         desk()
 
