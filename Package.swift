@@ -458,16 +458,21 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Frames", "DualCamCore", "Capture", "Engine", "Platform", "TestSupport",
-                "CTurboJPEG",
+                "Frames", "DualCamCore", "Compositing", "Capture", "Engine", "Platform",
+                "TestSupport", "CTurboJPEG",
             ],
             swiftSettings: pixelSettings
+        ),
+        // Of the window, what needs no process and no screen.
+        .testTarget(
+            name: "ViewCoreTests",
+            dependencies: ["DualCamCore", "Frames", "ViewCore"],
+            swiftSettings: settings
         ),
         .testTarget(
             name: "ViewTests",
             dependencies: [
                 "Control", "DBusKit", "DualCamCore", "Frames", "Platform", "TestSupport",
-                "ViewCore",
                 "dualcamctl", "dualcamd", "dualcam-view", "test-window",
             ],
             exclude: ["righttoleft.c"],

@@ -1,4 +1,5 @@
 import DualCamCore
+import Glibc
 import Testing
 import ViewCore
 
@@ -52,5 +53,10 @@ import ViewCore
         #expect(SoundMeter.filled(.nan) == 0 && SoundMeter.filled(7) == 1)
         let half = SoundMeter.filled(0.5), quarter = SoundMeter.filled(0.25)
         #expect(abs((1 - half) - (half - quarter)) < 0.01)
+    }
+
+    @Test(arguments: [1.0, 0.9, 0.75, 0.6, 0.5, 0.35, 0.1, 0.01])
+    func `A meter is even in decibels, down to 48 of them`(level: Double) {
+        #expect(abs(SoundMeter.filled(level) - (1 + 20 * log10(level) / 48)) < 0.02)
     }
 }

@@ -63,6 +63,12 @@ private let onMain = (x: 0.3, y: 0.5)
         )
     }
 
+    @Test(arguments: [(0.0, 40.0), (0, -40), (40, 0), (-40, 0), (30, 30)])
+    func `A drag begins in any direction`(x: Double, y: Double) {
+        #expect(wishes(from: onInset, by: [(x, y)]).first == .lift)
+        #expect(wishes(from: onMain, by: [(x, y)]) == [.moveWindow])
+    }
+
     @Test func `A drag of the main picture moves the window, once`() {
         #expect(wishes(from: onMain, by: [(10, 0), (20, 0)]) == [.moveWindow])
     }
@@ -115,6 +121,13 @@ private let onMain = (x: 0.3, y: 0.5)
         #expect(view.x >= 0.125 && view.y >= 0.125)
         view.magnify(to: 1, atX: 1, y: 1)
         #expect(view.x == 0.5 && view.y == 0.5)
+    }
+
+    @Test func `A lens that sees more shows the whole picture, from which a zoom begins`() {
+        var (whole, wide) = (ZoomView(zoom: 1), ZoomView(zoom: 0.5))
+        whole.magnify(to: 2, atX: 0.6, y: 0.3)
+        wide.magnify(to: 2, atX: 0.6, y: 0.3)
+        #expect(wide == whole)
     }
 
     @Test func `A window of another shape cuts the stream's edges off, and points stay true`() {
@@ -279,6 +292,19 @@ private let onMain = (x: 0.3, y: 0.5)
         // Below the smaller one there is nothing: it is the nearest.
         #expect(area(100, 900).width == 1280)
         #expect(Snapping.area(around: .unit, monitors: [], free: free) == free)
+    }
+
+    @Test func `Monitors may stand above each other`() {
+        let (upper, lower) = (
+            Rect(x: 0, y: 0, width: 1280, height: 800),
+            Rect(x: 0, y: 800, width: 1280, height: 800)
+        )
+        let free = Rect(x: 0, y: 0, width: 1280, height: 1600)
+        for (y, monitor) in [(100.0, upper), (700, lower), (1200, lower)] {
+            let window = Rect(x: 100, y: y, width: 480, height: 270)
+            let area = Snapping.area(around: window, monitors: [upper, lower], free: free)
+            #expect(area == monitor, "at \(y)")
+        }
     }
 
     @Test func `A window keeps the stream's shape at any size that the screen has room for`() {
