@@ -102,6 +102,20 @@ import Testing
         #expect(chooseMode(Self.webcam, for: request)?.description == expected)
     }
 
+    @Test(
+        "a compressed format is lighter where it is as fast",
+        arguments: [
+            ("640x480@30/YUYV 640x480@30/MJPG 640x480@20/YUYV", "640x480@30/MJPG"),
+            ("640x480@30/YUYV 640x480@29.97/MJPG 640x480@20/YUYV", "640x480@29.97/MJPG"),
+            ("640x480@30/YUYV 640x480@10/MJPG 640x480@20/YUYV", "640x480@20/YUYV"),
+        ]
+    )
+    func compressed(modes: String, expected: String) {
+        let size = Size(width: 640, height: 480)
+        let request = CaptureRequest(size: size, rate: 30, reduction: 1)
+        #expect(chooseMode(Self.modes(modes), for: request)?.description == expected)
+    }
+
     @Test("without modes there is none")
     func none() {
         let request = CaptureRequest(size: Size(width: 1280, height: 720), rate: 30)

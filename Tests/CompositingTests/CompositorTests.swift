@@ -443,4 +443,21 @@ struct CompositorTests {
             isFlat(DrawnPicture(with, canvas: canvas, back: back), Pixel(y: 126, u: 128, v: 128))
         )
     }
+
+    @Test func theBackdropHasItsOwnColoursAgainOnceTheyAreNotGraded() {
+        let compositor = Compositor(canvas: Self.canvas)
+        let back = flatFrame(size: Self.canvas, format: .i420, [150, 100, 160])
+        func drawn(_ grade: Grade, by compositor: Compositor? = nil) -> [UInt8] {
+            var layer = Layer(role: .back, rect: Rect(x: 16, y: 12, width: 32, height: 24))
+            layer.source.grade = grade
+            var scene = Scene()
+            scene.append(layer)
+            scene.backdrop = .back
+            return DrawnPicture(scene, canvas: Self.canvas, back: back, compositor: compositor)
+                .bytes
+        }
+        let plain = drawn(.none)
+        #expect(drawn(Grade(from: 4000, to: 7000), by: compositor) != plain)
+        #expect(drawn(.none, by: compositor) == plain)
+    }
 }

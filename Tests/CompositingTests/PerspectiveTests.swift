@@ -408,4 +408,20 @@ struct PerspectiveTests {
         let picture = DrawnPicture(scene, canvas: CompositorTests.canvas, back: back)
         for y in 0..<48 { for x in 0..<64 { #expect(picture.pixel(x, y).y == 235) } }
     }
+
+    @Test func anotherPerspectiveCountsForTheSamePictureToo() {
+        let canvas = CompositorTests.canvas
+        let compositor = Compositor(canvas: canvas)
+        let back = noiseFrame(size: canvas, format: .i420)
+        func drawn(_ pose: Int, by compositor: Compositor? = nil) -> [UInt8] {
+            var layer = Layer(role: .back, rect: Rect(canvas))
+            layer.source.perspective = SeenBoard.poses[pose].perspective
+            layer.fill = 1
+            var scene = Scene()
+            scene.append(layer)
+            return DrawnPicture(scene, canvas: canvas, back: back, compositor: compositor).bytes
+        }
+        for pose in [1, 3, 1] { #expect(drawn(pose, by: compositor) == drawn(pose), "\(pose)") }
+        #expect(drawn(1) != drawn(3))
+    }
 }

@@ -81,6 +81,22 @@ struct InterfaceTests {
         }
     }
 
+    @Test func whatIsOutOfRangeIsToldInShortNumbersAndWords() throws {
+        #expect(throws: DBusError.outOfRange("Zoom must be between 1 and 8, not 99.")) {
+            try checked("Zoom", 99.0, in: 1...8)
+        }
+        #expect(throws: DBusError.outOfRange("Size must be between 0.1 and 0.5, not 1.")) {
+            try checked("Size", 1.0, in: 0.1...0.5)
+        }
+        #expect(try checked("Size", 0.5, in: 0.1...0.5) == 0.5)
+        let (long, short) = (String(repeating: "x", count: 5000), String(repeating: "x", count: 64))
+        let words = ["a", "b"]
+        #expect(
+            DBusError.outOfRange("Word", long, expecting: words)
+                == DBusError.outOfRange("Word", short, expecting: words)
+        )
+    }
+
     @Test func everyMethodEndsWithOptions() {
         for method in Interface.all.flatMap(
             \.methods

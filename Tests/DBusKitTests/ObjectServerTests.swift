@@ -452,6 +452,72 @@ struct ObjectServerTests {
         withExtendedLifetime(subscription) {}
     }
 
+    @Test func whatChangedLastIsToldBeforeAnObjectGoes() throws {
+        let stage = try Stage()
+        stage.exportLamp()
+        let client = try stage.client()
+        var told: [String] = []
+        let rule = MatchRule(sender: stage.connection.uniqueName)
+        let subscription = client.subscribe(rule) { told.append($0.member) }
+        try stage.settle(client)
+        told = []
+        stage.server.set(["Lit": .boolean(true)], of: lamp, at: desk)
+        stage.server.withdraw(desk)
+        try stage.settle(client)
+        #expect(told == ["PropertiesChanged", "InterfacesRemoved"])
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func whatAnObjectGetsLaterIsAnnouncedAlone() throws {
+        let stage = try Stage()
+        stage.exportLamp()
+        let client = try stage.client()
+        var told: [[Value]] = []
+        let rule = MatchRule(sender: stage.connection.uniqueName, member: "InterfacesAdded")
+        let subscription = client.subscribe(rule) { told.append($0.arguments) }
+        try stage.settle(client)
+        told = []
+        for name in ["Clock", "Socket"] {
+            let interface = Interface(
+                "org.example.Thing1.\(name)",
+                properties: [Interface.Property("Time", "t")]
+            )
+            stage.server.export(interface, at: desk, properties: ["Time": .uint64(1)])
+            try stage.settle(client)
+            guard case .dictionary(let entries, _, _)? = told.last?.last else {
+                Issue.record("\(name) was not announced")
+                continue
+            }
+            #expect(entries.keys.map(\.string) == [interface.name])
+        }
+        #expect(told.count == 2)
+        withExtendedLifetime(subscription) {}
+    }
+
+    @Test func eachCallHasATimeOutOfItsOwn() throws {
+        let stage = try Stage()
+        var kept: [Invocation] = []
+        stage.exportLamp { kept.append($0) }
+        let client = try stage.client()
+        var ended: Set<Double> = []
+        for timeout in [0.6, 0.02, 0.3] {
+            let call = MethodCall(
+                "Later",
+                of: lamp.name,
+                at: desk,
+                on: Stage.name,
+                [.named([:])],
+                timeout: timeout
+            )
+            try client.call(call) { answer in
+                if case .failure(let error) = answer, error.name.hasSuffix(".NoReply") {
+                    ended.insert(timeout)
+                }
+            }
+        }
+        try stage.wait(for: "the ends of the calls") { ended.count == 3 }
+    }
+
     @Test func thePeerAnswers() throws {
         let stage = try Stage()
         let ping = try stage.run(

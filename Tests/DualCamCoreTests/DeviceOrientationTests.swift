@@ -1,6 +1,7 @@
-import DualCamCore
 import Frames
 import Testing
+
+@testable import DualCamCore
 
 @Suite("How the device is held")
 struct DeviceOrientationTests {
@@ -88,5 +89,17 @@ struct DeviceOrientationTests {
         // Rotation and mirroring of a camera take effect at once.
         _ = reduce(&state, .camera(.back, .setMirror(true)), at: start + Timestamp(seconds: 3))
         #expect(state.scene.scene(at: start + Timestamp(seconds: 3)).count == 2)
+    }
+
+    @Test("a turn goes on from an earlier one only where it takes that back")
+    func turnedFurther() {
+        func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: 50 + seconds) }
+        let first = Turning(before: .identity, start: at(0), after: nil, to: .clockwise90)
+        let back = Turning(before: .clockwise90, start: at(0.1), after: first, to: .identity)
+        #expect(abs(back.share(at: at(0.1)) - (1 - first.share(at: at(0.1)))) < 0.001)
+        let further = Turning(before: .clockwise90, start: at(0.1), after: first, to: .rotate180)
+        #expect(further.share(at: at(0.1)) == 0)
+        let late = Turning(before: .clockwise90, start: at(1), after: first, to: .identity)
+        #expect(late.share(at: at(1)) == 0)
     }
 }

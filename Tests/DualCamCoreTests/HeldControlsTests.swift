@@ -109,6 +109,12 @@ import Testing
         #expect(held.release([rate(0), filter(1)]).map(\.value) == [1, 2])
         #expect(held.release([rate(1), filter(1)]).map(\.value) == [2])
         #expect(held.release([rate(0), filter(0)]).map(\.value) == [1])
+        // What is held otherwise meanwhile was found as before.
+        var again = held
+        for write in again.plan(ControlSettings(), [rate(0), filter(1)], region: .hz60) {
+            again.note(write, over: [rate(0), filter(1)])
+        }
+        #expect(again != held && again.release([rate(0), filter(2)]).map(\.value) == [1, 2])
         // After a crash the same, and nothing for a camera that was reset meanwhile.
         #expect(HeldControls(parsing: held.text, over: [rate(0), filter(1)]) == held)
         #expect(HeldControls(parsing: held.text, over: found).isEmpty)

@@ -507,5 +507,26 @@ struct LensTests {
         #expect(lens.dark == nil, "twice as long")
         lens.forgetDark()
         #expect(lens.lightSince == nil)
+        // A new view waits for light as long as the first one did.
+        lens.device = "own"
+        see(29, at: 50)
+        see(29, at: 52)
+        #expect(lens.dark == "own")
+        lens.device = "ultra-wide"
+        see(61, at: 53)
+        see(61, at: 56)
+        #expect(lens.dark == nil)
+        // Often left, it waits for a minute at most.
+        for round in 1...8 {
+            let time = 100 * Double(round)
+            lens.device = "own"
+            see(29, at: time)
+            see(29, at: time + 2)
+            #expect(lens.dark == "own")
+            lens.device = "ultra-wide"
+            see(61, at: time + 3)
+            see(61, at: time + 63)
+            #expect(lens.dark == nil, "the \(round). time")
+        }
     }
 }

@@ -590,6 +590,12 @@ struct SceneBookTests {
         try returning.save(ScenePreset(), as: "desk")
         try returning.remove("desk")
         #expect(try returning.preset("desk") == SceneBook().preset("desk"))
+        // So does who gives another one its name.
+        returning = book
+        try returning.rename("b", to: "desk")
+        #expect(try returning.preset("desk") == preset)
+        try returning.remove("desk")
+        #expect(try returning.preset("desk") == SceneBook().preset("desk"))
         for name in book.names { try book.remove(name) }
         #expect(book.names == [] && book.next(after: "") == nil)
         try book.save(preset, as: "talk")

@@ -467,6 +467,15 @@ struct StateTests {
         #expect(apply(noRoom) == [.openCamera(.back)])
     }
 
+    @Test(arguments: [Interruption.unplugged, .notFound])
+    mutating func whatACameraGaveUpIsItsOwnAgainOnceTheOtherHasLeft(_ why: Interruption) {
+        lookedAt(withFront: true)
+        _ = apply(.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC")))
+        #expect(state.cameras.front.reduction == 1)
+        let left = apply(.camera(.back, .interrupted(why, reason: "")))
+        #expect(left.contains(.openCamera(.front)) && state.cameras.front.reduction == 0)
+    }
+
     @Test mutating func aCameraThatCannotBeLighterIsAskedOnce() {
         lookedAt(withFront: true)
         let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Control
 import DBusKit
 import DualCamCore
@@ -7,6 +8,45 @@ import Testing
 
 @Suite("Texts of dualcamctl")
 struct TextTests {
+    @Test("viewers are named up to two, and the others counted")
+    func viewerNames() {
+        func sentence(_ names: String...) -> String? {
+            ViewerNames(names.map { ["name": .string($0)] }).sentence
+        }
+        #expect(sentence() == nil && sentence("") == nil)
+        #expect(sentence("OBS", "OBS") == "OBS is looking")
+        #expect(sentence("OBS", "Zoom") == "OBS and Zoom are looking")
+        #expect(sentence("OBS", "Zoom", "Meet") == "OBS, Zoom and 1 more are looking")
+        #expect(sentence("OBS", "Zoom", "Meet", "Jitsi") == "OBS, Zoom and 2 more are looking")
+    }
+
+    @Test(
+        "a size of the inset is a fraction or in percent, and relative with a sign",
+        arguments: [
+            ("0.3", 0.3), ("30%", 0.3), ("30 %", 0.3), ("+0.05", 0.25), ("+5%", 0.25),
+            ("-5%", 0.15), ("+90%", 0.5),
+        ]
+    )
+    func insetSize(word: String, size: Double) throws {
+        let inset = try Inset.parse(["--size=\(word)"])
+        let found = try #require(inset.size).applied(to: 0.2, in: 0.1...0.5)
+        #expect(abs(found - size) < 1e-9)
+    }
+
+    @Test("a device is listed with the largest mode of each format")
+    func modes() {
+        let modes = [
+            "640x480@30/YUYV", "1920x1080@30/MJPG", "1280x720@60/MJPG", "1280x720@10/YUYV",
+        ]
+        let table = DeviceText.table([
+            [
+                "path": .string("/dev/video0"), "name": .string("Brio"),
+                "modes": .array(modes.map { .string($0) }, of: .string),
+            ]
+        ])
+        #expect(table.contains("YUYV 1280x720@10, MJPG 1920x1080@30\n"))
+    }
+
     @Test(
         "the distance of two words is what has to be put in, taken out or replaced",
         arguments: [
@@ -171,7 +211,9 @@ struct TemplateTests {
         arguments: [
             ("", ""), ("plain", "plain"), ("{{state}}", "off"), ("{{ state }}!", "off!"),
             ("{{uc(state)}}", "OFF"), ("{{default(layout, \"none\")}}", "none"),
-            ("{{choose(swapped, \"a\", \"b\")}}", "b"), ("{{trunc(state, 2)}}", "o…"),
+            ("{{choose(swapped, \"a\", \"b\")}}", "b"),
+            ("{{choose(\"0\", \"a\", \"b\")}}", "b"), ("{{choose(\"2\", \"a\", \"b\")}}", "a"),
+            ("{{trunc(state, 2)}}", "o…"),
             ("{{trunc(state, 3)}}", "off"), ("{{emoji(state)}}", "○"), ("{{layout}}", ""),
             ("{{json(layout)}}", "null"), ("a{{state}}b{{state}}c", "aoffboffc"),
         ]

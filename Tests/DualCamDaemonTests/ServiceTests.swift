@@ -35,6 +35,10 @@ struct ServiceTests {
         let camera = try #require(server.objects[DualCam.backPath]).map(\.interface)
         #expect(Set(main + camera) == Set(Interface.all))
         #expect(server.value(of: "State", of: .stream, at: DualCam.path) == .string("stopped"))
+        for (name, path) in [("Main", DualCam.backPath), ("Inset", DualCam.frontPath)] {
+            let value = server.value(of: name, of: .scene, at: DualCam.path)
+            #expect(value == .objectPath(path), "\(name)")
+        }
         withExtendedLifetime(service) {}
     }
 }

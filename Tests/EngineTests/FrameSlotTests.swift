@@ -1,5 +1,6 @@
 import DualCamCore
 import Frames
+import Glibc
 import Platform
 import Synchronization
 import Testing
@@ -140,6 +141,39 @@ struct FrameSlotTests {
         slot.settle()
         slot.put(striped(4, 20))
         #expect(slot.fetch().frame?.sequence == 4, "nothing was frozen")
+    }
+
+    @Test("wakes its camera where larger pictures are wanted, and not for smaller ones")
+    func waking() throws {
+        let camera = try Bell()
+        slot.attach(camera)
+        func isWoken() -> Bool {
+            defer { camera.silence() }
+            var entry = pollfd(fd: camera.descriptor, events: Int16(POLLIN), revents: 0)
+            return poll(&entry, 1, 0) == 1
+        }
+        slot.show(at: .glance)
+        #expect(!isWoken())
+        slot.show(at: .whole)
+        #expect(isWoken())
+        slot.show(at: .whole)
+        #expect(!isWoken())
+    }
+
+    @Test("has the delay of its picture's first publication, however often that is repeated")
+    func delay() {
+        let shown = frame(1)
+        slot.put(shown)
+        #expect(slot.delay == nil)
+        for time in [1.05, 1.2, 3] { slot.published(shown, at: Timestamp(seconds: time)) }
+        #expect(slot.delay == Timestamp(seconds: 1.05) - Timestamp(seconds: 1))
+    }
+
+    @Test("counts what was lost before a picture that nobody sees, too")
+    func skipping() {
+        slot.skip(frame(3), nil, lost: 2)
+        slot.put(frame(5), lost: 1)
+        #expect(slot.counts.missing == 3 && slot.counts.captured == 2)
     }
 
     @Test("keeps nothing frozen once it thaws or is cleared", arguments: [false, true])

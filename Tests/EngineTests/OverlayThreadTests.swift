@@ -1,3 +1,4 @@
+import Compositing
 import DualCamCore
 import Engine
 import Foundation
@@ -63,6 +64,39 @@ struct OverlayThreadTests {
             shown.whenShown { done.signal() }
             #expect(done.wait(timeout: .now() + 20) == .success)
             #expect(shown.current.hud?.state == state.scene.hud, "ISO \(iso)")
+        }
+    }
+
+    @Test("has the title that fades out beside the one that fades in", .timeLimit(.minutes(5)))
+    func titles() throws {
+        let canvas = Size(width: 640, height: 360)
+        var state = State(
+            canvas: canvas,
+            style: SceneStyle(),
+            cameras: PerRole(
+                back: CameraState(source: .auto, mirror: false, rotation: 0),
+                front: CameraState(source: .auto, mirror: true, rotation: 0)
+            )
+        )
+        let shown = try OverlayThread(state.scene, canvas: canvas)
+        defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
+        func pixels(_ picture: TitlePicture?) -> [UInt8] {
+            var rows = [UInt8](repeating: 128, count: 2 * canvas.area)
+            rows.withUnsafeMutableBufferPointer { rows in
+                guard let base = rows.baseAddress else { return }
+                picture?.lay(over: base, stride: 2 * canvas.width, opacity: 1)
+            }
+            return rows
+        }
+        var before = pixels(nil)
+        for (second, name) in ["Ada", "Grace Hopper", "Emmy"].enumerated() {
+            let event = Event.scenes(.setTitle(try Title(name)))
+            _ = reduce(&state, event, at: Timestamp(seconds: Double(second)))
+            shown.show(state.scene)
+            try eventually("the title", within: 30) { shown.current.title.wanted != nil }
+            let title = shown.current.title
+            #expect(pixels(title.wanted) != before && pixels(title.former) == before, "\(name)")
+            before = pixels(title.wanted)
         }
     }
 }

@@ -33,8 +33,8 @@ import Testing
         #expect(!makePlanar([plane], .gray, into: target, layout))
     }
 
-    @Test("each pixel goes where the transform says", arguments: Transform.all)
-    func turned(transform: Transform) throws {
+    @Test("each pixel goes where the transform says", arguments: Transform.all, [10, 9])
+    func turned(transform: Transform, width: Int) throws {
         let whole = FrameLayout(size: Size(width: 16, height: 12), format: .i422)
         let buffer = FrameBuffer(byteCount: whole.byteCount)
         for index in 0..<3 {
@@ -50,14 +50,14 @@ import Testing
             timestamp: .zero,
             sequence: 0
         )
-        let part = PixelRect(x: 4, y: 2, width: 10, height: 8)
+        let part = PixelRect(x: 4, y: 2, width: width, height: 8)
         let layout = try #require(turnedLayout(whole, part: part, transform))
         #expect(layout.format == (transform.swapsAxes ? .i440 : .i422))
         let target = FrameBuffer(byteCount: layout.byteCount)
         turn(frame, part: part, transform, into: target, layout)
         for index in 0..<3 {
             let across = index == 0 ? 1 : 2
-            let size = Size(width: part.width / across, height: part.height)
+            let size = Size(width: (part.width + across - 1) / across, height: part.height)
             for y in 0..<size.height {
                 for x in 0..<size.width {
                     let place = transform.apply(toX: x, y: y, in: size)

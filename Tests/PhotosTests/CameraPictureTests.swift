@@ -151,4 +151,47 @@ struct CameraPictureTests {
         // The milliseconds of a moment shortly after a full second.
         #expect(Photograph.Moment(microseconds: 5_007_900).name.hasSuffix(".007"))
     }
+
+    @Test("lacks no tables where it is coded in a way that needs none")
+    func tables() throws {
+        func outline(_ frame: UInt8) throws -> JPEGOutline {
+            let header: [UInt8] = [0xFF, frame, 0, 11, 8, 0, 16, 0, 16, 1, 1, 0x11, 0]
+            let scan: [UInt8] = [0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 63, 0, 0, 0, 0xFF, 0xD9]
+            return try JPEGOutline(of: [0xFF, 0xD8] + header + scan)
+        }
+        for huffman in [0xC0, 0xC1, 0xC2] as [UInt8] { #expect(try !outline(huffman).hasTables) }
+        for arithmetic in [0xC9, 0xCA] as [UInt8] { #expect(try outline(arithmetic).hasTables) }
+    }
+
+    @Test(
+        "has the colours of a raw picture, whatever range these have",
+        arguments: [
+            (ColorSpace.Range.limited, [81, 90, 240], [255, 0, 0]),
+            (.limited, [145, 54, 34], [0, 255, 0]), (.limited, [41, 240, 110], [0, 0, 255]),
+            (.limited, [235, 128, 128], [255, 255, 255]), (.full, [76, 85, 255], [255, 0, 0]),
+            (.full, [255, 128, 128], [255, 255, 255]), (.full, [16, 128, 128], [16, 16, 16]),
+        ] as [(ColorSpace.Range, [UInt8], [Int])]
+    )
+    func colours(range: ColorSpace.Range, samples: [UInt8], expected: [Int]) {
+        let layout = FrameLayout(size: Size(width: 16, height: 8), format: .i420)
+        let buffer = FrameBuffer(byteCount: layout.byteCount)
+        for index in 0..<3 {
+            let plane = buffer.plane(index, of: layout)
+            for y in 0..<plane.rows {
+                plane.row(y).update(repeating: samples[index], count: plane.rowBytes)
+            }
+        }
+        let frame = Frame(
+            buffer: buffer,
+            layout: layout,
+            color: ColorSpace(matrix: .bt601, range: range),
+            timestamp: .zero,
+            sequence: 0
+        )
+        for pixel in Raster(frame).pixels {
+            for (shift, value) in zip([0, 8, 16], expected) {
+                #expect(abs(Int(pixel >> UInt32(shift) & 255) - value) <= 3)
+            }
+        }
+    }
 }

@@ -77,6 +77,8 @@ import Testing
         #expect(
             line.dropFirst(8) == " warning capture: gone camera=back mode=\"\" name=\"Desk Cam\"\n"
         )
+        let quoted = logged("gone", metadata: ["name": "17\"-Display"])
+        #expect(quoted.line(at: 0, colored: false).hasSuffix(" name=\"17\\\"-Display\"\n"))
         let clock = line.prefix(8).split(separator: ":")
         #expect(clock.count == 3 && clock.allSatisfy { $0.count == 2 && Int($0) != nil })
     }

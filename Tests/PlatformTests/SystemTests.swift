@@ -173,4 +173,13 @@ struct SystemTests {
     func aMessageBecomesASentence(_ text: String, _ sentence: String) {
         #expect(text.sentence == sentence)
     }
+
+    @Test(arguments: [(0.0, ":00"), (0.2, ":06"), (0.5, ":15"), (0.999, ":29")])
+    func aTimecodeHasFramesOfTwoDigits(_ fraction: Double, _ end: String) {
+        let moment = WallTime(microseconds: 1_795_000_000_000_000 + Int64(fraction * 1e6))
+        for rate in [30, 29.97] {
+            #expect(moment.timecode(rate: rate).wholeMatch(of: /\d\d:\d\d:\d\d:\d\d/) != nil)
+            #expect(moment.timecode(rate: rate).hasSuffix(end))
+        }
+    }
 }

@@ -50,6 +50,13 @@ import Testing
         read(120..<121, late: 3, hasWaited: true)
         read(121..<150, late: 2.5, hasWaited: false)
         #expect(pace.lag > 1)
+        // The longer way counts once five have come by it in a row.
+        for (count, isLag) in [(4, true), (5, false)] {
+            pace = LivePace()
+            read(0..<100, late: 0, hasWaited: true)
+            read(100..<100 + count, late: 0.8, hasWaited: true)
+            #expect((pace.lag > 0.7) == isLag, "after \(count)")
+        }
         // A new count of time.
         pace.count(90_000, at: 60, hasWaited: false)
         #expect(pace.lag < 0.001)

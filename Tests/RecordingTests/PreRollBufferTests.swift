@@ -174,4 +174,26 @@ import Testing
         #expect(try decodedCount("\(folder.path)/a.mkv") == probe.times.count)
         #expect(preRoll.length.seconds < 0.6)
     }
+
+    @Test("has no sound of before its pictures")
+    func oldSound() {
+        let preRoll = PreRollBuffer()
+        for number in 0..<300 {
+            preRoll.add(packet([0], Double(number) / 30))
+            preRoll.add(sound: packet([1], Double(number) / 30))
+        }
+        let queue = preRoll.clip(.init("back")).content.queue
+        #expect(queue.pictures.count == 46)
+        #expect(queue.sound.map(\.time) == queue.pictures.map(\.time))
+    }
+
+    @Test("goes on after a break that comes before the first picture of a photograph's movie")
+    func earlyBreak() {
+        let preRoll = PreRollBuffer()
+        let clip = preRoll.clip(.init("back"))
+        clip.mark(Timestamp(seconds: 1))
+        preRoll.flush()
+        preRoll.add(packet([0], 1))
+        #expect(clip.content.queue.pictures.count == 1)
+    }
 }
