@@ -11,11 +11,8 @@ package struct X11Window {
 
     /// Finds the window `of`, which is shown; `nil` where there is no X server.
     package init?(of window: Window) {
-        guard let surface = window.surface, let display = gdk_display_get_default(),
-            g_type_check_instance_is_a(
-                UnsafeMutableRawPointer(display).assumingMemoryBound(to: GTypeInstance.self),
-                cgtk_x_display_type()
-            ) != 0, let connection = cgtk_x_display(display)
+        guard Backend.isX11, let surface = window.surface, let display = gdk_display_get_default(),
+            let connection = cgtk_x_display(display)
         else { return nil }
         self.display = connection
         self.window = cgtk_x_window(surface)

@@ -42,6 +42,7 @@ extension PictureWindow {
             }
         )
         stage.onPointer { [unowned self] place in
+            placement?.pointer(isHere: place != nil)
             guard place != nil else { return showControls(false) }
             if !hand.isCarrying { showControls() }
         }

@@ -40,6 +40,7 @@ final class PictureWindow {
     var zooms: [ObjectPath: ZoomView] = [:]
     var isZooming = false
     var wishing: MainLoop.Timer?
+    private let sway: SwayWindow?
     private let pictures: StreamPictures
     private let note = SituationNote()
     private let recording = RecordingPill()
@@ -72,6 +73,7 @@ final class PictureWindow {
         closed: @escaping () -> Void
     ) throws(SystemError) {
         self.application = application
+        sway = SwayWindow(loop.mailbox)
         let inbox = Inbox(loop.mailbox)
         pictures = try StreamPictures(
             came: { inbox.post { $0.showNewest() } },
@@ -115,8 +117,7 @@ final class PictureWindow {
             }
         }
         picture.grabFocus()
-        window.present()
-        arrive()
+        if let sway { sway.keepAbove { [weak self] in self?.arrive() } } else { arrive() }
     }
 
     /// Shows the preferences; `isFirst` as the set-up.
@@ -196,8 +197,9 @@ final class PictureWindow {
         }
     }
 
-    /// Follows what is known of the window once it is on the screen.
+    /// Shows the window, and follows what is known of it once it is on the screen.
     private func arrive() {
+        window.present()
         // GTK's objects may outlive this one.
         window.onState { [weak self] in self?.watchMore() }
         window.onMap { [weak self] in self?.watchMore() }
@@ -209,7 +211,7 @@ final class PictureWindow {
             guard let self else { return false }
             guard stage.size.area > 0 else { return true }
             follow()
-            placement = Placement(self)
+            placement = Placement(self, sway)
             if placement?.isOurs == false, let connection = daemon?.connection {
                 KWinScript.keepAbove(connection)
             }

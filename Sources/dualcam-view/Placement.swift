@@ -11,13 +11,19 @@ import ViewCore
 final class Placement {
     private unowned let owner: PictureWindow
     private let x11: X11Window?
+    private let sway: SwayWindow?
     private var drag: (pointer: (x: Double, y: Double), frame: Rect)?
     private var shaping: MainLoop.Timer?
-    private var looking: MainLoop.Timer?
+    private var covering: MainLoop.Timer?
     private var remembered: Remembered?
+    /// `true` while the desktop moves the window with the pointer.
+    private var isMovedByDesktop = false
+    private var isPointerAway = false
 
-    /// `true` if the window can be placed, and kept above others, by us.
-    var isOurs: Bool { x11 != nil }
+    /// `true` if the window can be kept above others by us.
+    var isOurs: Bool { x11 != nil || sway != nil }
+    /// `true` if it can be placed by us.
+    private var isPlaced: Bool { x11 != nil || sway?.place != nil }
 
     /// The time in which the window settles in a corner, in seconds.
     private static let settling = 0.2
@@ -64,44 +70,51 @@ final class Placement {
         }
     }
 
-    /// Takes the place of the window of `owner`, which is on the screen.
-    init(_ owner: PictureWindow) {
+    /// Takes the place of the window of `owner`, which is on the screen: Sway's, if that runs.
+    init(_ owner: PictureWindow, _ sway: SwayWindow?) {
         self.owner = owner
         x11 = X11Window(of: owner.window)
+        self.sway = sway
         x11?.keepAbove()
         remembered = Remembered.load()
-        if x11 != nil {
-            var rect = content
-            if let x = remembered?.x, let y = remembered?.y {
-                rect.x = x
-                rect.y = y
-            }
-            let area = area(around: rect)
-            if remembered?.x == nil, let area {
-                rect.x = area.maxX - Snapping.margin - rect.width
-                rect.y = area.maxY - Snapping.margin - rect.height
-            }
-            if let area { move(to: Snapping.inside(rect, area)) }
-        }
+        if x11 != nil { restore() }
+        sway?.look { [weak self] in self?.restore() }
         owner.window.onResize { [weak self] in self?.shapeSoon() }
         x11?.onRestack { [weak self] in self?.lookSoon() }
     }
 
+    /// Goes where the window was the last time, else into the corner at the bottom right.
+    private func restore() {
+        var rect = content
+        if let x = remembered?.x, let y = remembered?.y {
+            rect.x = x
+            rect.y = y
+        }
+        guard let area = area(around: rect) else { return }
+        if remembered?.x == nil {
+            rect.x = area.maxX - Snapping.margin - rect.width
+            rect.y = area.maxY - Snapping.margin - rect.height
+        }
+        move(to: Snapping.inside(rect, area))
+    }
+
     /// The free part of the monitor that `rect` is on; `nil` where nobody tells.
     private func area(around rect: Rect) -> Rect? {
-        x11.map { Snapping.area(around: rect, monitors: $0.monitors, free: $0.workArea) }
+        if let place = sway?.place { return place.area }
+        return x11.map { Snapping.area(around: rect, monitors: $0.monitors, free: $0.workArea) }
     }
 
     /// Looks if the window is covered, once for all that happens together.
     private func lookSoon() {
-        guard looking?.isOver ?? true else { return }
-        looking = MainLoop.Timer(after: 0.1) { [unowned self] in
+        guard covering?.isOver ?? true else { return }
+        covering = MainLoop.Timer(after: 0.1) { [unowned self] in
             owner.isCovered = x11?.isCovered ?? false
         }
     }
 
     /// The visible window on the screen, without its shadow.
     private var content: Rect {
+        if let window = sway?.place?.window { return window }
         guard let frame = x11?.frame else { return Rect(owner.window.defaultSize) }
         let shadow = owner.window.contentOffset
         let size = owner.stage.size
@@ -114,6 +127,7 @@ final class Placement {
     }
 
     private func move(to rect: Rect) {
+        sway?.move(to: rect)
         let shadow = owner.window.contentOffset
         x11?.move(x: rect.x - shadow.x, y: rect.y - shadow.y)
     }
@@ -122,7 +136,10 @@ final class Placement {
 
     /// Begins to move the window with the pointer. Returns `false` if the window manager has to.
     func beginMove() -> Bool {
-        guard let x11, !owner.window.isFullscreen else { return false }
+        guard !owner.window.isFullscreen else { return false }
+        isMovedByDesktop = x11 == nil
+        isPointerAway = false
+        guard let x11 else { return false }
         drag = (x11.pointer, content)
         return true
     }
@@ -139,13 +156,28 @@ final class Placement {
 
     /// The window is let go: it eases into a corner that is near.
     func endMove() {
-        guard let x11, drag != nil else { return }
+        guard x11 != nil, drag != nil else { return }
         move()
         drag = nil
+        settle()
+    }
+
+    /// The pointer is on the window, or not. While the desktop moves the window, it is the
+    /// desktop's: the window is let go once it comes back.
+    func pointer(isHere: Bool) {
+        guard isMovedByDesktop else { return }
+        if !isHere { isPointerAway = true }
+        guard isHere, isPointerAway else { return }
+        isMovedByDesktop = false
+        sway?.look { [weak self] in self?.settle() }
+    }
+
+    private func settle() {
         let (from, begin) = (content, MonotonicClock.now)
-        let rest = Snapping.rest(from, on: area(around: from) ?? x11.workArea)
+        guard let area = area(around: from) else { return }
+        let rest = Snapping.rest(from, on: area)
         owner.stage.onFrame { [weak self] in
-            guard let self, drag == nil else { return false }
+            guard let self, drag == nil, !isMovedByDesktop else { return false }
             let phase = min(1, (MonotonicClock.now - begin).seconds / Self.settling)
             move(to: from.interpolated(to: rest, fraction: Easing.out(phase)))
             if phase >= 1 { remember(rest) }
@@ -161,7 +193,13 @@ final class Placement {
         let present = owner.stage.size
         let width = Double(present.width) * (steps > 0 ? 1.15 : 1 / 1.15)
         let wanted = Size(width: Int(width.rounded()), height: present.height)
-        setSize(wanted)
+        looking { $0.setSize(wanted) }
+    }
+
+    /// Calls `body` once it is known where the window is.
+    private func looking(_ body: @escaping (Placement) -> Void) {
+        guard let sway else { return body(self) }
+        sway.look { [weak self] in if let self { body(self) } }
     }
 
     private func setSize(_ size: Size) {
@@ -174,7 +212,7 @@ final class Placement {
         guard shaped != owner.stage.size else { return }
         let before = content
         owner.window.defaultSize = shaped
-        guard x11 != nil else { return }
+        guard isPlaced else { return }
         var rect = Rect(
             x: before.x,
             y: before.y,
@@ -191,9 +229,11 @@ final class Placement {
     /// Gives the window the stream's shape once nobody pulls at its edges.
     private func shapeSoon() {
         shaping = MainLoop.Timer(after: 0.25) { [unowned self] in
-            guard !owner.window.isFullscreen, drag == nil else { return }
-            setSize(owner.stage.size)
-            remember(content)
+            guard !owner.window.isFullscreen, drag == nil, !isMovedByDesktop else { return }
+            looking {
+                $0.setSize($0.owner.stage.size)
+                $0.remember($0.content)
+            }
         }
     }
 
@@ -202,8 +242,8 @@ final class Placement {
     private func remember(_ rect: Rect) {
         guard !owner.window.isFullscreen else { return }
         remembered = Remembered(
-            x: x11 == nil ? nil : rect.x,
-            y: x11 == nil ? nil : rect.y,
+            x: isPlaced ? rect.x : nil,
+            y: isPlaced ? rect.y : nil,
             width: Int(rect.width.rounded())
         )
     }

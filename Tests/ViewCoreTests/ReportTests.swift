@@ -1,4 +1,5 @@
 import DualCamCore
+import Frames
 import Glibc
 import Testing
 import ViewCore
@@ -46,6 +47,34 @@ import ViewCore
         #expect(back.options.map(\.name) == ["Webcam (a)", "Webcam (b)", "Phone"])
         let test = DeviceChoice(.back, source: "test", name: "", devices: [devices[2]])
         #expect(test.options.map(\.device) == ["c", "test"] && test.present == 1)
+    }
+
+    @Test func `The window is found in Sway's tree, with the room on its output`() throws {
+        func node(_ type: String, _ numbers: [Int], _ more: String = "") -> String {
+            let rect = zip(["x", "y", "width", "height"], numbers).map { "\"\($0)\": \($1)" }
+            return "{\"type\": \"\(type)\", \"rect\": {\(rect.joined(separator: ", "))}\(more)}"
+        }
+        func names(_ app: String, _ title: String) -> String {
+            ", \"app_id\": \"\(app)\", \"name\": \"\(title)\", \"nodes\": []"
+        }
+        let windows = [
+            node("con", [0, 0, 9, 9], names("org.dualcam.View", "Preferences")),
+            node("con", [0, 0, 8, 8], names("other", "DualCam")),
+            node("floating_con", [-5, 30, 480, 270], names("org.dualcam.View", "DualCam")),
+        ]
+        let workspace = node(
+            "workspace",
+            [0, 20, 1280, 700],
+            ", \"nodes\": [], \"floating_nodes\": [\(windows.joined(separator: ", "))]"
+        )
+        let output = node("output", [0, 0, 1280, 720], ", \"nodes\": [\(workspace)]")
+        let tree = node("root", [0, 0, 1280, 720], ", \"nodes\": [\(output)]")
+        let place = try #require(SwayPlace(of: "org.dualcam.View", title: "DualCam", in: tree))
+        #expect(place.window == Rect(x: -5, y: 30, width: 480, height: 270))
+        #expect(place.area == Rect(x: 0, y: 20, width: 1280, height: 700))
+        for text in ["", "[]", "{\"nodes\": 1}", String(tree.dropLast())] {
+            #expect(SwayPlace(of: "org.dualcam.View", title: "DualCam", in: text) == nil)
+        }
     }
 
     @Test func `A meter shows ratios, and only what can be`() {
