@@ -20,27 +20,7 @@ extension PictureWindow {
             { [unowned self] x, y in showMenu(x, y) }
         )
         picture.onScroll { [unowned self] clicks, x, y in scroll(clicks, x, y) }
-        var pinch: (onOther: Bool, size: Double, x: Double, y: Double)?
-        picture.onPinch(
-            { [unowned self] x, y in
-                carryOut(hand.cancel())
-                let point = viewport.point(x: x, y: y)
-                let isOnOther = isOther(point)
-                pinch = (isOnOther, isOnOther ? insetSize : zoom.zoom, point.x, point.y)
-            },
-            { [unowned self] scale in
-                guard let pinch else { return }
-                if pinch.onOther {
-                    set(insetSize: Scaling.inset(pinch.size, pinch: scale))
-                } else {
-                    magnify(
-                        to: Scaling.zoom(pinch.size, pinch: scale, in: zoomRange),
-                        pinch.x,
-                        pinch.y
-                    )
-                }
-            }
-        )
+        attachPinch()
         stage.onPointer { [unowned self] place in
             placement?.pointer(isHere: place != nil)
             guard place != nil else { return showControls(false) }
@@ -48,8 +28,23 @@ extension PictureWindow {
         }
     }
 
-    private func isOther(_ point: (x: Double, y: Double)) -> Bool {
-        areas.other?.contains(x: point.x, y: point.y) ?? false
+    private func attachPinch() {
+        var pinch: Pinch?
+        picture.onPinch(
+            { [unowned self] x, y in
+                // One finger came first, and may have begun something else.
+                letGoOfWindow()
+                carryOut(hand.cancel())
+                let point = viewport.point(x: x, y: y)
+                pinch = areas.grip(x: point.x, y: point.y).map { grip in
+                    let start = grip == .inset ? insetSize : zoom.zoom
+                    return Pinch(of: grip, start: start, zooms: zoomRange)
+                }
+            },
+            { [unowned self] scale in
+                if let pinch { resize(pinch.grip, to: pinch.value(scale: scale)) }
+            }
+        )
     }
 
     private func showMenu(_ x: Double, _ y: Double) { menu?.show(x: x, y: y) }
@@ -61,17 +56,20 @@ extension PictureWindow {
         case .began: break
         case .moved(let x, let y): carryOut(hand.move(x: x, y: y, areas))
         case .ended(let x, let y):
-            if isMovingWindow {
-                isMovingWindow = false
-                placement?.endMove()
-            }
+            letGoOfWindow()
             carryOut(hand.release(x: x, y: y, areas, in: viewport))
         case .cancelled:
-            isMovingWindow = false
+            letGoOfWindow()
             carryOut(hand.cancel())
         }
         if isMovingWindow { placement?.move() }
         return true
+    }
+
+    private func letGoOfWindow() {
+        guard isMovingWindow else { return }
+        isMovingWindow = false
+        placement?.endMove()
     }
 
     private func carryOut(_ wishes: [Hand.Wish]) {
@@ -120,11 +118,17 @@ extension PictureWindow {
 
     private func scroll(_ clicks: Double, _ x: Double, _ y: Double) {
         let point = viewport.point(x: x, y: y)
-        if isOther(point), areas.hasInset {
-            set(insetSize: Scaling.inset(insetSize, clicks: clicks))
-        } else if areas.main.contains(x: point.x, y: point.y) {
-            let wanted = Scaling.zoom(zoom.zoom, clicks: clicks, in: zoomRange)
-            magnify(to: wanted, point.x, point.y)
+        guard let grip = areas.grip(x: point.x, y: point.y) else { return }
+        switch grip {
+        case .inset: resize(grip, to: Scaling.inset(insetSize, clicks: clicks))
+        case .main: resize(grip, to: Scaling.zoom(zoom.zoom, clicks: clicks, in: zoomRange))
+        }
+    }
+
+    private func resize(_ grip: Grip, to value: Double) {
+        switch grip {
+        case .inset: set(insetSize: value)
+        case .main(let x, let y): magnify(to: value, x, y)
         }
     }
 
@@ -157,13 +161,8 @@ extension PictureWindow {
 
     private func magnify(to wanted: Double, _ x: Double, _ y: Double) {
         guard let path = mainFirst.first, let daemon else { return }
-        let main = areas.main
         var view = zoom
-        view.magnify(
-            to: wanted,
-            atX: (x - main.x) / max(0.01, main.width),
-            y: (y - main.y) / max(0.01, main.height)
-        )
+        view.magnify(to: wanted, atX: x, y: y)
         zooms[path] = view
         isZooming = true
         settleWishes()

@@ -111,6 +111,32 @@ private let onMain = (x: 0.3, y: 0.5)
         #expect(Scaling.zoom(2, pinch: .infinity, in: 1...4) == 1)
     }
 
+    @Test func `Wheels and fingers size the inset, or zoom the main picture about their place`() {
+        let inset = PictureAreas(
+            main: .unit,
+            other: Rect(x: 0.7, y: 0.1, width: 0.25, height: 0.25)
+        )
+        #expect(inset.grip(x: 0.8, y: 0.2) == .inset)
+        #expect(inset.grip(x: 0.25, y: 0.5) == .main(x: 0.25, y: 0.5))
+        #expect(inset.grip(x: -0.1, y: 0.5) == nil)
+        let halves = PictureAreas(
+            main: Rect(x: 0, y: 0, width: 0.5, height: 1),
+            other: Rect(x: 0.5, y: 0, width: 0.5, height: 1)
+        )
+        #expect(halves.grip(x: 0.25, y: 0.5) == .main(x: 0.5, y: 0.5))
+        // Beside the main picture the other one has no size of its own.
+        #expect(halves.grip(x: 0.75, y: 0.5) == nil)
+    }
+
+    @Test func `A pinch counts from where it began, and ends with the range`() {
+        let size = Pinch(of: .inset, start: 0.2, zooms: 1...4)
+        #expect(abs(size.value(scale: 1.5) - 0.3) < 1e-9)
+        #expect(size.value(scale: 1) == 0.2)
+        #expect(SceneStyle.insetSizes.contains(size.value(scale: 100)))
+        let zoom = Pinch(of: .main(x: 0.2, y: 0.2), start: 2, zooms: 1...4)
+        #expect([0.25, 1, 1.5, 9, -1, .nan].map { zoom.value(scale: $0) } == [1, 2, 3, 4, 1, 1])
+    }
+
     @Test func `A zoom keeps the point under the pointer, as far as the edges allow`() {
         var view = ZoomView(zoom: 1)
         view.magnify(to: 2, atX: 0.75, y: 0.5)
