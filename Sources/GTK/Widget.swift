@@ -72,6 +72,12 @@ package class Widget: Object {
         gtk_widget_set_margin_bottom(widget, CInt(pixels))
     }
 
+    /// Leaves pixels free on the side where words begin, and where they end.
+    package func setMargins(start: Int, end: Int) {
+        gtk_widget_set_margin_start(widget, CInt(start))
+        gtk_widget_set_margin_end(widget, CInt(end))
+    }
+
     /// Leaves `pixels` free below.
     package func setMargin(bottom pixels: Int) {
         gtk_widget_set_margin_bottom(widget, CInt(pixels))

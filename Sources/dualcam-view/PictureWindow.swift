@@ -366,7 +366,10 @@ final class PictureWindow {
         let isPresent = knowledge.daemon == .present
         bar.follow(isPresent: isPresent)
         pro.follow(isPresent: isPresent)
-        if pro.isOpen { bar.isRevealed = false }
+        if pro.isOpen {
+            bar.isRevealed = false
+            avoidInset()
+        }
         followMenu()
         announceChanges()
         recording.follow(isPresent ? daemon : nil, isSeen: request.isWatched)
@@ -488,6 +491,8 @@ final class PictureWindow {
             }
         }
         discs.place(discSide, .start)
+        let corner = Size(width: discs.size.width + 8, height: discs.size.height + 10)
+        pro.leave(corner, atStart: discSide == .start, of: size)
         bar.widget.place(barSide, .end)
         bar.fit(room)
     }

@@ -19,6 +19,8 @@ final class ProPanel {
     private let feedback: Feedback?
     private let dialFace = DialFace()
     private let presets = Box(spacing: 4)
+    private let presetRow: ScrolledWindow
+    private let content = Box(vertical: true, spacing: 8)
     private let lenses = Box(vertical: true, spacing: 4)
     private var presetButtons: [(String, ToggleButton)] = []
     private var lensButtons: [(String, ToggleButton)] = []
@@ -47,13 +49,14 @@ final class ProPanel {
         let auto = Button("Auto")
         auto.tooltip = "Leave Pro mode: everything automatic"
         line.append(auto)
-        let bottom = Box(vertical: true, spacing: 8)
-        bottom.append(lenses.style("lenses").place(.end, .end))
-        bottom.append(ScrolledWindow(sideways: presets.style("presets")).place(.center, .end))
-        bottom.append(dialFace.widget)
-        bottom.append(ScrolledWindow(sideways: line).place(.center, .end))
-        bottom.setMargins(10)
-        widget = Revealer(bottom, seconds: 0.3)
+        presetRow = ScrolledWindow(sideways: presets.style("presets"))
+        presetRow.named("White balance presets")
+        content.append(lenses.style("lenses").place(.end, .end))
+        content.append(presetRow.place(.center, .end))
+        content.append(dialFace.widget)
+        content.append(ScrolledWindow(sideways: line).place(.center, .end))
+        content.setMargins(10)
+        widget = Revealer(content, seconds: 0.3)
         auto.onClick { [unowned self] in set(\ProInterface.enabled, to: false) }
         auto.keepsFocus()
         for (dial, button) in values {
@@ -72,7 +75,7 @@ final class ProPanel {
             wake()
             step(clicks < 0 ? 1 : -1)
         }
-        bottom.onPointer { [unowned self] place in if place != nil { wake() } }
+        content.onPointer { [unowned self] place in if place != nil { wake() } }
     }
 
     private static let names: [Dial: String] = [
@@ -84,6 +87,16 @@ final class ProPanel {
 
     /// Draws the dial again, in the look that people want.
     func redraw() { dialFace.widget.redraw() }
+
+    /// Leaves the discs in an upper corner of a window of `size` alone: `room` with what is free
+    /// around them, at the side where words begin, or end.
+    func leave(_ room: Size, atStart isAtStart: Bool, of size: Size) {
+        let isLow = content.height(forWidth: size.width) + room.height > size.height
+        presetRow.setMargins(
+            start: isLow && isAtStart ? room.width : 0,
+            end: isLow && !isAtStart ? room.width : 0
+        )
+    }
 
     private var camera: ObjectPath { daemon?[\SceneInterface.main] ?? DualCam.backPath }
 

@@ -42,6 +42,12 @@ import Testing
             ),
         ]
 
+        static let smallest = Look(
+            testDescription: "a phone's width, text twice as large",
+            dpi: 192,
+            width: 360
+        )
+
         /// Those with the least room for words.
         static var narrow: [Look] { [large] + all.suffix(1) }
 
@@ -146,6 +152,20 @@ import Testing
                 )
                 return try !window.daemon.isPrivate
             }
+        }
+    }
+
+    @Test(arguments: [Look.smallest] + Look.all.suffix(1))
+    func `The presets of Pro mode leave the discs alone`(look: Look) throws {
+        try look.with { window in
+            let reader = try ScreenReader(window.daemon)
+            try window.hand(at: 100, 60, "key w")
+            _ = try dial(window, reader)
+            try places(
+                of: ["White balance presets", "Close", "Whole screen"],
+                in: window,
+                reader
+            )
         }
     }
 
