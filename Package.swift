@@ -475,7 +475,7 @@ let package = Package(
                 "Control", "DBusKit", "DualCamCore", "Frames", "Platform", "TestSupport",
                 "dualcamctl", "dualcamd", "dualcam-view", "test-window",
             ],
-            exclude: ["righttoleft.c"],
+            exclude: ["lifted.c", "righttoleft.c"],
             swiftSettings: gtkSettings
         ),
         // These run what is built, and know nothing of its insides.

@@ -179,6 +179,34 @@ extension Widget {
         add(controller)
     }
 
+    /// Keeps motions that GTK makes up from presses in the widget, which they would undo.
+    ///
+    /// After a change of the layout GTK moves the pointer to where it is, with the buttons that are
+    /// down at that moment. On X11 it asks the server for them (`gdk_surface_ensure_motion`): where
+    /// one was lifted, of which GTK has yet to read, the press ends before its time, and the click
+    /// is lost. To be removed once GTK tells the buttons of the last event.
+    func keepsPresses() {
+        let controller = Object(taking: UnsafeMutableRawPointer(gtk_event_controller_legacy_new()))
+        let opaque = controller.opaque
+        gtk_event_controller_set_propagation_phase(opaque, GTK_PHASE_CAPTURE)
+        var isPressed = false
+        controller.connect("event") { _ in
+            let event = gtk_event_controller_get_current_event(opaque)
+            switch gdk_event_get_event_type(event) {
+            case GDK_BUTTON_PRESS: isPressed = true
+            case GDK_BUTTON_RELEASE: isPressed = false
+            // What is real has a time.
+            case GDK_MOTION_NOTIFY where gdk_event_get_time(event) == 0: return isPressed
+            // The desktop may have taken the release.
+            case GDK_MOTION_NOTIFY:
+                isPressed = gdk_event_get_modifier_state(event).rawValue & gtkButtons != 0
+            default: break
+            }
+            return false
+        }
+        add(controller)
+    }
+
     /// Lets people drag `files`, as file URIs, to other programs.
     package func allowDrag(of files: [String]) {
         let source = Object(taking: UnsafeMutableRawPointer(gtk_drag_source_new()))
@@ -195,6 +223,9 @@ extension Widget {
     }
 }
 
+private let gtkButtons =
+    GDK_BUTTON1_MASK.rawValue | GDK_BUTTON2_MASK.rawValue
+    | GDK_BUTTON3_MASK.rawValue
 private let gtkControl = GDK_CONTROL_MASK.rawValue
 private let gtkAlt = GDK_ALT_MASK.rawValue
 private let gtkSuper = GDK_SUPER_MASK.rawValue

@@ -16,6 +16,7 @@ package final class Window: Widget {
             pointer.assumingMemoryBound(to: AdwApplicationWindow.self),
             content.widget
         )
+        keepsPresses()
     }
 
     var window: UnsafeMutablePointer<GtkWindow> { pointer.assumingMemoryBound(to: GtkWindow.self) }
