@@ -1,7 +1,7 @@
 import CGTK
 import Glibc
 
-/// The window system that GTK uses.
+/// The window system that GTK uses, and what it draws with.
 package enum Backend {
     /// `true` where windows are those of an X server, also where that is XWayland. To be asked once
     /// GTK runs.
@@ -13,14 +13,55 @@ package enum Backend {
         ) != 0
     }
 
-    /// Prefers XWayland where a window stays above others there alone: on GNOME. To be called
-    /// before GTK starts.
+    /// Prefers XWayland where a window stays above others there alone: on GNOME. Without a GPU it
+    /// has GTK draw without OpenGL. To be called before GTK starts.
     package static func choose() {
-        guard getenv("GDK_BACKEND") == nil, getenv("DISPLAY") != nil,
-            let desktop = getenv("XDG_CURRENT_DESKTOP")
-        else { return }
-        if String(cString: desktop).split(separator: ":").contains("GNOME") {
+        if getenv("GDK_BACKEND") == nil, getenv("DISPLAY") != nil,
+            let desktop = getenv("XDG_CURRENT_DESKTOP"),
+            String(cString: desktop).split(separator: ":").contains("GNOME")
+        {
             setenv("GDK_BACKEND", "x11", 0)
         }
+        // Mesa would draw on the processor, which takes longer than GTK's own drawing, and brings a
+        // compiler of 35 MB into memory.
+        if wantsNoGL { setenv(withoutGL.name, withoutGL.value, 1) }
+    }
+
+    /// Takes back what is meant for GTK alone, once it has started: programs that this one starts
+    /// may draw as they like.
+    package static func forget() {
+        if getenv(withoutGL.name).map({ String(cString: $0) }) == withoutGL.value {
+            unsetenv(withoutGL.name)
+        }
+    }
+
+    /// The variable that turns OpenGL off. GTK 4.16 gave it another name, and would complain of the
+    /// old one.
+    private static var withoutGL: (name: String, value: String) {
+        gtk_get_minor_version() >= 16
+            ? ("GDK_DISABLE", "gl,vulkan") : ("GDK_DEBUG", "gl-disable")
+    }
+
+    /// `true` where OpenGL is of no use, and people did not choose.
+    private static var wantsNoGL: Bool {
+        guard getenv("GDK_DEBUG") == nil, getenv("GDK_DISABLE") == nil else { return false }
+        if let renderer = getenv("GSK_RENDERER") { return String(cString: renderer) == "cairo" }
+        return !hasGPU
+    }
+
+    /// `true` if there is a GPU, as far as a program can see without OpenGL.
+    private static var hasGPU: Bool {
+        // Drivers outside of the kernel's own system have files of their own.
+        let others = ["/dev/nvidiactl", "/dev/mali0", "/dev/kgsl-3d0", "/dev/pvr_sync", "/dev/dxg"]
+        if others.contains(where: { access($0, F_OK) == 0 }) { return true }
+        guard let directory = opendir("/dev/dri") else { return false }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            let isRenderer = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 7) { strncmp($0, "renderD", 7) == 0 }
+            }
+            if isRenderer { return true }
+        }
+        return false
     }
 }

@@ -146,8 +146,19 @@ package final class Picture: Widget {
         gtk_picture_set_content_fit(opaque, GTK_CONTENT_FIT_COVER)
     }
 
-    /// Shows `texture`; `nil` for nothing.
-    package func show(_ texture: Texture?) { gtk_picture_set_paintable(opaque, texture?.opaque) }
+    /// The present picture, and the one before, which GTK compares with it.
+    private var shown: (now: Paintable?, before: Paintable?)
+
+    /// Returns `pixels` in the form that costs least to draw where the picture is.
+    package func paintable(of pixels: Pixels) -> Paintable {
+        isDrawnByCairo ? Painting(pixels) : Texture(pixels)
+    }
+
+    /// Shows `paintable`; `nil` for nothing.
+    package func show(_ paintable: Paintable?) {
+        shown = (paintable, shown.now)
+        gtk_picture_set_paintable(opaque, paintable?.opaque)
+    }
 }
 
 /// The name of an icon as a picture.

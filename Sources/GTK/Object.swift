@@ -27,6 +27,11 @@ package class Object {
     /// The object as GObject.
     var object: UnsafeMutablePointer<GObject> { pointer.assumingMemoryBound(to: GObject.self) }
 
+    /// Returns `true` if the object is of the class `type`.
+    func `is`(_ type: GType) -> Bool {
+        g_type_check_instance_is_a(pointer.assumingMemoryBound(to: GTypeInstance.self), type) != 0
+    }
+
     /// Returns the value of the property `name`, which is an integer.
     func integer(_ name: String) -> Int {
         var value = GValue()

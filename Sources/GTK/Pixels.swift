@@ -3,30 +3,62 @@ package import Frames
 import Glibc
 import Synchronization
 
-/// A picture in memory, four bytes a pixel: blue, green, red, and one unused.
+/// A picture in memory, four bytes a pixel: blue, green, red, and one opaque.
 ///
 /// - Context: any thread; it is written before it is shared.
 package final class Pixels: Sendable {
     /// The size of the picture.
-    package let size: Size
+    package var size: Size { block.size }
     /// The memory, `stride` bytes a row.
-    nonisolated(unsafe) package let memory: UnsafeMutableRawPointer
+    package var memory: UnsafeMutableRawPointer { block.memory }
     /// The bytes from one row to the next.
     package var stride: Int { size.width * 4 }
+    private let block: PixelBlock
     private let pool: PixelPool?
 
     /// Creates a picture of `size` whose memory comes from `pool`, if there is one, and goes back
     /// to it.
     package init(_ size: Size, from pool: PixelPool? = nil) {
-        self.size = size
         self.pool = pool
-        let count = max(64, size.area * 4)
-        memory = pool?.take(count) ?? .allocate(byteCount: count, alignment: 64)
+        block = pool?.take(size) ?? PixelBlock(size)
+    }
+
+    deinit { pool?.give(back: block) }
+
+    /// The picture for cairo.
+    fileprivate var surface: OpaquePointer? { block.surface }
+}
+
+/// The memory of a picture, one after the other.
+private final class PixelBlock: Sendable {
+    let size: Size
+    nonisolated(unsafe) let memory: UnsafeMutableRawPointer
+    // Unsafe: used on GTK's thread alone, but for its end, which is the last use.
+    nonisolated(unsafe) private var drawn: OpaquePointer?
+
+    init(_ size: Size) {
+        self.size = size
+        memory = .allocate(byteCount: max(64, size.area * 4), alignment: 64)
     }
 
     deinit {
-        guard let pool else { return memory.deallocate() }
-        pool.give(back: memory, size.area * 4)
+        if let drawn { cairo_surface_destroy(drawn) }
+        memory.deallocate()
+    }
+
+    /// The memory for cairo. It stays from picture to picture: when it ends, cairo copies what was
+    /// ever drawn of it.
+    var surface: OpaquePointer? {
+        if drawn == nil {
+            drawn = cairo_image_surface_create_for_data(
+                memory.assumingMemoryBound(to: UInt8.self),
+                CAIRO_FORMAT_RGB24,
+                CInt(size.width),
+                CInt(size.height),
+                CInt(size.width * 4)
+            )
+        }
+        return drawn
     }
 }
 
@@ -34,39 +66,59 @@ package final class Pixels: Sendable {
 ///
 /// - Context: any thread.
 package final class PixelPool: Sendable {
-    private struct Spare: @unchecked Sendable {
-        var memory: UnsafeMutableRawPointer
-        var count: Int
-    }
-
-    private let spares = Mutex<[Spare]>([])
+    private let spares = Mutex<[PixelBlock]>([])
 
     /// Creates an empty pool.
     package init() {}
 
-    deinit { spares.withLock { $0.forEach { $0.memory.deallocate() } } }
-
-    fileprivate func take(_ count: Int) -> UnsafeMutableRawPointer? {
-        let spare = spares.withLock { spares -> Spare? in
-            let index = spares.firstIndex { $0.count == count }
+    fileprivate func take(_ size: Size) -> PixelBlock? {
+        spares.withLock { spares in
+            let index = spares.firstIndex { $0.size == size }
             return index.map { spares.remove(at: $0) }
         }
-        return spare?.memory
     }
 
-    fileprivate func give(back memory: UnsafeMutableRawPointer, _ count: Int) {
-        let spare = Spare(memory: memory, count: max(64, count))
-        let old = spares.withLock { spares -> Spare? in
-            spares.append(spare)
+    fileprivate func give(back block: PixelBlock) {
+        // What is too much ends after the lock.
+        _ = spares.withLock { spares -> PixelBlock? in
+            spares.append(block)
             // Pictures of an older size come to the front, and go.
             return spares.count > 3 ? spares.removeFirst() : nil
         }
-        old?.memory.deallocate()
     }
 }
 
-/// A picture as GTK draws it.
-package final class Texture: Object {
+/// An object that a `Picture` shows.
+package class Paintable: Object {}
+
+/// A picture as cairo draws it. GTK's own way, a `Texture`, copies it for cairo, and up to GTK 4.8
+/// converts each pixel by floating point on the way.
+final class Painting: Paintable {
+    /// Shows `pixels`, and keeps them as long.
+    init(_ pixels: Pixels) {
+        let snapshot = gtk_snapshot_new()
+        var area = graphene_rect_t()
+        area.size = graphene_size_t(
+            width: Float(pixels.size.width),
+            height: Float(pixels.size.height)
+        )
+        let cairo = gtk_snapshot_append_cairo(snapshot, &area)
+        cairo_set_source_surface(cairo, pixels.surface, 0, 0)
+        cairo_paint(cairo)
+        cairo_destroy(cairo)
+        super.init(
+            taking: gtk_snapshot_free_to_paintable(snapshot, nil).map {
+                UnsafeMutableRawPointer($0)
+            }
+        )
+        g_object_set_data_full(object, "pixels", retained(pixels)) { context in
+            if let context { Unmanaged<Pixels>.fromOpaque(context).release() }
+        }
+    }
+}
+
+/// A picture as a GPU draws it.
+package final class Texture: Paintable {
     /// Shows `part` of `pixels`, or all of it, and keeps them as long.
     package init(_ pixels: Pixels, part: PixelRect? = nil) {
         let whole = PixelRect(pixels.size)

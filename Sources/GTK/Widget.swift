@@ -92,6 +92,31 @@ package class Widget: Object {
     /// `true` if it is on the screen, as far as the program knows.
     package var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
 
+    /// `true` if it is drawn on the processor.
+    var isDrawnByCairo: Bool {
+        guard let native = gtk_widget_get_native(widget),
+            let renderer = gtk_native_get_renderer(native)
+        else { return false }
+        return Object(sharing: UnsafeMutableRawPointer(renderer)).is(gsk_cairo_renderer_get_type())
+    }
+
+    /// Returns `true` if of all that is directly in it `child` alone can be seen.
+    package func shows(only child: Widget) -> Bool {
+        var next = gtk_widget_get_first_child(widget)
+        while let other = next {
+            if other != child.widget, gtk_widget_get_mapped(other) != 0 {
+                // What has faded out is no longer on the screen, but what fades it is.
+                let object = Object(sharing: UnsafeMutableRawPointer(other))
+                guard object.is(gtk_revealer_get_type()),
+                    let content = gtk_revealer_get_child(object.opaque),
+                    gtk_widget_get_mapped(content) == 0
+                else { return false }
+            }
+            next = gtk_widget_get_next_sibling(other)
+        }
+        return gtk_widget_get_mapped(child.widget) != 0
+    }
+
     /// `true` if people can use it.
     package var isSensitive: Bool {
         get { gtk_widget_get_sensitive(widget) != 0 }

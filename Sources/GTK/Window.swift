@@ -66,6 +66,10 @@ package final class Window: Widget {
         connect("notify::fullscreened", handler)
     }
 
+    /// `true` if GTK rounds no corners: where there is no transparency, or nobody to leave out a
+    /// shadow around windows.
+    var hasSharpCorners: Bool { gtk_widget_has_css_class(widget, "solid-csd") != 0 }
+
     /// The distance of the content from the top left of the window with its shadow.
     package var contentOffset: (x: Double, y: Double) {
         var (x, y) = (0.0, 0.0)
@@ -101,5 +105,11 @@ package final class Window: Widget {
     package func onPaint(_ handler: @escaping () -> Void) {
         guard let surface, let clock = gdk_surface_get_frame_clock(surface) else { return }
         Object(sharing: UnsafeMutableRawPointer(clock)).connect("paint", handler)
+    }
+
+    /// Calls `handler` before GTK draws each frame. To be called once it is shown.
+    package func onFrameBegin(_ handler: @escaping () -> Void) {
+        guard let surface, let clock = gdk_surface_get_frame_clock(surface) else { return }
+        Object(sharing: UnsafeMutableRawPointer(clock)).connect("before-paint", handler)
     }
 }

@@ -5,8 +5,8 @@ package import Frames
 ///
 /// GTK 4 leaves to the window manager where a window is; on X11 it may still be asked, and moved.
 package struct X11Window {
-    private let display: OpaquePointer
-    private let window: CGTK.Window
+    let display: OpaquePointer
+    let window: CGTK.Window
     private let scale: Int
 
     /// Finds the window `of`, which is shown; `nil` where there is no X server.
@@ -20,6 +20,11 @@ package struct X11Window {
     }
 
     private var root: CGTK.Window { XDefaultRootWindow(display) }
+
+    var attributes: XWindowAttributes? { attributes(of: window) }
+
+    /// Sends what was asked for.
+    func flush() { XFlush(display) }
 
     private func atom(_ name: String) -> Atom { XInternAtom(display, name, 0) }
 

@@ -80,7 +80,7 @@ final class PictureStrip {
     }
 
     /// Shows the stream's newest picture in the first cell.
-    func show(_ texture: Texture) { if isOpen { live.show(texture) } }
+    func show(_ paintable: Paintable) { if isOpen { live.show(paintable) } }
 
     /// Shows icons instead of words where `width` is too small for them.
     func fit(_ width: Int) {

@@ -50,6 +50,9 @@ final class PictureWindow {
     private var told: Announced?
     private var request = StreamPictures.Request()
     private(set) var newest: Pixels?
+    private var direct: DirectPicture?
+    /// `true` while what is shown was put past GTK.
+    private var isDirect = false
     private var leaving: MainLoop.Timer?
     private var lastPaint = Timestamp.zero
     /// `true` while other windows cover all of it, as far as the window system tells.
@@ -205,6 +208,8 @@ final class PictureWindow {
         window.onMap { [weak self] in self?.watchMore() }
         window.onUnmap { [weak self] in self?.watchMore() }
         window.onPaint { [weak self] in self?.painted() }
+        window.onFrameBegin { [weak self] in self?.frameBegins() }
+        direct = DirectPicture(in: window)
         Widget.onLook { [weak self] in self?.followLook() }
         followLook()
         stage.onFrame { [weak self] in
@@ -247,9 +252,15 @@ final class PictureWindow {
     private func showNewest() {
         guard let pixels = pictures.take() else { return }
         newest = pixels
-        let texture = Texture(pixels)
-        picture.show(texture)
-        strip.show(texture)
+        defer {
+            if !knowledge.hasPicture { know { $0.hasPicture = true } }
+            adjustSize()
+        }
+        isDirect = isBare && direct?.put(pixels, at: stage) == true
+        if isDirect { return painted() }
+        let paintable = picture.paintable(of: pixels)
+        picture.show(paintable)
+        strip.show(paintable)
         carrier.show(pixels)
         let now = MonotonicClock.now
         if !isStale {
@@ -259,8 +270,19 @@ final class PictureWindow {
             // It was covered: what is shown is not painted.
             watch(false)
         }
-        if !knowledge.hasPicture { know { $0.hasPicture = true } }
-        adjustSize()
+    }
+
+    /// `true` while nothing is shown but the picture.
+    private var isBare: Bool {
+        knowledge.hasPicture && knowledge.situation == nil && !window.isMinimized
+            && stage.shows(only: picture) && toasts.shows(only: stage)
+    }
+
+    /// Gives GTK the picture that was put past it, before it paints.
+    private func frameBegins() {
+        guard isDirect, let newest else { return }
+        isDirect = false
+        picture.show(picture.paintable(of: newest))
     }
 
     private func painted() {
@@ -422,7 +444,10 @@ final class PictureWindow {
             note.show(situation)
             if situation == nil, before != nil { picture.grabFocus() }
         }
-        if situation != nil, situation?.hasPicture == false { picture.show(nil) }
+        if situation != nil, situation?.hasPicture == false {
+            isDirect = false
+            picture.show(nil)
+        }
     }
 
     private func take(_ signal: Signal) {

@@ -3,7 +3,7 @@ let styleSheet = """
     window.dualcam { background: black; border-radius: 14px; }
     window.dualcam.solid-csd { border-radius: 0; padding: 0; }
     window.dualcam:not(.solid-csd) .stage { border-radius: 14px; }
-    .stage { background: black; color: white; }
+    .stage { color: white; }
     .stage picture:focus-visible { outline: none; }
     .disc { min-width: 28px; min-height: 28px; padding: 0; border-radius: 999px;
             background: alpha(black, 0.62); color: white; }

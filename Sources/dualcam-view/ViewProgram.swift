@@ -34,7 +34,7 @@ final class ViewProgram {
             return 1
         }
         MainLoop.watch(loop.descriptor) { loop.runOnce(milliseconds: 0) }
-        application.onStartup { [unowned self] in application.style(styleSheet) }
+        application.onStartup { [unowned self] in started() }
         application.onActivate { [unowned self] in show(loop) }
         picking = PickService(application, loop)
         let arguments = ["dualcam-view"] + (isService ? ["--gapplication-service"] : [])
@@ -54,7 +54,7 @@ final class ViewProgram {
         var window: PickWindow?
         var chosen: [String] = []
         let daemon = DaemonMirror(connection)
-        application.onStartup { [unowned self] in application.style(styleSheet) }
+        application.onStartup { [unowned self] in started() }
         application.onActivate { [unowned self] in
             window = PickWindow(application, daemon, wish) { [unowned self] paths in
                 chosen = paths
@@ -63,6 +63,11 @@ final class ViewProgram {
         }
         _ = application.run(["dualcam-view"])
         return withExtendedLifetime(window) { chosen }
+    }
+
+    private func started() {
+        Backend.forget()
+        application.style(styleSheet)
     }
 
     private func show(_ loop: EventLoop) {

@@ -1,6 +1,7 @@
 // GTK 4 with libadwaita, and Xlib for what GTK no longer does: where a window is, and above which.
 // Found by the paths in Package.swift: of gtk4's own flags SwiftPM refuses some, with a warning.
 #include <adwaita.h>
+#include <cairo-xlib.h>
 #include <glib-unix.h>
 #include <gdk/x11/gdkx.h>
 #ifdef GDK_WINDOWING_WAYLAND
