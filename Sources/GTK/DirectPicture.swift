@@ -16,8 +16,8 @@ package final class DirectPicture {
     private var size = Size(width: 0, height: 0)
     private var next = 0
 
-    /// Prepares to draw in `window`, which is shown; `nil` where it would not look the same, or cost
-    /// more: with a GPU, with round corners, on other than X servers.
+    /// Prepares to draw in `window`, which is shown; `nil` where it would not look the same, or
+    /// cost more: with a GPU, with round corners, on other than X servers.
     package init?(in window: Window) {
         guard window.isDrawnByCairo, window.hasSharpCorners,
             let x11 = X11Window(of: window), let attributes = x11.attributes,
