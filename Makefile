@@ -33,10 +33,10 @@ INTERFACES = $(wildcard dbus/*.xml)
 LICENSES = $(wildcard .build/checkouts/*/LICENSE*)
 
 .DEFAULT_GOAL = build
-.PHONY: help deps build view documents run test releases vm-test soak fuzz bench profile pictures deb install install-view uninstall format lint clean
+.PHONY: help deps build view documents run test releases vm-test soak fuzz bench profile pictures window-pictures deb install install-view uninstall format lint clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install the Debian packages that are missing
 	@tools/deps build view run test bench browser vm deb
@@ -111,6 +111,12 @@ profile: ## show where the daemon's time goes, stage by stage
 pictures: build ## take the pictures in docs from the stream itself
 	@tools/deps build run
 	@tools/pictures
+
+window-pictures: build ## take the pictures in docs of the window, in each of its states
+	@tools/deps build view run pictures
+	@tools/toolchain
+	$(call release,dualcamd dualcamctl dualcam-view)
+	@tools/window-pictures
 
 deb: ## build Debian packages for this release, and their source package, in .build/deb
 	@tools/deps build view deb
