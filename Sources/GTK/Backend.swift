@@ -24,11 +24,15 @@ package enum Backend {
         }
         // Mesa would draw on the processor, which takes longer than GTK's own drawing, and brings a
         // compiler of 35 MB into memory.
-        if wantsNoGL { setenv(withoutGL.name, withoutGL.value, 1) }
+        if wantsNoGL {
+            setenv(withoutGL.name, withoutGL.value, 1)
+            // GTK would try OpenGL first, and say that it failed.
+            setenv("GSK_RENDERER", "cairo", 0)
+        }
     }
 
     /// Takes back what is meant for GTK alone, once it has started: programs that this one starts
-    /// may draw as they like.
+    /// may use OpenGL. Each new window looks for the renderer.
     package static func forget() {
         if getenv(withoutGL.name).map({ String(cString: $0) }) == withoutGL.value {
             unsetenv(withoutGL.name)

@@ -8,6 +8,8 @@ import Frames
 /// else is shown in the place.
 package final class DirectPicture {
     private let window: Window
+    /// The window's number in the server, which would not forgive one that is gone.
+    private let number: CGTK.Window
     private let target: OpaquePointer
     private let format: cairo_format_t
     /// Two, since the server may still read one. They are in memory that is shared with it, if that
@@ -24,6 +26,7 @@ package final class DirectPicture {
             [24, 32].contains(attributes.depth)
         else { return nil }
         self.window = window
+        number = x11.window
         format = attributes.depth == 32 ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24
         guard
             let target = cairo_xlib_surface_create(
@@ -47,7 +50,8 @@ package final class DirectPicture {
         let scale = widget.scaleFactor
         let room = widget.size
         guard pixels.size == Size(width: room.width * scale, height: room.height * scale),
-            window.isMapped, window.hasSharpCorners, let x11 = X11Window(of: window)
+            window.isMapped, window.hasSharpCorners, let x11 = X11Window(of: window),
+            x11.window == number
         else { return false }
         var (x, y) = window.contentOffset
         guard cgtk_translate(widget.widget, window.widget, &x, &y) != 0, prepare(pixels.size),
