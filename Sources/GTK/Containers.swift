@@ -79,6 +79,7 @@ package final class ScrolledWindow: Widget {
         gtk_scrolled_window_set_policy(opaque, GTK_POLICY_AUTOMATIC, GTK_POLICY_NEVER)
         // As wide as the child where there is room.
         gtk_scrolled_window_set_propagate_natural_width(opaque, 1)
+        setRole(GTK_ACCESSIBLE_ROLE_GROUP)
         gtk_scrolled_window_set_child(opaque, child.widget)
     }
 

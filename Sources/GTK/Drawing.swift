@@ -46,13 +46,7 @@ package final class DrawingArea: Widget {
             retained(Drawing(draw)),
             Action.release
         )
-        // The usual role of an area has no name since GTK 4.10: screen readers would pass it by.
-        var role = GValue()
-        g_value_init(&role, gtk_accessible_role_get_type())
-        g_value_set_enum(&role, CInt(bitPattern: GTK_ACCESSIBLE_ROLE_IMG.rawValue))
-        let object = pointer.assumingMemoryBound(to: GObject.self)
-        g_object_set_property(object, "accessible-role", &role)
-        g_value_unset(&role)
+        setRole(GTK_ACCESSIBLE_ROLE_IMG)
     }
 
     private final class Drawing {

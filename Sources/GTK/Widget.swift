@@ -72,6 +72,16 @@ package class Widget: Object {
         gtk_widget_set_margin_bottom(widget, CInt(pixels))
     }
 
+    /// Gives a widget a role that may have a name: the usual one of areas and containers has none
+    /// since GTK 4.10, and screen readers would pass it by. To be called before it is shown.
+    func setRole(_ role: GtkAccessibleRole) {
+        var value = GValue()
+        g_value_init(&value, gtk_accessible_role_get_type())
+        g_value_set_enum(&value, CInt(bitPattern: role.rawValue))
+        g_object_set_property(object, "accessible-role", &value)
+        g_value_unset(&value)
+    }
+
     /// Leaves pixels free on the side where words begin, and where they end.
     package func setMargins(start: Int, end: Int) {
         gtk_widget_set_margin_start(widget, CInt(start))
