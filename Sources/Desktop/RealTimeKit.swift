@@ -54,6 +54,8 @@ package final class RealTimeKit {
     private var round = 0
     /// The number of looks until priority is asked for again, since a thread ran for too long.
     private var pause = 0
+    /// The number of overruns at the last look.
+    private var overruns = RealTimeThreads.overruns
     private var outcome = Outcome()
     private var timer: EventLoop.Timer?
 
@@ -214,7 +216,9 @@ package final class RealTimeKit {
     /// long may have been one picture, so priority is asked for again after a while.
     private func look() {
         try? RealTimeThreads.limitTime(to: limits.microseconds)
-        if RealTimeThreads.takeOverrun() {
+        let overruns = RealTimeThreads.overruns
+        if overruns != self.overruns {
+            self.overruns = overruns
             pause = Self.pause
             outcome.provider = nil
             outcome.raised = []

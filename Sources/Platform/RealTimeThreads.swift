@@ -104,20 +104,22 @@ package final class RealTimeThreads: Sendable {
         }
     }
 
-    /// Returns `true` once after threads became ordinary because they ran for too long.
-    package static func takeOverrun() -> Bool { RunawayGuard.takeOverrun() }
+    /// The number of times that all threads became ordinary because one ran for too long.
+    package static var overruns: Int { RunawayGuard.overruns.load(ordering: .relaxed) }
 }
 
 /// The handler of SIGXCPU. It makes only system calls, and reads memory that is never freed.
 private enum RunawayGuard {
-    /// The threads to make ordinary, 0 for a free place; then the number of overruns.
+    /// The threads to make ordinary, 0 for a free place.
     // Unsafe: single words, each written by one thread at a time, and read by the handler.
     private nonisolated(unsafe) static let places: UnsafeMutablePointer<Int32> = {
-        let places = UnsafeMutablePointer<Int32>.allocate(capacity: count + 1)
-        places.initialize(repeating: 0, count: count + 1)
+        let places = UnsafeMutablePointer<Int32>.allocate(capacity: count)
+        places.initialize(repeating: 0, count: count)
         return places
     }()
     private static let count = 32
+    /// The number of signals. It only grows, so that no reader takes one from another.
+    static let overruns = Atomic(0)
     private static let lock = Mutex(())
     private static let isSet = Mutex(false)
 
@@ -127,7 +129,7 @@ private enum RunawayGuard {
             guard !isSet else { return }
             isSet = true
             // The memory exists before the first signal.
-            _ = places
+            _ = (places, overruns.load(ordering: .relaxed))
             var action = sigaction()
             action.sa_flags = SA_RESTART
             action.__sigaction_handler.sa_handler = { _ in RunawayGuard.makeAllOrdinary() }
@@ -140,7 +142,7 @@ private enum RunawayGuard {
         for index in 0..<count where places[index] != 0 {
             _ = clinux_schedule(places[index], SCHED_OTHER, 0)
         }
-        places[count] = 1
+        overruns.wrappingAdd(1, ordering: .relaxed)
         errno = before
     }
 
@@ -152,13 +154,6 @@ private enum RunawayGuard {
 
     static func remove(_ id: Int32) {
         lock.withLock { _ in for index in 0..<count where places[index] == id { places[index] = 0 }
-        }
-    }
-
-    static func takeOverrun() -> Bool {
-        lock.withLock { _ in
-            defer { places[count] = 0 }
-            return places[count] != 0
         }
     }
 }

@@ -156,7 +156,9 @@ struct RealTimeKitTests {
     }
 
     @Test("is lost by all where one runs for too long, and asked for again after a while")
-    func overrun() throws {
+    func overrun() throws { try RealTimeSignals.alone { try loseIt() } }
+
+    private func loseIt() throws {
         var asked: [Request] = []
         let service = try rtkit(priority: 5) { asked.append($0) }
         var outcomes: [RealTimeKit.Outcome] = []
@@ -183,7 +185,9 @@ struct RealTimeKitTests {
     }
 
     @Test("is taken by the process itself where it is refused, or the refusal is reported")
-    func refused() throws {
+    func refused() throws { try RealTimeSignals.alone { try refuse() } }
+
+    private func refuse() throws {
         let service = try rtkit(priority: 5, refuses: true) { _ in }
         var outcomes: [RealTimeKit.Outcome] = []
         let kit = try RealTimeKit(for: threads, session: desk.connection, loop: desk.loop) {
