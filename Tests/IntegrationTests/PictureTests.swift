@@ -252,11 +252,10 @@ extension DaemonTests {
                 )
                 let reader = try daemon.reader()
                 defer { reader.close() }
-                let picture = try reader.picture("both pictures") {
-                    $0[640, 400].y > 170 && $0[1100, 160].y < 60
+                _ = try reader.picture("both pictures") {
+                    $0[640, 400] == .gray(180) && $0[1100, 160] == .gray(40)
                 }
                 let still = try reader.stillPicture()
-                #expect(!picture.differs(from: still))
 
                 // The inset is at 934, 26, 320 wide and 180 high; its border is two pixels wide.
                 #expect(still[640, 400] == .gray(180))

@@ -16,7 +16,7 @@ final class SwayDesktop {
     private let scratch: ScratchDirectory
     private let display: String
 
-    /// What programs on this desktop need in their environment.
+    /// The variables by which programs find this desktop.
     let variables: [String: String]
 
     /// Starts Sway in `session`, with which it ends.
@@ -27,13 +27,16 @@ final class SwayDesktop {
         let configuration = "\(path)/config"
         try "output * resolution \(Self.size.width)x\(Self.size.height)\ndefault_border none\n"
             .write(toFile: configuration, atomically: true, encoding: .utf8)
-        // It refuses to run as root.
+        // It refuses to run as root, whose directory for what is temporary nobody else may enter.
         let nobody: uid_t = 65_534
         var words = ["sway", "-c", configuration]
         if getuid() == 0 {
             for file in [path, configuration] { chown(file, nobody, nobody) }
             words =
-                ["setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups"] + words
+                [
+                    "setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups",
+                    "--inh-caps=+dac_override", "--ambient-caps=+dac_override",
+                ] + words
         }
         let socket = "\(path)/sway.sock"
         let sway = try session.run(
