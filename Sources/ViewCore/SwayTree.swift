@@ -47,10 +47,15 @@ package struct SwayPlace: Hashable, Sendable {
         return nil
     }
 
+    /// The largest number taken for a place or a length, in pixels.
+    private static let largest = 1e6
+
     private static func rect(_ element: JSONReader.Element) -> Rect? {
         guard case .object(let fields) = element else { return nil }
         let numbers = ["x", "y", "width", "height"].compactMap { key -> Double? in
-            guard case .number(let number)? = fields[key], number.isFinite else { return nil }
+            guard case .number(let number)? = fields[key], abs(number) <= largest else {
+                return nil
+            }
             return number
         }
         guard numbers.count == 4 else { return nil }

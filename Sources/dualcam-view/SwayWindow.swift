@@ -25,11 +25,10 @@ final class SwayWindow {
         let mailbox: EventLoop.Mailbox
         // Unsafe: set and used on GTK's thread alone.
         nonisolated(unsafe) weak var owner: SwayWindow?
+        nonisolated(unsafe) var ready: (() -> Void)?
         nonisolated(unsafe) var waiting: [() -> Void] = []
 
         init(_ mailbox: EventLoop.Mailbox) { self.mailbox = mailbox }
-
-        nonisolated(unsafe) var ready: (() -> Void)?
 
         func arrive() {
             owner?.patience = nil
@@ -95,5 +94,4 @@ final class SwayWindow {
             inbox.mailbox.post { inbox.take(place) }
         }
     }
-
 }

@@ -34,6 +34,17 @@ struct OverlayThreadTests {
         #expect(shown.current.state == state)
     }
 
+    private func state(on canvas: Size) -> State {
+        State(
+            canvas: canvas,
+            style: SceneStyle(),
+            cameras: PerRole(
+                back: CameraState(source: .auto, mirror: false, rotation: 0),
+                front: CameraState(source: .auto, mirror: true, rotation: 0)
+            )
+        )
+    }
+
     @Test("draws the HUD before a change is said to be shown, and only when it says something else")
     func drawsTheHud() throws {
         let canvas = Size(width: 1280, height: 720)
@@ -44,14 +55,7 @@ struct OverlayThreadTests {
         )
         defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
         #expect(shown.current.hud == nil)
-        var state = State(
-            canvas: canvas,
-            style: SceneStyle(),
-            cameras: PerRole(
-                back: CameraState(source: .auto, mirror: false, rotation: 0),
-                front: CameraState(source: .auto, mirror: true, rotation: 0)
-            )
-        )
+        var state = state(on: canvas)
         _ = reduce(&state, .pro(.setEnabled(true)), at: .zero)
         for iso in [100, 125, 160, 200] {
             var controls = CameraControls()
@@ -70,14 +74,7 @@ struct OverlayThreadTests {
     @Test("has the title that fades out beside the one that fades in", .timeLimit(.minutes(5)))
     func titles() throws {
         let canvas = Size(width: 640, height: 360)
-        var state = State(
-            canvas: canvas,
-            style: SceneStyle(),
-            cameras: PerRole(
-                back: CameraState(source: .auto, mirror: false, rotation: 0),
-                front: CameraState(source: .auto, mirror: true, rotation: 0)
-            )
-        )
+        var state = state(on: canvas)
         let shown = try OverlayThread(state.scene, canvas: canvas)
         defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
         func pixels(_ picture: TitlePicture?) -> [UInt8] {

@@ -72,7 +72,9 @@ import ViewCore
         let place = try #require(SwayPlace(of: "org.dualcam.View", title: "DualCam", in: tree))
         #expect(place.window == Rect(x: -5, y: 30, width: 480, height: 270))
         #expect(place.area == Rect(x: 0, y: 20, width: 1280, height: 700))
-        for text in ["", "[]", "{\"nodes\": 1}", String(tree.dropLast())] {
+        let endless = tree.replacing("\"x\": -5", with: "\"x\": 1e300")
+        #expect(endless != tree)
+        for text in ["", "[]", "{\"nodes\": 1}", String(tree.dropLast()), endless] {
             #expect(SwayPlace(of: "org.dualcam.View", title: "DualCam", in: text) == nil)
         }
     }

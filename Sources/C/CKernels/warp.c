@@ -18,7 +18,8 @@ static inline int32_t place(float numerator, float scale, int count)
 }
 
 static inline void warp_plain(uint8_t *const *rows, const uint8_t *const *planes, int plane_count,
-                       int stride, int width, int height, struct kernel_warp warp, int from, int to)
+                              int stride, int width, int height, struct kernel_warp warp, int from,
+                              int to)
 {
     for (int i = from; i < to; i++) {
         float scale = ONE / (warp.d + warp.d_step * i);
@@ -105,8 +106,9 @@ AVX2 static inline __m128i mixed_near(const uint8_t *row, const struct near *nea
     return _mm_add_epi16(_mm_slli_epi16(left, 7), _mm_mullo_epi16(change, near->across));
 }
 
-AVX2 static inline int warp_avx2(uint8_t *const *rows, const uint8_t *const *planes, int plane_count,
-                          int stride, int width, int height, struct kernel_warp warp, int count)
+AVX2 static inline int warp_avx2(uint8_t *const *rows, const uint8_t *const *planes,
+                                 int plane_count, int stride, int width, int height,
+                                 struct kernel_warp warp, int count)
 {
     // 16 samples are loaded at once, all of them within the row.
     if (width < 16) return 0;
@@ -170,8 +172,9 @@ AVX2 static inline int warp_avx2(uint8_t *const *rows, const uint8_t *const *pla
 }
 #endif
 
-static inline void warp(uint8_t *const *rows, const uint8_t *const *planes, int plane_count, int stride,
-                 int width, int height, struct kernel_warp warp, int count)
+static inline void warp_planes(uint8_t *const *rows, const uint8_t *const *planes, int plane_count,
+                               int stride, int width, int height, struct kernel_warp warp,
+                               int count)
 {
     int i = 0;
 #if defined(__x86_64__)
@@ -181,15 +184,15 @@ static inline void warp(uint8_t *const *rows, const uint8_t *const *planes, int 
 }
 
 void kernel_warp(uint8_t *row, const uint8_t *plane, int stride, int width, int height,
-                 struct kernel_warp places, int count)
+                 struct kernel_warp warp, int count)
 {
-    warp(&row, &plane, 1, stride, width, height, places, count);
+    warp_planes(&row, &plane, 1, stride, width, height, warp, count);
 }
 
 void kernel_warp_pair(uint8_t *row, uint8_t *other_row, const uint8_t *plane, const uint8_t *other,
-                      int stride, int width, int height, struct kernel_warp places, int count)
+                      int stride, int width, int height, struct kernel_warp warp, int count)
 {
     uint8_t *rows[] = {row, other_row};
     const uint8_t *planes[] = {plane, other};
-    warp(rows, planes, 2, stride, width, height, places, count);
+    warp_planes(rows, planes, 2, stride, width, height, warp, count);
 }

@@ -98,11 +98,11 @@ struct kernel_warp {
 // (at least 2 x 2, and at most 65536 x 32767 bytes with its stride), in rows of `stride` bytes.
 // A place beyond the plane, or that is no number, becomes the nearest one in it.
 void kernel_warp(uint8_t *row, const uint8_t *plane, int stride, int width, int height,
-                 struct kernel_warp places, int count);
+                 struct kernel_warp warp, int count);
 
 // Does the same for two planes of the same shape, which costs less than one by one.
 void kernel_warp_pair(uint8_t *row, uint8_t *other_row, const uint8_t *plane, const uint8_t *other,
-                      int stride, int width, int height, struct kernel_warp places, int count);
+                      int stride, int width, int height, struct kernel_warp warp, int count);
 
 // The light of white paper above black, as ink leaves it, and the number of pixels from one gain to
 // the next.
