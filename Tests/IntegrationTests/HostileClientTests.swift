@@ -136,6 +136,8 @@ enum HostileAttack: String, CaseIterable {
 struct Holdings: CustomStringConvertible {
     /// The memory in kilobytes.
     let memory: Int
+    /// The kinds of memory, in kilobytes: its own, of files such as libraries, and shared.
+    let kinds: (own: Int, files: Int, shared: Int)
     let descriptors: Int
     let threads: Int
     /// The names of the threads, and the kinds of files that are open, each with its number.
@@ -149,6 +151,7 @@ struct Holdings: CustomStringConvertible {
             return line.flatMap { Int($0.split(whereSeparator: \.isWhitespace)[1]) } ?? 0
         }
         memory = field("VmRSS")
+        kinds = (field("RssAnon"), field("RssFile"), field("RssShmem"))
         let files = entries(of: "\(process)/fd").map { name in
             let target =
                 (try? FileManager.default.destinationOfSymbolicLink(
@@ -171,7 +174,10 @@ struct Holdings: CustomStringConvertible {
     /// The number of descriptors of memory that PipeWire shares.
     var sharedMemory: Int { names.filter { $0.key.contains("memfd:pipewire") }.values.reduce(0, +) }
 
-    var description: String { "\(memory) kB, \(descriptors) descriptors, \(threads) threads" }
+    var description: String {
+        "\(memory) kB (own \(kinds.own), files \(kinds.files), shared \(kinds.shared)), "
+            + "\(descriptors) descriptors, \(threads) threads"
+    }
 
     /// Returns the threads and files of which there are more than in `other`, with their numbers.
     func excess(over other: Holdings) -> [String] {
