@@ -121,17 +121,21 @@ struct ViewRows {
                 try consumed(by: 1, daemon)
                 session.forget(warm)
                 try consumed(by: 0, daemon)
-                // The window comes to the bottom right corner. Left of its inset it is white.
+                // The window comes to the bottom right corner. Left of its inset it is white; a
+                // swap moves the inset's left edge first.
                 let watch = try ScreenWatch(screen, in: session, at: (1120, 560))
+                let edge = try ScreenWatch(screen, in: session, at: (1132, 560))
                 let before = Date().timeIntervalSince1970
                 _ = try start(on: screen, in: session, width: 480)
                 first.append((try watch.time(of: { $0 > 200 }) - before) * 1000)
                 // An app that was told of a first frame has opened its cameras.
                 try screen.hand("mousemove 1189 559")
                 pause(0.7)
+                let rest = edge.last ?? 0
                 let pressed = Date().timeIntervalSince1970
                 try screen.hand("click 1")
-                click.append((try watch.time(of: { $0 < 190 }, after: pressed) - pressed) * 1000)
+                let changed = try edge.time(of: { abs($0 - rest) > 1 }, after: pressed)
+                click.append((changed - pressed) * 1000)
                 try screen.hand("search --onlyvisible --name ^DualCam$ windowminimize")
                 try eventually("closed cameras", within: 15) {
                     try daemon.state(of: DualCam.backPath) == "closed"
@@ -228,23 +232,30 @@ private final class ScreenWatch {
         }
     }
 
+    /// The lumas so far, each with the time at which it was seen, in seconds since 1970.
+    private var lumas: [(time: Double, luma: Double)] {
+        let output = program.output
+        // The last line may not be whole yet.
+        let end = output.lastIndex(of: "\n") ?? output.startIndex
+        var time = 0.0
+        return output[..<end].split(whereSeparator: \.isWhitespace).compactMap { word in
+            if word.hasPrefix("pts:") {
+                // x11grab stamps its pictures in microseconds since 1970.
+                time = (Double(word.dropFirst("pts:".count)) ?? 0) / 1e6
+            }
+            guard word.hasPrefix("lavfi.signalstats.YAVG=") else { return nil }
+            return Double(word.dropFirst("lavfi.signalstats.YAVG=".count)).map { (time, $0) }
+        }
+    }
+
+    /// The newest luma; `nil` before the first.
+    var last: Double? { lumas.last?.luma }
+
     /// Waits for a luma that `isRight` holds of, `after` a time, and returns the time at which it
     /// was seen; both are in seconds since 1970.
     func time(of isRight: (Double) -> Bool, after: Double = 0) throws -> Double {
         try eventually("another luma; \(program.errors)", within: 10) {
-            var time = 0.0
-            for word in program.output.split(whereSeparator: \.isWhitespace) {
-                if word.hasPrefix("pts:") {
-                    // x11grab stamps its pictures in microseconds since 1970.
-                    time = (Double(word.dropFirst("pts:".count)) ?? 0) / 1e6
-                } else if word.hasPrefix("lavfi.signalstats.YAVG="), time > after,
-                    let luma = Double(word.dropFirst("lavfi.signalstats.YAVG=".count)),
-                    isRight(luma)
-                {
-                    return time
-                }
-            }
-            return nil
+            lumas.first { $0.time > after && isRight($0.luma) }?.time
         }
     }
 }
