@@ -68,7 +68,7 @@ package final class LoopbackMirror: Sendable {
         worker.wake()
     }
 
-    /// Tells the thread to end. Does not wait for it.
+    /// Asks the thread to end. Does not wait for it.
     package func end() { worker.end() }
 
     /// Waits for the thread to end, at most until `deadline`. Returns `true` if it has ended. Call
@@ -353,7 +353,7 @@ private final class LoopbackWriter {
         try blank()
     }
 
-    /// Tells the module that we feed the device, and, when it is closed, that we stopped. Writing
+    /// Informs the module that we feed the device, and, when it is closed, that we stopped. Writing
     /// alone does not (vidioc_streamon and v4l2_loopback_close of 0.12.7).
     private func sayFed() {
         var type = CInt(V4L2_BUF_TYPE_VIDEO_OUTPUT.rawValue)

@@ -206,7 +206,7 @@ final class PictureOutlet {
     /// - Throws: the errno of mmap(2).
     init(_ file: CInt) throws(SystemError) { memory = try SharedPictures(of: file) }
 
-    /// Tells the daemon why there are no pictures.
+    /// Reports to the daemon why there are no pictures.
     static func report(_ error: NetworkError) { send(.failed(error)) }
 
     /// Looks what the daemon wants. Returns `false` if it wants no pictures any more.

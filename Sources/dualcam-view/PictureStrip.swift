@@ -14,8 +14,8 @@ final class PictureStrip {
     var onTrouble: (DBusError) -> Void = { _ in }
     /// Shows a file in the desktop's program for it.
     var onOpen: (_ uri: String) -> Void = { _ in }
-    /// Tells that something was removed. It calls the second closure when that is to be undone, and
-    /// the third when it no longer can be.
+    /// Reports that something was removed. It calls the second closure when that is to be undone,
+    /// and the third when it no longer can be.
     var onRemoval: (String, @escaping () -> Void, @escaping () -> Void) -> Void = { _, _, _ in }
 
     /// A file that was taken.

@@ -409,7 +409,7 @@ final class PictureWindow {
 
     // MARK: Words for screen readers
 
-    /// Tells people who do not see the window what has changed.
+    /// Announces changes to people who do not see the window.
     private func announceChanges() {
         guard knowledge.daemon == .present else { return told = nil }
         let main = daemon?[\SceneInterface.main] ?? DualCam.backPath

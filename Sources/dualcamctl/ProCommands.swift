@@ -72,7 +72,7 @@ private struct DialTurn {
         try client.get(property, at: role.path)
     }
 
-    /// Tells that the dial turns no further.
+    /// Reports that the dial turns no further.
     static func sayItEnds() { Output.complain("dualcamctl: The dial is at its limit.") }
 
     /// Turns the dial, reports if it reached its end, and prints these properties.

@@ -162,7 +162,7 @@ struct Checkup {
         }
     }
 
-    /// Tells if writing reads backwards, which is no problem where a face is shown.
+    /// Checks if writing reads backwards, which is no problem where a face is shown.
     private var mirrorFindings: [Finding] {
         let name = "mirror"
         guard let mirrored else { return [] }
@@ -462,7 +462,7 @@ struct Checkup {
             .filter { wholeText(of: $0).contains(WirePlumberRules.signature) }
     }
 
-    /// Tells if apps list the cameras in use besides DualCam, and if that is what the user wants.
+    /// Checks if apps list the cameras in use besides DualCam, and if that is what the user wants.
     private var hidingFinding: Finding {
         let name = "hide-cameras"
         let fix = "dualcamctl doctor --fix hide-cameras"

@@ -104,7 +104,7 @@ final class TrayItem {
         register()
     }
 
-    /// Tells the tray, if there is one, of this item.
+    /// Registers this item with the tray, if there is one.
     private func register() {
         let call = MethodCall(
             "RegisterStatusNotifierItem",
