@@ -86,6 +86,29 @@ import Testing
         }
     }
 
+    @Test func `Restore brings a hidden window back, and the stream goes on for others`() throws {
+        try ShownWindow.with { window in
+            let session = window.desktop.session
+            let reader = try StreamReader("dualcam", in: session)
+            defer { reader.close() }
+            _ = try reader.next(within: 10)
+            try window.desktop.hand("windowminimize \(window.id)")
+            try eventually("a single consumer", within: 5) {
+                try window.daemon.get("Consumers", of: .stream) == .uint32(1)
+            }
+            reader.flush()
+            _ = try reader.next()
+            _ = try session.output(Programs.path(of: "dualcamctl"), "restore")
+            try window.waitForPicture()
+            try eventually("both consumers", within: 5) {
+                try window.daemon.get("Consumers", of: .stream) == .uint32(2)
+            }
+            reader.flush()
+            _ = try reader.next()
+            #expect(reader.failure == nil)
+        }
+    }
+
     @Test func `A daemon that dies is told of, and its picture comes back with it`() throws {
         try ShownWindow.with { window in
             window.daemon.program.end()
