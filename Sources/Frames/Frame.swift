@@ -210,15 +210,19 @@ package struct Frame: Sendable {
 }
 
 extension Frame {
+    /// The distance of the luma bytes of a row of plane 0, and the place of the first.
+    private var lumaBytes: (step: Int, first: Int) {
+        switch layout.format {
+        case .yuyv: (2, 0)
+        case .uyvy: (2, 1)
+        default: (1, 0)
+        }
+    }
+
     /// The mean of the coded luma, 0 … 255, of 576 pixels spread over the picture.
     package var brightness: Double {
         let plane = plane(0)
-        let (step, first) =
-            switch layout.format {
-            case .yuyv: (2, 0)
-            case .uyvy: (2, 1)
-            default: (1, 0)
-            }
+        let (step, first) = lumaBytes
         let (columns, rows) = (32, 18)
         var sum = 0
         for row in 0..<rows {
@@ -237,12 +241,7 @@ extension Frame {
     /// of the differences between neighbours in every fourth row of luma.
     package var sharpness: Double {
         let plane = plane(0)
-        let (step, first) =
-            switch layout.format {
-            case .yuyv: (2, 0)
-            case .uyvy: (2, 1)
-            default: (1, 0)
-            }
+        let (step, first) = lumaBytes
         let (count, rows) = (layout.size.width, layout.size.height)
         guard count > 1, rows > 1 else { return 0 }
         var sum = 0

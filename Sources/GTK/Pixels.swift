@@ -117,10 +117,24 @@ final class Painting: Paintable {
     }
 }
 
+extension Pixels {
+    /// Returns the pixels of `part`, in fractions of the whole picture; `nil` if there are none.
+    package func texture(of part: Rect) -> Texture? {
+        let area = Rect(size).part(part)
+        let pixels = PixelRect(
+            x: Int(area.x.rounded()),
+            y: Int(area.y.rounded()),
+            width: Int(area.width.rounded()),
+            height: Int(area.height.rounded())
+        ).intersection(PixelRect(size))
+        return pixels.isEmpty ? nil : Texture(self, part: pixels)
+    }
+}
+
 /// A picture as a GPU draws it.
 package final class Texture: Paintable {
     /// Shows `part` of `pixels`, or all of it, and keeps them as long.
-    package init(_ pixels: Pixels, part: PixelRect? = nil) {
+    init(_ pixels: Pixels, part: PixelRect? = nil) {
         let whole = PixelRect(pixels.size)
         let part = (part ?? whole).intersection(whole)
         let start = pixels.memory + part.y * pixels.stride + part.x * 4

@@ -121,6 +121,26 @@ final class OwnedFile {
     /// Takes ownership of the open descriptor `number`.
     init(_ number: CInt) { file = Descriptor(owning: number) }
 
+    /// Opens the regular file at `path` with the flags of open(2), and returns it with its
+    /// properties.
+    ///
+    /// - Throws: `unreadable` for what is no regular file; else by errno.
+    static func open(
+        _ path: String,
+        _ flags: CInt
+    ) throws(MediaError) -> (file: OwnedFile, status: stat) {
+        // A pipe would otherwise wait for a writer.
+        let number = Glibc.open(path, flags | O_CLOEXEC | O_NONBLOCK)
+        guard number >= 0 else { throw .last("open", path) }
+        let file = OwnedFile(number)
+        var status = stat()
+        guard fstat(number, &status) == 0 else { throw .last("fstat", path) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw MediaError(.unreadable, "open", path, detail: "it is not a regular file")
+        }
+        return (file, status)
+    }
+
     /// The number, valid while this object lives.
     var number: CInt { file.number }
 }

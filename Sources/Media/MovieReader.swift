@@ -43,16 +43,8 @@ package final class MovieReader {
     ///   file; `unsupported` if it has no picture, no decoder exists for it, or FFmpeg's libraries
     ///   are missing; `system` without memory.
     package convenience init(path: String) throws(MediaError) {
-        // A pipe would otherwise wait for a writer.
-        let number = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard number >= 0 else { throw .last("open", path) }
-        let file = OwnedFile(number)
-        var status = stat()
-        guard fstat(number, &status) == 0 else { throw .last("fstat", path) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw MediaError(.unreadable, "open", path, detail: "it is not a regular file")
-        }
-        try self.init(file, number, path, formats: nil)
+        let file = try OwnedFile.open(path, O_RDONLY).file
+        try self.init(file, file.number, path, formats: nil)
     }
 
     /// Reads the movie behind `descriptor`, which stays open as long as this object, and its

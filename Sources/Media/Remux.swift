@@ -108,16 +108,9 @@ package enum Remux {
 
     /// Opens and locks the file at `path`, and returns it with its access rights.
     private static func lock(_ path: String) throws(MediaError) -> (OwnedFile, UInt32) {
-        let number = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard number >= 0 else { throw .last("open", path) }
-        let file = OwnedFile(number)
-        var status = stat()
-        guard fstat(number, &status) == 0 else { throw .last("fstat", path) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw MediaError(.unreadable, "open", path, detail: "it is not a regular file")
-        }
+        let (file, status) = try OwnedFile.open(path, O_RDWR | O_NOFOLLOW)
         let busy = MediaError(.busy, "lock", path, detail: "another program is writing it")
-        switch FileLock.take(number) {
+        switch FileLock.take(file.number) {
         case .locked: break
         case .taken: throw busy
         case .unsupported: guard time(nil) - status.st_mtim.tv_sec > calm else { throw busy }

@@ -156,18 +156,10 @@ struct PodBuilder {
         _ value: Float,
         within limits: ClosedRange<Float>
     ) {
-        spa_pod_builder_prop(&builder, key.rawValue, 0)
-        withUnsafeTemporaryAllocation(of: spa_pod_frame.self, capacity: 1) { frame in
-            spa_pod_builder_push_choice(
-                &builder,
-                frame.baseAddress,
-                SPA_CHOICE_Range.rawValue,
-                0
-            )
-            for value in [value, limits.lowerBound, limits.upperBound] {
-                spa_pod_builder_float(&builder, value)
-            }
-            spa_pod_builder_pop(&builder, frame.baseAddress)
+        range(key) {
+            spa_pod_builder_float(&$0, value)
+            spa_pod_builder_float(&$0, limits.lowerBound)
+            spa_pod_builder_float(&$0, limits.upperBound)
         }
     }
 

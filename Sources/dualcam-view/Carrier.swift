@@ -89,14 +89,7 @@ final class Carrier {
     /// Shows the stream's newest picture in the hand.
     func show(_ pixels: Pixels) {
         guard let part, isFollowing else { return }
-        let area = Rect(pixels.size).part(part)
-        let whole = PixelRect(
-            x: Int(area.x.rounded()),
-            y: Int(area.y.rounded()),
-            width: Int(area.width.rounded()),
-            height: Int(area.height.rounded())
-        ).intersection(PixelRect(pixels.size))
-        if !whole.isEmpty { copy.show(Texture(pixels, part: whole)) }
+        if let texture = pixels.texture(of: part) { copy.show(texture) }
     }
 
     private func move(to rect: Rect) {

@@ -199,14 +199,7 @@ final class PreferencesWindow {
                 cameras[role].picture.show(nil)
                 continue
             }
-            let area = Rect(pixels.size).part(part)
-            let whole = PixelRect(
-                x: Int(area.x.rounded()),
-                y: Int(area.y.rounded()),
-                width: Int(area.width.rounded()),
-                height: Int(area.height.rounded())
-            ).intersection(PixelRect(pixels.size))
-            if !whole.isEmpty { cameras[role].picture.show(Texture(pixels, part: whole)) }
+            if let texture = pixels.texture(of: part) { cameras[role].picture.show(texture) }
         }
     }
 

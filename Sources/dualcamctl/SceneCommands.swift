@@ -51,6 +51,20 @@ struct Scenes: CommandFamily {
         }
     }
 
+    /// The options for how a scene is applied.
+    struct Manner: ParsableArguments {
+        @OptionGroup var parts: Parts
+        @Flag(help: "Skip the transition.")
+        var instant = false
+
+        fileprivate var options: Options<ScenesInterface.Application> {
+            var options = Options<ScenesInterface.Application>()
+            options.only = parts.list
+            if instant { options.instant = true }
+            return options
+        }
+    }
+
     struct Save: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Save what you see now.",
@@ -78,18 +92,14 @@ struct Scenes: CommandFamily {
         )
         @Argument(help: "The name of the scene.", completion: .scenes)
         var name: String
-        @OptionGroup var parts: Parts
-        @Flag(help: "Skip the transition.")
-        var instant = false
+        @OptionGroup var manner: Manner
         @OptionGroup var options: CommonOptions
 
         func run() throws {
-            let client = try Client()
-            let with = Scenes.application(parts, instant)
-            let refused = try client.call(
+            let refused = try Client().call(
                 \ScenesInterface.apply,
                 name,
-                options: with,
+                options: manner.options,
                 within: Scenes.timeout
             )
             Scenes.printApplied(name, refused, options)
@@ -100,17 +110,13 @@ struct Scenes: CommandFamily {
         static let configuration = CommandConfiguration(
             abstract: "Show the next scene, for example with a key."
         )
-        @OptionGroup var parts: Parts
-        @Flag(help: "Skip the transition.")
-        var instant = false
+        @OptionGroup var manner: Manner
         @OptionGroup var options: CommonOptions
 
         func run() throws {
-            let client = try Client()
-            let with = Scenes.application(parts, instant)
-            let (name, refused) = try client.call(
+            let (name, refused) = try Client().call(
                 \ScenesInterface.next,
-                options: with,
+                options: manner.options,
                 within: Scenes.timeout
             )
             Scenes.printApplied(name, refused, options)
@@ -283,16 +289,6 @@ struct Scenes: CommandFamily {
     private static let timeout = 15.0
     /// The largest text that is sent, in bytes.
     private static let mostBytes = 262_144
-
-    private static func application(
-        _ parts: Parts,
-        _ isInstant: Bool
-    ) -> Options<ScenesInterface.Application> {
-        var options = Options<ScenesInterface.Application>()
-        options.only = parts.list
-        if isInstant { options.instant = true }
-        return options
-    }
 
     /// Prints what was applied, and what was refused.
     private static func printApplied(

@@ -35,14 +35,14 @@ extension Configuration {
         in text: String,
         file: String
     ) throws(ConfigurationError) -> String {
-        var (configuration, _) = try parse(text, file: file)
-        guard configuration.loopback.device != device else { return text }
-        let (_, lines) = try parseTOML(text, file: file)
-        var editing = Editing(Array(text.utf8), lines.statements, file)
-        let value = ValueForm.loopbackDevice.text(device)
-        let edited = try editing.set("device", of: ["loopback"], to: value)
-        configuration.loopback.device = device
-        return try checked(edited, against: configuration, "the device is", file: file)
+        try setting(
+            "device",
+            of: ["loopback"],
+            \.loopback.device,
+            to: device,
+            written: ValueForm.loopbackDevice.text(device),
+            in: Document(text: text, file: file, subject: "the device is")
+        )
     }
 
     /// Returns the TOML document `text` with the wish that the cameras in use are hidden, or not.
@@ -56,13 +56,45 @@ extension Configuration {
         in text: String,
         file: String
     ) throws(ConfigurationError) -> String {
-        var (configuration, _) = try parse(text, file: file)
-        guard configuration.desktop.hidesCameras != hidesCameras else { return text }
-        let (_, lines) = try parseTOML(text, file: file)
-        var editing = Editing(Array(text.utf8), lines.statements, file)
-        let edited = try editing.set("hide-cameras", of: ["desktop"], to: "\(hidesCameras)")
-        configuration.desktop.hidesCameras = hidesCameras
-        return try checked(edited, against: configuration, "the wish is", file: file)
+        try setting(
+            "hide-cameras",
+            of: ["desktop"],
+            \.desktop.hidesCameras,
+            to: hidesCameras,
+            written: "\(hidesCameras)",
+            in: Document(text: text, file: file, subject: "the wish is")
+        )
+    }
+
+    /// A document, its name in messages, and the beginning of a message about what it says.
+    private struct Document {
+        let text: String
+        let file: String
+        let subject: String
+    }
+
+    /// Returns `document` with `key` of `table` set to `value`, which is `text` in TOML; unchanged
+    /// if it means that already.
+    private static func setting<Value: Equatable>(
+        _ key: String,
+        of table: [String],
+        _ member: WritableKeyPath<Configuration, Value>,
+        to value: Value,
+        written text: String,
+        in document: Document
+    ) throws(ConfigurationError) -> String {
+        var (configuration, _) = try parse(document.text, file: document.file)
+        guard configuration[keyPath: member] != value else { return document.text }
+        let (_, lines) = try parseTOML(document.text, file: document.file)
+        var editing = Editing(Array(document.text.utf8), lines.statements, document.file)
+        let edited = try editing.set(key, of: table, to: text)
+        configuration[keyPath: member] = value
+        return try checked(
+            edited,
+            against: configuration,
+            document.subject,
+            file: document.file
+        )
     }
 
     /// Returns `edited` if it means `configuration`: what was missed in editing, such as a key in
