@@ -40,24 +40,139 @@ static inline void warp_plain(uint8_t *const *rows, const uint8_t *const *planes
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-// Returns eight places along one axis, limited as in `place`.
-AVX2 static inline __m256i places(float first, float step, __m256 index, __m256 scale, int count)
+// The number of runs of sixteen samples whose places are found at once.
+#define BATCH 8
+
+// Where a slope is too steep for runs, it most likely is for as many samples.
+#define STEEP 128
+
+// Sixteen samples, eight to a lane, whose sources lie within 16 columns and three rows for each
+// lane.
+struct near {
+    int to;             // The place of the first one in its row.
+    int first, second;  // The offsets of what the two lanes read.
+    __m256i columns;    // The left and the right byte of each there.
+    __m256i across;     // The weights of these.
+    __m256i is_second;  // All bits of those whose rows are the second and the third.
+    __m256i down;       // The weight of the lower row, in 2^-15.
+};
+
+// Returns eight values that begin with `first`.
+AVX2 static inline __m256 line(float first, float step, __m256 index)
 {
-    __m256 at = _mm256_add_ps(_mm256_mul_ps(index, _mm256_set1_ps(step)), _mm256_set1_ps(first));
-    at = _mm256_max_ps(_mm256_mul_ps(at, scale), _mm256_setzero_ps());
+    return _mm256_add_ps(_mm256_mul_ps(index, _mm256_set1_ps(step)), _mm256_set1_ps(first));
+}
+
+// Returns eight places along one axis, which may lie beyond the plane. What is no number, or too
+// large for one, becomes INT32_MIN.
+AVX2 static inline __m256i places(float first, float step, __m256 index, __m256 scale)
+{
+    return _mm256_cvtps_epi32(_mm256_mul_ps(line(first, step, index), scale));
+}
+
+// Returns eight places along one axis, limited as in `place`.
+AVX2 static inline __m256i limited_places(float first, float step, __m256 index, __m256 scale,
+                                          int count)
+{
+    __m256 at = _mm256_max_ps(_mm256_mul_ps(line(first, step, index), scale),
+                              _mm256_setzero_ps());
     return _mm256_cvtps_epi32(_mm256_min_ps(at, _mm256_set1_ps((float)((count - 1) * ONE - 1))));
 }
 
-// Returns eight mixtures of two neighbouring samples, out of the four that begin at each offset;
-// `shift` is the number of bits before the first of the two.
-AVX2 static inline __m256i mixed(const uint8_t *row, __m256i offsets, __m256i shift,
-                                 __m256i weights)
+// Makes the places of each lane's left and right halves words that count from a whole sample, at
+// most `last`, which it returns as a place. What is too far from it stays so.
+AVX2 static inline __m256i count_from(__m256i *words, __m256i left, __m256i right, int last)
 {
-    const __m256i pick = _mm256_set_epi8(
-        -1, 13, -1, 12, -1, 9, -1, 8, -1, 5, -1, 4, -1, 1, -1, 0,
-        -1, 13, -1, 12, -1, 9, -1, 8, -1, 5, -1, 4, -1, 1, -1, 0);
-    __m256i four = _mm256_srlv_epi32(_mm256_i32gather_epi32((const int *)row, offsets, 1), shift);
-    return _mm256_madd_epi16(_mm256_shuffle_epi8(four, pick), weights);
+    // Along a row of the result places only rise or only fall.
+    __m256i least = _mm256_min_epi32(_mm256_shuffle_epi32(left, 0x00),
+                                     _mm256_shuffle_epi32(right, 0xff));
+    __m256i limited = _mm256_max_epi32(_mm256_min_epi32(least, _mm256_set1_epi32(last * ONE)),
+                                       _mm256_setzero_si256());
+    __m256i start = _mm256_andnot_si256(_mm256_set1_epi32(ONE - 1), limited);
+    *words = _mm256_packs_epi32(_mm256_sub_epi32(left, start), _mm256_sub_epi32(right, start));
+    return start;
+}
+
+// Describes sixteen samples, unless their sources are too far from each other.
+AVX2 static inline int find_near(struct near *near, struct kernel_warp warp, int from, int stride,
+                                 int width, int height)
+{
+    // In this order, because packing takes four of each half in turn.
+    __m256 at = _mm256_set1_ps((float)from), one = _mm256_set1_ps(ONE);
+    __m256 left = _mm256_add_ps(at, _mm256_setr_ps(0, 1, 2, 3, 8, 9, 10, 11));
+    __m256 right = _mm256_add_ps(at, _mm256_setr_ps(4, 5, 6, 7, 12, 13, 14, 15));
+    __m256 left_scale = _mm256_div_ps(one, line(warp.d, warp.d_step, left));
+    __m256 right_scale = _mm256_div_ps(one, line(warp.d, warp.d_step, right));
+    __m256i x, y;
+    __m256i column = count_from(&x, places(warp.x, warp.x_step, left, left_scale),
+                                places(warp.x, warp.x_step, right, right_scale), width - 16);
+    __m256i row = count_from(&y, places(warp.y, warp.y_step, left, left_scale),
+                             places(warp.y, warp.y_step, right, right_scale), height - 3);
+    // As numbers without a sign, so that what is less than 0 is too far as well.
+    __m256i too_far = _mm256_or_si256(_mm256_subs_epu16(x, _mm256_set1_epi16(15 * ONE - 1)),
+                                      _mm256_srli_epi16(y, 8));
+    if (!_mm256_testz_si256(too_far, too_far)) return 0;
+
+    __m256i offset = _mm256_add_epi32(
+        _mm256_mullo_epi32(_mm256_srli_epi32(row, 7), _mm256_set1_epi32(stride)),
+        _mm256_srli_epi32(column, 7));
+    near->to = from;
+    near->first = _mm_cvtsi128_si32(_mm256_castsi256_si128(offset));
+    near->second = _mm_cvtsi128_si32(_mm256_extracti128_si256(offset, 1));
+    // Two bytes in each word: a column and the next, and the weights of both.
+    near->columns = _mm256_add_epi16(
+        _mm256_mullo_epi16(_mm256_srli_epi16(x, 7), _mm256_set1_epi16(0x101)),
+        _mm256_set1_epi16(0x100));
+    near->across = _mm256_add_epi16(
+        _mm256_mullo_epi16(_mm256_and_si256(x, _mm256_set1_epi16(ONE - 1)),
+                           _mm256_set1_epi16(0x100 - 1)),
+        _mm256_set1_epi16(ONE));
+    __m256i high = _mm256_slli_epi16(y, 8);
+    near->is_second = _mm256_srai_epi16(high, 15);
+    near->down = _mm256_and_si256(high, _mm256_set1_epi16(INT16_MAX));
+    return 1;
+}
+
+// Returns sixteen pairs of neighbours of one row.
+AVX2 static inline __m256i pairs(const uint8_t *first, const uint8_t *second, __m256i columns)
+{
+    __m256i both = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)first)),
+        _mm_loadu_si128((const __m128i *)second), 1);
+    return _mm256_shuffle_epi8(both, columns);
+}
+
+// Returns the mixtures of pairs, less 2^14: a factor of this product has a sign, and as the weights
+// reach 128, the samples take it on.
+AVX2 static inline __m256i mixed(__m256i pairs, __m256i across)
+{
+    return _mm256_maddubs_epi16(across, _mm256_xor_si256(pairs, _mm256_set1_epi8(INT8_MIN)));
+}
+
+AVX2 static inline void warp_near(uint8_t *row, const uint8_t *plane, int stride,
+                                  const struct near *near)
+{
+    const uint8_t *first = plane + near->first, *second = plane + near->second;
+    __m256i a = pairs(first, second, near->columns);
+    __m256i b = pairs(first + stride, second + stride, near->columns);
+    __m256i c = pairs(first + 2 * stride, second + 2 * stride, near->columns);
+    // The next row of the result most likely reads this, which the processor cannot foresee.
+    __builtin_prefetch(first + 3 * stride);
+    __m256i upper = mixed(_mm256_blendv_epi8(a, b, near->is_second), near->across);
+    __m256i lower = mixed(_mm256_blendv_epi8(b, c, near->is_second), near->across);
+    __m256i change = _mm256_mulhrs_epi16(_mm256_sub_epi16(lower, upper), near->down);
+    __m256i sum = _mm256_add_epi16(_mm256_add_epi16(upper, change),
+                                   _mm256_set1_epi16((1 << 14) + ONE / 2));
+    __m256i values = _mm256_srli_epi16(sum, 7);
+    _mm_storeu_si128((__m128i *)(row + near->to),
+                     _mm_packus_epi16(_mm256_castsi256_si128(values),
+                                      _mm256_extracti128_si256(values, 1)));
+}
+
+// Returns eight numbers below 2^16 as words.
+AVX2 static inline __m128i words(__m256i values)
+{
+    return _mm_packus_epi32(_mm256_castsi256_si128(values), _mm256_extracti128_si256(values, 1));
 }
 
 // Returns the pairs of weights of eight fractions.
@@ -68,107 +183,70 @@ AVX2 static inline __m256i weights(__m256i places)
     return _mm256_or_si256(first, _mm256_slli_epi32(second, 16));
 }
 
-// Returns the lesser of the first and the last of eight numbers, eight times.
-AVX2 static inline __m256i least(__m256i values)
+// Returns eight mixtures of two neighbouring samples, out of the four that begin at each offset;
+// `shift` is the number of bits before the first of the two.
+AVX2 static inline __m128i gathered(const uint8_t *row, __m256i offsets, __m256i shift,
+                                    __m256i weights)
 {
-    return _mm256_min_epi32(_mm256_broadcastd_epi32(_mm256_castsi256_si128(values)),
-                            _mm256_permutevar8x32_epi32(values, _mm256_set1_epi32(7)));
+    const __m256i pick = _mm256_set_epi8(
+        -1, 13, -1, 12, -1, 9, -1, 8, -1, 5, -1, 4, -1, 1, -1, 0,
+        -1, 13, -1, 12, -1, 9, -1, 8, -1, 5, -1, 4, -1, 1, -1, 0);
+    __m256i four = _mm256_srlv_epi32(_mm256_i32gather_epi32((const int *)row, offsets, 1), shift);
+    return words(_mm256_madd_epi16(_mm256_shuffle_epi8(four, pick), weights));
 }
 
-// Returns eight numbers below 2^16 as words.
-AVX2 static inline __m128i words(__m256i values)
+// Writes eight samples whose sources lie anywhere.
+AVX2 static inline void warp_apart(uint8_t *const *rows, const uint8_t *const *planes,
+                                   int plane_count, int stride, int width, int height,
+                                   struct kernel_warp warp, int from)
 {
-    return _mm_packus_epi32(_mm256_castsi256_si128(values), _mm256_extracti128_si256(values, 1));
-}
-
-// Returns eight mixtures of mixtures, whose second ones have these weights.
-AVX2 static inline __m128i samples(__m128i upper, __m128i lower, __m128i below)
-{
-    __m128i change = _mm_mulhrs_epi16(_mm_sub_epi16(lower, upper), _mm_slli_epi16(below, 8));
-    __m128i mixed = _mm_add_epi16(_mm_add_epi16(upper, change), _mm_set1_epi16(ONE / 2));
-    __m128i values = _mm_srli_epi16(mixed, 7);
-    return _mm_packus_epi16(values, values);
-}
-
-// The places of eight samples within 16 columns and three rows.
-struct near {
-    __m128i left, right;  // The two columns of each, for a shuffle of bytes to words.
-    __m128i across;       // The weight of the right one.
-    __m128i is_second;    // All bits of those whose rows are the second and the third.
-};
-
-// Returns eight mixtures of two neighbours in the 16 samples of a row.
-AVX2 static inline __m128i mixed_near(const uint8_t *row, const struct near *near)
-{
-    __m128i all = _mm_loadu_si128((const __m128i *)row);
-    __m128i left = _mm_shuffle_epi8(all, near->left);
-    __m128i change = _mm_sub_epi16(_mm_shuffle_epi8(all, near->right), left);
-    return _mm_add_epi16(_mm_slli_epi16(left, 7), _mm_mullo_epi16(change, near->across));
+    __m256 index = _mm256_add_ps(_mm256_set1_ps((float)from),
+                                 _mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7));
+    __m256 scale = _mm256_div_ps(_mm256_set1_ps(ONE), line(warp.d, warp.d_step, index));
+    __m256i x = limited_places(warp.x, warp.x_step, index, scale, width);
+    __m256i y = limited_places(warp.y, warp.y_step, index, scale, height);
+    __m256i column = _mm256_srli_epi32(x, 7);
+    __m256i start = _mm256_min_epi32(column, _mm256_set1_epi32(width - 4));
+    __m256i shift = _mm256_slli_epi32(_mm256_sub_epi32(column, start), 3);
+    __m256i offsets = _mm256_add_epi32(
+        start, _mm256_mullo_epi32(_mm256_srli_epi32(y, 7), _mm256_set1_epi32(stride)));
+    __m256i across = weights(x);
+    __m128i down = _mm_slli_epi16(words(_mm256_and_si256(y, _mm256_set1_epi32(ONE - 1))), 8);
+    for (int p = 0; p < plane_count; p++) {
+        __m128i upper = gathered(planes[p], offsets, shift, across);
+        __m128i lower = gathered(planes[p] + stride, offsets, shift, across);
+        __m128i change = _mm_mulhrs_epi16(_mm_sub_epi16(lower, upper), down);
+        __m128i sum = _mm_add_epi16(_mm_add_epi16(upper, change), _mm_set1_epi16(ONE / 2));
+        __m128i values = _mm_srli_epi16(sum, 7);
+        _mm_storel_epi64((__m128i *)(rows[p] + from), _mm_packus_epi16(values, values));
+    }
 }
 
 AVX2 static inline int warp_avx2(uint8_t *const *rows, const uint8_t *const *planes,
                                  int plane_count, int stride, int width, int height,
                                  struct kernel_warp warp, int count)
 {
-    // 16 samples are loaded at once, all of them within the row.
-    if (width < 16) return 0;
-    const __m256i fraction = _mm256_set1_epi32(ONE - 1);
-    __m256 index = _mm256_setr_ps(0, 1, 2, 3, 4, 5, 6, 7);
-    int i = 0;
-    for (; i + 8 <= count; i += 8) {
-        __m256 d = _mm256_add_ps(_mm256_mul_ps(index, _mm256_set1_ps(warp.d_step)),
-                                 _mm256_set1_ps(warp.d));
-        __m256 scale = _mm256_div_ps(_mm256_set1_ps(ONE), d);
-        __m256i x = places(warp.x, warp.x_step, index, scale, width);
-        __m256i y = places(warp.y, warp.y_step, index, scale, height);
-        __m256i column = _mm256_srli_epi32(x, 7), line = _mm256_srli_epi32(y, 7);
-        index = _mm256_add_ps(index, _mm256_set1_ps(8));
-        __m128i across = words(_mm256_and_si256(x, fraction));
-        __m128i down = words(_mm256_and_si256(y, fraction));
-        // Along a row of the result both only rise or only fall.
-        __m256i left = _mm256_min_epi32(least(column), _mm256_set1_epi32(width - 16));
-        __m256i top = least(line);
-        __m256i beyond = _mm256_sub_epi32(column, left), below = _mm256_sub_epi32(line, top);
-        // As numbers without a sign, so that neither is less than 0.
-        __m256i is_near = _mm256_and_si256(
-            _mm256_cmpeq_epi32(_mm256_min_epu32(beyond, _mm256_set1_epi32(14)), beyond),
-            _mm256_cmpeq_epi32(_mm256_min_epu32(below, _mm256_set1_epi32(1)), below));
-        if (_mm256_movemask_epi8(is_near) == -1) {
-            __m128i first = words(beyond);
-            struct near near = {
-                .left = _mm_or_si128(first, _mm_set1_epi16(INT16_MIN)),
-                .right = _mm_or_si128(_mm_add_epi16(first, _mm_set1_epi16(1)),
-                                      _mm_set1_epi16(INT16_MIN)),
-                .across = across,
-                .is_second = _mm_cmpgt_epi16(words(below), _mm_setzero_si128()),
-            };
-            int row = _mm_cvtsi128_si32(_mm256_castsi256_si128(top));
-            int64_t offset =
-                row * (int64_t)stride + _mm_cvtsi128_si32(_mm256_castsi256_si128(left));
-            // Where there is no third row, it counts for none.
-            int third = row + 2 < height ? 2 * stride : stride;
-            for (int p = 0; p < plane_count; p++) {
-                const uint8_t *at = planes[p] + offset;
-                __m128i a = mixed_near(at, &near), b = mixed_near(at + stride, &near);
-                __m128i c = mixed_near(at + third, &near);
-                __m128i upper = _mm_blendv_epi8(a, b, near.is_second);
-                __m128i lower = _mm_blendv_epi8(b, c, near.is_second);
-                _mm_storel_epi64((__m128i *)(rows[p] + i), samples(upper, lower, down));
-            }
-        } else {
-            __m256i start = _mm256_min_epi32(column, _mm256_set1_epi32(width - 4));
-            __m256i shift = _mm256_slli_epi32(_mm256_sub_epi32(column, start), 3);
-            __m256i offsets = _mm256_add_epi32(
-                start, _mm256_mullo_epi32(line, _mm256_set1_epi32(stride)));
-            __m256i pairs = weights(x);
-            for (int p = 0; p < plane_count; p++) {
-                __m128i upper = words(mixed(planes[p], offsets, shift, pairs));
-                __m128i lower = words(mixed(planes[p] + stride, offsets, shift, pairs));
-                _mm_storel_epi64((__m128i *)(rows[p] + i), samples(upper, lower, down));
-            }
+    // All that is read lies within the rows. The last samples are written twice where they are too
+    // few for a run.
+    if (width < 16 || height < 3 || count < 16) return 0;
+    for (int i = 0; i < count;) {
+        // Each sample waits long for its place. All places first, so that they are found in that
+        // time.
+        struct near near[BATCH];
+        int found = 0;
+        for (; found < BATCH && i < count; found++, i += 16) {
+            int from = i < count - 16 ? i : count - 16;
+            if (!find_near(&near[found], warp, from, stride, width, height)) break;
+        }
+        for (int p = 0; p < plane_count; p++)
+            for (int n = 0; n < found; n++) warp_near(rows[p], planes[p], stride, &near[n]);
+        if (found == BATCH) continue;
+        for (int end = i + STEEP; i < end && i < count; i += 8) {
+            int from = i < count - 8 ? i : count - 8;
+            warp_apart(rows, planes, plane_count, stride, width, height, warp, from);
         }
     }
-    return i;
+    return count;
 }
 #endif
 
