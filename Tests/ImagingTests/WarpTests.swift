@@ -1,7 +1,31 @@
 import CKernels
 import Frames
+import Glibc
 import Imaging
 import Testing
+
+/// A page of memory between two that may not be touched.
+private struct GuardedPage: ~Copyable {
+    private static let size = 4096
+    private let base: UnsafeMutableRawPointer
+
+    init() throws {
+        let size = Self.size
+        // Where there is no memory, the second call fails.
+        let mapped = mmap(nil, 3 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        let start = try #require(mapped)
+        let result = mprotect(start + size, size, PROT_READ | PROT_WRITE)
+        try #require(result == 0)
+        base = start
+    }
+
+    deinit { munmap(base, 3 * Self.size) }
+
+    /// Returns the page's first or last bytes, of which there are at most 4096.
+    func bytes(_ count: Int, atEnd: Bool) -> UnsafeMutablePointer<UInt8> {
+        (base + (atEnd ? 2 * Self.size - count : Self.size)).assumingMemoryBound(to: UInt8.self)
+    }
+}
 
 @Suite("Pictures in perspective")
 struct WarpTests {
@@ -66,6 +90,51 @@ struct WarpTests {
             }
         }
     }
+
+    #if arch(x86_64)
+    // Samples of their own are computed by the plain form of the kernel, rows by the fast one.
+    @Test(arguments: [16, 17, 60], [2, 3, 40])
+    func rowsAreWhatTheirSamplesAreAlone(width: Int, height: Int) throws {
+        let memory = try GuardedPage()
+        var random = Random(state: UInt64(width + height))
+        for round in 0..<300 {
+            // Against either end of the memory.
+            let bytes = memory.bytes(width * height, atEnd: round % 2 == 0)
+            for i in 0..<width * height { bytes[i] = UInt8(truncatingIfNeeded: random.next()) }
+            let steep: Float = round % 3 == 0 ? 1 : 0.06
+            func number(_ range: ClosedRange<Float>) -> Float {
+                let share = Float(random.next() % 1001) / 1000
+                return range.lowerBound + (range.upperBound - range.lowerBound) * share
+            }
+            let warp = kernel_warp(
+                x: number(-3...Float(width)),
+                x_step: number(-1...2) * (steep + 0.2),
+                y: number(-1...Float(height)),
+                y_step: number(-1...1) * steep,
+                d: number(0.5...1.5),
+                d_step: number(0...0.01)
+            )
+            let count = 1 + round % 170
+            let shape = (CInt(width), CInt(height))
+            var row = [UInt8](repeating: 0xaa, count: count + 1)
+            kernel_warp(&row, bytes, shape.0, shape.0, shape.1, warp, CInt(count))
+            let alone = (0..<count).map { i in
+                var sample: UInt8 = 0
+                let place = kernel_warp(
+                    x: warp.x + warp.x_step * Float(i),
+                    x_step: 0,
+                    y: warp.y + warp.y_step * Float(i),
+                    y_step: 0,
+                    d: warp.d + warp.d_step * Float(i),
+                    d_step: 0
+                )
+                kernel_warp(&sample, bytes, shape.0, shape.0, shape.1, place, 1)
+                return sample
+            }
+            #expect(row == alone + [0xaa], "round \(round)")
+        }
+    }
+    #endif
 
     @Test(arguments: [0, -1, Float.infinity, -.infinity, .nan, 1e30, -1e30, 1e-30])
     func noNumberReadsBesideThePlane(number: Float) {
