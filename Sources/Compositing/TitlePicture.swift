@@ -26,18 +26,10 @@ package struct TitlePicture: Sendable {
             -> (text: String, font: Drawing.Font, width: Double)
         {
             var font = Drawing.Font(Self.family, type: type * unit, weight: weight)
-            var (text, width) = (text, font.measure(text).width)
-            if width > room {
-                font.type *= max(Self.leastShare, room / width)
-                width = font.measure(text).width
-            }
-            while width > room, text.count > 1 {
-                // By the mean width of a character, and at least one.
-                let most = min(text.count - 2, Int(Double(text.count) * room / width))
-                text = most < 1 ? "…" : text.prefix(most) + "…"
-                width = font.measure(text).width
-            }
-            return (text, font, width)
+            let width = font.measure(text).width
+            if width > room { font.type *= max(Self.leastShare, room / width) }
+            let cut = Self.cut(text, to: room) { font.measure($0).width }
+            return (cut, font, font.measure(cut).width)
         }
         let name = fit(shown.title.name, Self.nameType, .semibold)
         let second =
@@ -64,6 +56,19 @@ package struct TitlePicture: Sendable {
             in: shown.corner,
             of: canvas
         )
+    }
+
+    /// Returns as much of the beginning of `text` as there is `room` for, with an ellipsis where
+    /// something is left out.
+    static func cut(_ text: String, to room: Double, _ measure: (String) -> Double) -> String {
+        var (text, width) = (text, measure(text))
+        while width > room, text.count > 1 {
+            // By the mean width of a character, and at least one.
+            let most = min(text.count - 2, Int(Double(text.count) * room / width))
+            text = most < 1 ? "…" : text.prefix(most) + "…"
+            width = measure(text)
+        }
+        return text
     }
 
     /// Lays the title over `output`, a canvas in rows of `stride` bytes. Does not allocate.

@@ -74,6 +74,21 @@ struct TitlePictureTests {
         #expect(lay(title, .topLeft, on: canvas, opacity: 0).bounds.isEmpty)
     }
 
+    @Test("that is cut says so with an ellipsis, and one that has room stays as it is")
+    func ellipsis() {
+        /// Returns the text as it is cut for `room`, where a W is as wide as two other characters.
+        func cut(_ text: String, _ room: Double) -> String {
+            TitlePicture.cut(text, to: room) { text in
+                text.reduce(0) { $0 + ($1 == "W" ? 2 : 1) }
+            }
+        }
+        #expect(cut("Lovelace", 8) == "Lovelace")
+        #expect(cut("Lovelace", 7) == "Lovela…")
+        #expect(cut("Lovelace", 2) == "L…")
+        #expect(cut("Lovelace", 1) == "…")
+        #expect(cut("WWWWaaaa", 9) == "WWWW…")
+    }
+
     @Test(
         "is cut to nothing if need be, where not even one of its characters has room",
         arguments: [
