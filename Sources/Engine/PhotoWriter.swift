@@ -37,6 +37,9 @@ package final class PhotoWriter: Sendable {
     /// The result: the path of each file, or `nil` for a caller's descriptor.
     package typealias Answer = @Sendable (Result<[String?], SystemError>) -> Void
 
+    /// Writes files into a directory, all or none, and returns their paths.
+    typealias Saving = @Sendable ([File], String?, UInt32) throws(SystemError) -> [String?]
+
     private final class Job: Sendable {
         let files: [File]
         let destination: Destination
@@ -77,6 +80,7 @@ package final class PhotoWriter: Sendable {
     /// Rings when a descriptor's thread has ended.
     private let ended: Bell
     private let timeout: Double
+    private let save: Saving
 
     /// The most photographs that wait to be written to directories, or to descriptors. Each is in
     /// memory.
@@ -85,8 +89,14 @@ package final class PhotoWriter: Sendable {
     /// Starts the thread for files. Each photograph may take `timeout` seconds to write.
     ///
     /// - Throws: `SystemError` if the system has no thread or descriptor left.
-    package init(timeout: Double = 10) throws(SystemError) {
+    package convenience init(timeout: Double = 10) throws(SystemError) {
+        try self.init(timeout: timeout, saving: Self.save)
+    }
+
+    /// Starts the thread for files, which are written by `save`.
+    init(timeout: Double, saving save: @escaping Saving) throws(SystemError) {
         self.timeout = timeout
+        self.save = save
         (worker, ended) = (try Worker(name: "photo-files"), try Bell())
         try worker.start { [self] in writeFiles() }
     }
@@ -178,7 +188,7 @@ package final class PhotoWriter: Sendable {
                 job.deadline > MonotonicClock.now
             {
                 let result = Self.result { () throws(SystemError) in
-                    try Self.save(job.files, in: folder, mode)
+                    try save(job.files, folder, mode)
                 }
                 // Nobody would look for them.
                 if !job.finish(result), case .success(let paths) = result {
@@ -201,7 +211,7 @@ package final class PhotoWriter: Sendable {
     }
 
     /// Writes each into a new file, all or none, and returns their paths.
-    private static func save(
+    @Sendable private static func save(
         _ files: [File],
         in configured: String?,
         _ mode: UInt32

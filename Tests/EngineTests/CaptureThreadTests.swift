@@ -203,6 +203,20 @@ struct CaptureThreadTests {
         #expect(slot.counts.noisy == 2 && slot.counts.captured == 2 && slot.counts.damaged == 0)
     }
 
+    @Test("counts a damaged picture as that, not as a missing one, too")
+    func damagedPicture() throws {
+        defer { end() }
+        let camera = Scripted("a")
+        camera.give()
+        thread.open(camera, request)
+        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        camera.damage()
+        try log.wait(for: "the damage") { _ in slot.counts.damaged == 1 }
+        camera.give()
+        try log.wait(for: "the next frame") { _ in slot.counts.captured == 2 }
+        #expect(slot.latest?.sequence == 2 && slot.counts.missing == 0)
+    }
+
     @Test("opens a camera without a usable mode once, and again only when told that it may be back")
     func noMode() throws {
         defer { end() }
@@ -268,6 +282,7 @@ private final class Scripted: CameraSource {
         var isOpening: Bool
         var opened = 0
         var frames = 0
+        var damaged = 0
         var failure: CaptureError.Code?
         var hasSignal = true
     }
@@ -308,6 +323,15 @@ private final class Scripted: CameraSource {
     /// The number of attempts to open it.
     var opened: Int { script.withLock { $0.opened } }
     func give() { script.withLock { $0.frames += 1 } }
+    /// Has it give a damaged frame.
+    func damage() { script.withLock { $0.damaged += 1 } }
+    /// Returns `true` if there was a damaged frame to give.
+    private func takeDamage() -> Bool {
+        script.withLock { script in
+            defer { script.damaged = max(0, script.damaged - 1) }
+            return script.damaged > 0
+        }
+    }
     /// Returns `true` if there was a frame to give.
     private func takeFrame() -> Bool {
         script.withLock { script in
@@ -367,6 +391,10 @@ private final class Scripted: CameraSource {
                     (MonotonicClock.now - start).seconds >= source.firstFrameAfter
                 {
                     source.give()
+                }
+                if source.takeDamage() {
+                    sequence += 1
+                    return .dropped
                 }
                 if source.takeFrame() {
                     defer { sequence += 1 }

@@ -222,6 +222,23 @@ struct ControlThreadTests {
         #expect(driver.value(of: "power_line_frequency") == 0)
     }
 
+    @Test("puts nothing back that the camera refused to hold, whoever sets it later")
+    func refusedLight() throws {
+        defer { end() }
+        driver.add(Self.light)
+        driver.refuse("power_line_frequency", with: .failed(.stalled, "no answer"))
+        try use(isStreaming: true)
+        _ = try perform(.look)
+        #expect(driver.value(of: "exposure_dynamic_framerate") == 0)
+        driver.refuse("power_line_frequency", with: nil)
+        // Another program wants what we wanted.
+        driver.change("power_line_frequency", to: 1)
+        try use(isStreaming: false)
+        try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
+        #expect(driver.value(of: "exposure_dynamic_framerate") == 1)
+        #expect(driver.value(of: "power_line_frequency") == 1)
+    }
+
     @Test("holds what is locked while the camera delivers, and leaves its automatic to others")
     func locking() throws {
         defer { end() }

@@ -1,4 +1,3 @@
-import Engine
 import Foundation
 import Frames
 import Glibc
@@ -6,6 +5,8 @@ import Platform
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import Engine
 
 /// The answers of a writer, by the name of what was written.
 private final class Answers: Sendable {
@@ -168,6 +169,41 @@ struct PhotoWriterTests {
             _ = Glibc.write(gate.ends[1], [1], 1)
         }
         #expect(try answers.failure(of: "hanging") == ETIMEDOUT)
+    }
+
+    @Test("a file that is there only after its deadline goes, since nobody would look for it")
+    func late() throws {
+        let gate = try Pipe()
+        let path = "\(folder)/a.jpg"
+        let writer = try PhotoWriter(timeout: 0.5) { _, _, _ throws(SystemError) in
+            _ = gate.read(1)
+            try writeFile([1], to: path)
+            return [path]
+        }
+        writer.write(file(), to: .folder(folder), answer: answers.about("late"))
+        try eventually("its deadline", within: 60) { writer.expire() == nil }
+        #expect(try answers.failure(of: "late") == ETIMEDOUT)
+        _ = Glibc.write(gate.ends[1], [1], 1)
+        writer.end()
+        #expect(writer.wait(until: MonotonicClock.now + Timestamp(seconds: 60)))
+        #expect(try answers.failure(of: "late") == ETIMEDOUT)
+        #expect(scratch.content == [])
+    }
+
+    @Test("of several deadlines the first is the next")
+    func nextDeadline() throws {
+        try with { writer throws in
+            let (first, second) = (try Pipe(), try Pipe())
+            writer.write(file(), to: first.destination, answer: answers.about("first"))
+            let between = MonotonicClock.now
+            writer.write(file(), to: second.destination, answer: answers.about("second"))
+            let next = try #require(writer.expire())
+            #expect(next <= between + Timestamp(seconds: 100))
+            for (pipe, name) in [(first, "first"), (second, "second")] {
+                pipe.closeReader()
+                #expect(try answers.failure(of: name) == EPIPE)
+            }
+        }
     }
 
     @Test("so many wait, and no more; files do not wait for descriptors")
