@@ -9,6 +9,7 @@ import DBusKit
 final class Peer {
     private let connection: BusConnection
     private let name: String
+    private let timeout: Double
     private let onOwner: (Bool) -> Void
     private var ownerWatch: BusConnection.Subscription?
     private var signals: [BusConnection.Subscription] = []
@@ -19,10 +20,16 @@ final class Peer {
     private var isKnown = false
 
     /// Creates a peer that calls `onOwner` once it is known if the program is there, and when it
-    /// has come or gone.
-    init(_ name: String, on connection: BusConnection, onOwner: @escaping (Bool) -> Void) {
+    /// has come or gone. Each answer may take `timeout` seconds.
+    init(
+        _ name: String,
+        on connection: BusConnection,
+        timeout: Double = 5,
+        onOwner: @escaping (Bool) -> Void
+    ) {
         self.name = name
         self.connection = connection
+        self.timeout = timeout
         self.onOwner = onOwner
         ownerWatch = connection.subscribe(.owner(of: name)) { [unowned self] signal in
             turn(to: signal.arguments.last?.string ?? "")
@@ -83,8 +90,8 @@ final class Peer {
         )
     }
 
-    /// Calls a method of the program. `completion` gets the reply, or the error: `NoReply` after 5
-    /// s. It is not called without a bus.
+    /// Calls a method of the program. `completion` gets the reply, or the error: `NoReply` after
+    /// `timeout` seconds. It is not called without a bus.
     func ask(
         _ member: String,
         of interface: String,
@@ -100,7 +107,7 @@ final class Peer {
             on: destination ?? name,
             arguments,
             startsService: false,
-            timeout: 5
+            timeout: timeout
         )
         // A bus that is gone needs no handling here: `onDisconnect` reports it to the connection's
         // owner.

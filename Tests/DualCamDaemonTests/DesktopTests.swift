@@ -12,12 +12,13 @@ import Testing
 final class Desk {
     let loop: EventLoop
     let connection: BusConnection
+    /// The bus.
+    let address: BusConnection.Bus
     private let session: PrivateSession
-    private let address: BusConnection.Bus
 
-    init() throws {
+    init(loop given: EventLoop? = nil) throws {
         session = try PrivateSession([.bus])
-        loop = try EventLoop()
+        loop = try given ?? EventLoop()
         address = .address(session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? "")
         connection = try BusConnection(to: address, loop: loop)
     }
@@ -26,6 +27,13 @@ final class Desk {
     func service(_ name: String) throws -> DeskService {
         DeskService(try BusConnection(to: address, loop: loop), name)
     }
+
+    /// Has the bus answer nobody, until `resume`.
+    func halt() { session.signal(.bus, SIGSTOP) }
+    func resume() { session.signal(.bus, SIGCONT) }
+
+    /// Ends the bus.
+    func end() { session.kill(.bus) }
 
     /// Runs the loop until `condition` holds.
     func wait(for what: String, until condition: () -> Bool) throws {
@@ -301,6 +309,32 @@ struct PeerTests {
         try desk.wait(for: "an answer") { answers == 1 && owners == [false] }
         try desk.settle()
         #expect(answers == 1)
+    }
+
+    @Test("that has its name is found, however slow the bus is")
+    func slowBus() throws {
+        let service = try service("org.example.Peer", word: "real")
+        try service.appear()
+        desk.halt()
+        defer { desk.resume() }
+        var owners: [Bool] = []
+        let peer = Peer("org.example.Peer", on: desk.connection, timeout: 0.2) {
+            owners.append($0)
+        }
+        // The first time-out may come before that of the peer's own question.
+        for _ in 1...2 {
+            var error: DBusError?
+            peer.ask("Ping", of: "org.example.Peer", at: Self.path) { result in
+                if case .failure(let reason) = result { error = reason }
+            }
+            try desk.wait(for: "the time-out") { error != nil }
+            #expect(error?.name.hasSuffix(".NoReply") == true)
+        }
+        #expect(owners == [])
+        desk.resume()
+        try desk.wait(for: "its owner") { !owners.isEmpty }
+        #expect(owners == [true])
+        withExtendedLifetime((service, peer)) {}
     }
 }
 

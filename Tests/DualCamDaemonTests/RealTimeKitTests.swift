@@ -40,13 +40,13 @@ struct RealTimeKitTests {
         }
     }
 
-    /// A service that gives `priority` at most, for runs of 0.2 s, or refuses each thread.
+    /// A service that gives `priority` at most, for runs of 0.2 s, or refuses a thread.
     private func service(
         _ name: String,
         _ path: ObjectPath,
         _ interface: String,
         priority: Int32,
-        refuses: Bool = false,
+        refuses: @escaping () -> Bool = { false },
         _ asked: @escaping (Request) -> Void
     ) throws -> DeskService {
         let service = try desk.service(name)
@@ -71,7 +71,7 @@ struct RealTimeKitTests {
         ) { call in
             let numbers = call.arguments.map(\.integer)
             asked(Request(process: numbers[0], thread: numbers[1], priority: numbers[2]))
-            if refuses { call.fail(.failed("no")) } else { call.reply() }
+            if refuses() { call.fail(.failed("no")) } else { call.reply() }
         }
         try service.appear()
         return service
@@ -79,7 +79,7 @@ struct RealTimeKitTests {
 
     private func rtkit(
         priority: Int32,
-        refuses: Bool = false,
+        refuses: @escaping () -> Bool = { false },
         _ asked: @escaping (Request) -> Void
     ) throws -> DeskService {
         try service(
@@ -184,11 +184,31 @@ struct RealTimeKitTests {
         withExtendedLifetime((service, kit)) {}
     }
 
+    @Test("is no longer said of a thread that is refused it later")
+    func refusedLater() throws {
+        var isRefused = false
+        let service = try rtkit(priority: 5, refuses: { isRefused }) { [worker] _ in
+            // Nor does the process get it for a thread that has ended meanwhile.
+            if isRefused { end(worker) }
+        }
+        var outcomes: [RealTimeKit.Outcome] = []
+        let kit = try RealTimeKit(for: threads, session: desk.connection, loop: desk.loop) {
+            outcomes.append($0)
+        }
+        kit.ask(on: desk.connection)
+        try desk.wait(for: "RTKit") { outcomes.last?.raised == ["timed"] }
+        isRefused = true
+        kit.ask(on: desk.connection)
+        try desk.wait(for: "the refusal") { outcomes.last?.refusal != "" }
+        #expect(outcomes.last?.raised == [])
+        withExtendedLifetime((service, kit)) {}
+    }
+
     @Test("is taken by the process itself where it is refused, or the refusal is reported")
     func refused() throws { try RealTimeSignals.alone { try refuse() } }
 
     private func refuse() throws {
-        let service = try rtkit(priority: 5, refuses: true) { _ in }
+        let service = try rtkit(priority: 5, refuses: { true }) { _ in }
         var outcomes: [RealTimeKit.Outcome] = []
         let kit = try RealTimeKit(for: threads, session: desk.connection, loop: desk.loop) {
             outcomes.append($0)
