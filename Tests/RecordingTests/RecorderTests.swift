@@ -370,6 +370,35 @@ import Testing
         #expect(movie.hasSound)
         #expect(try Probe(movie.path).soundTimes.count == 5)
     }
+
+    @Test("sound that came before the first picture is in no later file")
+    func earlySoundOnce() throws {
+        let folder = try Folder()
+        let picture = try jpeg(1, folder)
+        var plan = Recorder.Plan(
+            "back",
+            stem: "\(folder.path)/a-back",
+            start: MonotonicClock.now,
+            rate: 30
+        )
+        plan.sound = try SoundEncoder(rate: 48000, channels: 1, start: plan.start).track
+        let log = try record(plan) { recorder in
+            recorder.take(sound: Packet(.bytes([0xF8, 0xFF, 0xFE]), at: plan.start))
+            for numbers in [3..<6, 30..<33] {
+                try give(numbers, plan, to: recorder) { _, time in
+                    picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
+                }
+                recorder.discontinue(
+                    at: plan.start + Timestamp(seconds: Double(numbers.upperBound) / 30)
+                )
+            }
+            return plan.start + Timestamp(seconds: 2)
+        }
+        #expect(log.failures == [])
+        let movies = log.movies.sorted { $0.path.count < $1.path.count }
+        #expect(movies.map(\.frames) == [3, 3])
+        #expect(movies.map(\.hasSound) == [true, false])
+    }
 }
 
 /// Returns the luma of all pictures of the movie at `path`, as decoded by FFmpeg, which says
