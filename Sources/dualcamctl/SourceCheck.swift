@@ -39,7 +39,7 @@ enum SourceCheck {
     }
 
     /// Returns why `source` is not there; `nil` if it is, or nobody knows.
-    private static func absence(
+    static func absence(
         of source: SourceSpecification,
         _ known: (list: [CameraDevice], isComplete: Bool)
     ) -> String? {

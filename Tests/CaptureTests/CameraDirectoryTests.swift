@@ -43,6 +43,13 @@ import Testing
         }
     }
 
+    @Test("a serial number that is empty is none")
+    func emptySerial() throws {
+        let tree = try DeviceTree()
+        tree.add("video0", port: "1-1", serial: "", id: "usb-Cam-video-index0")
+        #expect(tree.cameras.map(\.identity) == ["v4l2:usb-0000:00:14.0-1-1"])
+    }
+
     @Test("nodes that give no pictures are listed after the cameras, and known by their paths")
     func others() throws {
         let tree = try DeviceTree()

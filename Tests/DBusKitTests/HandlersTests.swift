@@ -12,6 +12,7 @@ private struct LampInterface: InterfaceMembers {
     struct Blink: OptionMembers {
         init() {}
         let quick = OptionMember<Bool>("quick")
+        let colours = OptionMember<[String]>("colours")
     }
 
     let blink = MethodMember(
@@ -136,6 +137,29 @@ struct HandlersTests {
         #expect(port.last == "org.freedesktop.DBus.Error.InvalidArgs")
         try port.set("Lit", .boolean(false))
         #expect(port.last == "[]")
+    }
+
+    @Test func oneElementMayStandForAListOfOne() throws {
+        var colours: [[String]?] = []
+        server.export(LampInterface.self, at: desk) { lamp in
+            lamp.answer(\.blink) { call in
+                colours.append(call.options.colours)
+                call.reply(true)
+            }
+            lamp.answer(\.burn) { $0.reply() }
+            lamp.get(\.lit) { true }
+            lamp.set(\.lit) { _ in }
+            lamp.get(\.hours) { 12 }
+        }
+        for value: Value in [.string("red"), .strings(["red", "blue"]), .strings([])] {
+            try port.call("Blink", [.uint32(1), .named(["colours": value])])
+            #expect(port.sent.last?.error == nil, "\(value)")
+        }
+        #expect(colours == [["red"], ["red", "blue"], []])
+        for wrong: Value in [.uint32(1), .array([.uint32(1)], of: .uint32)] {
+            try port.call("Blink", [.uint32(1), .named(["colours": wrong])])
+            #expect(port.last == "org.freedesktop.DBus.Error.InvalidArgs", "\(wrong)")
+        }
     }
 
     @Test func oneCallerMayNotHaveManyCallsWaiting() throws {

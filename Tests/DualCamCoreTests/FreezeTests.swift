@@ -145,4 +145,21 @@ struct FreezeTests {
         send(.camera(.back, .setFrozen(false)), at: 8)
         #expect(state.cameras.back.lens.incoming?.device == "telephoto")
     }
+
+    @Test("is not crossed over by a lens that was on its way, but afterwards")
+    mutating func incomingLens() {
+        stream()
+        func lens(_ name: String, _ factor: Double) -> Lens {
+            Lens(name: name, factor: factor, device: name, deviceFactor: factor, isThere: true)
+        }
+        send(.lens(.back, .found([lens("back", 1), lens("telephoto", 3)])))
+        send(.lens(.back, .setZoom(4, middle: nil, duration: 0.2)), at: 2)
+        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 3)
+        send(.camera(.back, .setFrozen(true)), at: 4)
+        send(.lens(.back, .ready), at: 5)
+        #expect(state.cameras.back.lens.incoming?.isCrossing == false)
+        send(.camera(.back, .setFrozen(false)), at: 6)
+        send(.lens(.back, .ready), at: 7)
+        #expect(state.cameras.back.lens.incoming?.isCrossing == true)
+    }
 }

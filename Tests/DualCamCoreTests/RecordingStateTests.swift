@@ -37,6 +37,20 @@ import Testing
         #expect(state.recording == RecordingState())
     }
 
+    @Test("cameras are needed since its start, unless a consumer needed them before")
+    func neededSince() {
+        var state = ready()
+        let start = Event.recording(.start([.back], sound: false))
+        _ = reduce(&state, start, at: Timestamp(seconds: 5))
+        #expect(state.neededSince == Timestamp(seconds: 5))
+        state = ready()
+        _ = reduce(&state, .stream(.start), at: .zero)
+        _ = reduce(&state, .node(nil, .published(id: 7)), at: .zero)
+        _ = reduce(&state, .node(nil, .consumed(true)), at: Timestamp(seconds: 3))
+        _ = reduce(&state, start, at: Timestamp(seconds: 5))
+        #expect(state.neededSince == Timestamp(seconds: 3))
+    }
+
     @Test("a camera that does not come is not waited for without end")
     func timeout() {
         var state = ready()

@@ -114,6 +114,24 @@ struct UprightTests {
         #expect(try likeness(#require(metadata.thumbnail), small) > 25)
     }
 
+    /// It says how the colours of the old file are coded.
+    @Test(arguments: [false, true])
+    func adobesMarkerIsNotThatOfAPictureCodedAnew(_ lossy: Bool) throws {
+        let picture = sample(lossy ? Size(width: 50, height: 70) : Size(width: 64, height: 96))
+        let adobe = Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 1]
+        let file = inserting([(0xEE, adobe)], into: try photograph(of: picture, tag: 6))
+        let result: [UInt8]
+        switch try Photograph(file).upright(lossy: lossy) {
+        case .turned(let bytes) where !lossy: result = bytes
+        case .recoded(let bytes) where lossy: result = bytes
+        case let outcome:
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(try payloads(0xEE, in: result) == (lossy ? [] : [adobe]))
+        #expect(try likeness(result, picture) > 28)
+    }
+
     @Test func severalPicturesInOneFileAreKept() throws {
         let file = try photograph(of: sample(Self.fitting), tag: 3)
         let many = inserting([(0xE2, Array("MPF\0".utf8) + [0, 1, 2])], into: file)

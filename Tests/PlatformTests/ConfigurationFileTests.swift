@@ -32,6 +32,9 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
             write("XDG_VIDEOS_DIR=\"$HOME/Films\"\n".utf8, to: home + "/.config/user-dirs.dirs")
             precondition(UserDirectory.videos.place(configured: nil) == home + "/Films/DualCam")
             precondition(UserDirectory.videos.place(configured: "~/a") == home + "/a")
+            // user-dirs.dirs(5) has only absolute paths.
+            write("XDG_VIDEOS_DIR=\"Films\"\n".utf8, to: home + "/.config/user-dirs.dirs")
+            precondition(UserDirectory.videos.place(configured: nil) == home + "/Videos/DualCam")
             try makeDirectory(home + "/a/b")
             precondition(entries(of: home + "/a") == ["b"])
         }
