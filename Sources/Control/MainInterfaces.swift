@@ -14,6 +14,11 @@ package struct StreamInterface: InterfaceMembers {
     package let restore = MethodMember("Restore")
     package let undoUse = MethodMember("UndoUse")
     package let reset = MethodMember("Reset")
+    package let openPreview = MethodMember(
+        "OpenPreview",
+        takes: ArgumentMember<String>("device"),
+        gives: ArgumentMember<SharedDescriptor>("pictures")
+    )
     package let statistics = MethodMember(
         "Statistics",
         gives: ArgumentMember<[String: Value]>("statistics"),

@@ -1,16 +1,19 @@
-import Platform
+package import Platform
 
 /// An open descriptor in a message, closed with its last reference.
 package final class SharedDescriptor: Sendable {
     private final class Owner: Sendable {
         let descriptor: Descriptor
-        init(owning number: CInt) { descriptor = Descriptor(owning: number) }
+        init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
     }
 
     private let owner: Owner
 
     /// Takes ownership of the open descriptor `number`.
-    package init(owning number: CInt) { owner = Owner(owning: number) }
+    package init(owning number: CInt) { owner = Owner(Descriptor(owning: number)) }
+
+    /// Takes ownership of `descriptor`.
+    package init(_ descriptor: consuming Descriptor) { owner = Owner(descriptor) }
 
     /// Shares the ownership with `other`.
     init(sharing other: SharedDescriptor) { owner = other.owner }

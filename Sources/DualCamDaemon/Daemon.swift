@@ -28,6 +28,9 @@ final class Daemon {
     /// The closure called to store privacy, with the number of the request.
     var onPrivacy: (Bool, Int) -> Void = { _, _ in }
 
+    /// The closure called to end the preview with a number.
+    var onPreviewEnd: (Int) -> Void = { _ in }
+
     /// The closure called after all was set back to the configuration, to store that.
     var onReset: () -> Void = {}
 
@@ -543,6 +546,7 @@ final class Daemon {
         case .endGrace: grace?.disarm()
         case .startCameraGrace(let role): cameraGraces[role]?.arm(after: Self.graceDuration)
         case .endCameraGrace(let role): cameraGraces[role]?.disarm()
+        case .endPreview(let number): onPreviewEnd(number)
         case .prepareRecording, .beginRecording, .endRecording: onRecording(effect)
         case .askLogin, .startLoginMemory, .endLoginMemory: onSession(effect)
         case .storePrivacy(let isOn, let number): onPrivacy(isOn, number)

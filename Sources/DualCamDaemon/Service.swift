@@ -17,6 +17,7 @@ final class Service {
     private let capture: CaptureService
     private let photos: PhotoService
     private let library: LibraryService
+    private let previews: PreviewService
     private let editor: SourceEditor
     /// The services that only answer calls.
     private let others: [AnyObject]
@@ -38,7 +39,8 @@ final class Service {
         self.server = server
         // Changes are signalled in this order.
         editor = SourceEditor(daemon, loop: loop, path: configurationFile)
-        stream = StreamService(daemon, editor, on: server)
+        previews = PreviewService(daemon, loop: loop)
+        stream = StreamService(daemon, editor, previews, on: server)
         let scene = SceneService(daemon, on: server)
         scenes = try ScenesService(daemon, on: server, loop: loop)
         privacy = PrivacyService(daemon, on: server)
@@ -79,7 +81,10 @@ final class Service {
     /// Tells the program of a caller by its unique name, for limits; see `PhotoService.program`.
     var program: (String, @escaping (String?) -> Void) -> Void {
         get { photos.program }
-        set { photos.program = newValue }
+        set {
+            photos.program = newValue
+            previews.program = newValue
+        }
     }
 
     /// Requests the user's scenes. Call once the daemon owns its name.
@@ -93,7 +98,8 @@ final class Service {
     func end(by deadline: Timestamp) -> Bool {
         let isWritten = editor.end(by: deadline)
         let areScenesWritten = scenes.end(by: deadline)
-        return library.end() && isWritten && areScenesWritten
+        let arePreviewsClosed = previews.end(by: deadline)
+        return library.end() && isWritten && areScenesWritten && arePreviewsClosed
     }
 
     /// Waits at the end of the daemon until the photographs in progress are written and answered,

@@ -97,12 +97,7 @@ final class SourceEditor {
                 among: daemon.devices
             )
         } catch {
-            throw switch error.code {
-            case .notFound: .noCamera(error.message)
-            case .unclear: .outOfRange(error.message)
-            case .unusable: .notSupported(error.message)
-            case .taken: .failed(error.message)
-            }
+            throw DBusError(error)
         }
     }
 

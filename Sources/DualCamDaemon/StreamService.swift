@@ -21,8 +21,14 @@ final class StreamService {
     private var starting: [Call<Void, NoOptions, Void>] = []
     private var stopping: [Call<Void, NoOptions, Void>] = []
 
-    /// Exports the interface on `server`. `editor` writes sources into the configuration.
-    init(_ daemon: Daemon, _ editor: SourceEditor, on server: ObjectServer) {
+    /// Exports the interface on `server`. `editor` writes sources into the configuration,
+    /// `previews` shows devices that no camera has.
+    init(
+        _ daemon: Daemon,
+        _ editor: SourceEditor,
+        _ previews: PreviewService,
+        on server: ObjectServer
+    ) {
         self.daemon = daemon
         self.server = server
         server.export(StreamInterface.self, at: DualCam.path) { [unowned self] stream in
@@ -51,6 +57,7 @@ final class StreamService {
                     )
                 }
             }
+            stream.answer(\.openPreview) { previews.open($0) }
             stream.answer(\.statistics) { $0.reply(daemon.statistics) }
         }
         daemon.onAnnouncement = { [unowned self] in announce($0) }

@@ -98,12 +98,13 @@ package enum JPEGCodec {
         return (Raster(size: size, pixels: pixels), sampling)
     }
 
-    /// Encodes `picture` as a JPEG of `quality`, 1 to 100, and `sampling`, a TJSAMP.
+    /// Encodes `picture` as a JPEG of `quality`, 1 to 100, and `sampling`, a TJSAMP; by default
+    /// 4:2:0.
     ///
     /// - Throws: `noMemory`, or `damaged` when libjpeg-turbo fails.
     package static func encode(
         _ picture: Raster,
-        sampling: Int32,
+        sampling: Int32 = 2,
         quality: Int
     ) throws(PhotoError) -> [UInt8] {
         guard let encoder = tjInitCompress() else { throw PhotoError(.noMemory, "no memory") }

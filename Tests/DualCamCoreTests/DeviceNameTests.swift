@@ -45,6 +45,23 @@ struct DeviceNameTests {
         #expect(try source(called: word, among: Self.devices).description == expected)
     }
 
+    @Test("one to be shown is among those that are there")
+    func shown() throws {
+        let devices = Self.devices + [CameraDevice(path: "", name: "P", identity: "pipewire:x")]
+        #expect(try shownDevice(called: "lid", among: devices).path == "/dev/video0")
+        #expect(try shownDevice(called: "pipewire:x", among: devices).name == "P")
+        for (word, code) in [
+            ("pipewire:y", DeviceNameError.Code.notFound), ("auto", .unclear),
+            ("test:bars", .unclear), ("file:/x.jpg", .unclear), ("twin", .unclear),
+            ("10", .unusable),
+        ] {
+            let error = #expect(throws: DeviceNameError.self, "\(word)") {
+                _ = try shownDevice(called: word, among: devices)
+            }
+            #expect(error?.code == code, "\(word)")
+        }
+    }
+
     @Test(
         arguments: [
             (

@@ -27,8 +27,12 @@ extension DaemonTests {
             exec chroot "$root" "$@"
             """
 
-        /// Runs `dualcamctl` in a sandbox, and returns it once it has ended.
-        private func run(_ words: [String], in session: PrivateSession) throws -> Child {
+        /// Runs `program`, by default `dualcamctl`, in a sandbox, and returns it once it has ended.
+        private func run(
+            _ words: [String],
+            of program: String = Programs.path(of: "dualcamctl"),
+            in session: PrivateSession
+        ) throws -> Child {
             let root = "\(session.directory)/root"
             mkdir(root, 0o700)
             // A user may mount in a namespace of one's own.
@@ -36,7 +40,7 @@ extension DaemonTests {
             let command = ["sh", "-c", Self.sandbox, "sandbox", root]
             let child = try session.run(
                 "unshare",
-                own + ["--mount"] + command + [Programs.path(of: "dualcamctl")] + words
+                own + ["--mount"] + command + [program] + words
             )
             try child.wait()
             try #require(child.exit != .status(99), "no sandbox: \(child.errors)")
@@ -79,6 +83,16 @@ extension DaemonTests {
                     #expect(child.exit == .status(1), "\(words): \(child.output)")
                     #expect(child.errors.contains("Sandboxed apps may not do this"), "\(words)")
                 }
+                let address = session.environment["DBUS_SESSION_BUS_ADDRESS"] ?? ""
+                let preview = try run(
+                    [
+                        "--address=\(address)", "call", DualCam.busName, DualCam.path.text,
+                        StreamInterface.name, "OpenPreview", "sa{sv}", "pipewire:x", "0",
+                    ],
+                    of: "busctl",
+                    in: session
+                )
+                #expect(preview.errors.contains("Sandboxed apps may not do this"))
                 #expect(try daemon.get("Enabled", of: .privacy) == .boolean(true))
                 // The user's own programs may.
                 try daemon.set("Enabled", of: .privacy, to: .boolean(false))

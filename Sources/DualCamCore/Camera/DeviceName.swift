@@ -63,6 +63,25 @@ package func source(
     return source
 }
 
+/// Returns the one of `devices` that a person means by `word`, as `source(called:among:)` does.
+///
+/// - Throws: `DeviceNameError` if none or several are meant, or one that cannot be shown.
+package func shownDevice(
+    called word: String,
+    among devices: [CameraDevice]
+) throws(DeviceNameError) -> CameraDevice {
+    let source = try source(called: word, among: devices)
+    if let device = devices.first(where: { $0.identity == source.description }) { return device }
+    switch source {
+    case .v4l2(let name), .pipewire(let name): throw notFound(name, among: devices)
+    case .auto, .test, .file, .url:
+        throw DeviceNameError(
+            code: .unclear,
+            message: "Name a camera of this computer. " + whatIsThere(devices, insteadOf: word)
+        )
+    }
+}
+
 /// Returns the source that `word` is, as in a configuration; `nil` if it may be a device's name.
 private func parsed(_ word: String) throws(DeviceNameError) -> SourceSpecification? {
     do throws(UnreadableValue) {
@@ -154,7 +173,11 @@ private func device(
         )
     }
     if let device = found.first { return device }
-    throw DeviceNameError(
+    throw notFound(name, among: devices)
+}
+
+private func notFound(_ name: String, among devices: [CameraDevice]) -> DeviceNameError {
+    DeviceNameError(
         code: .notFound,
         message: "There is no camera “\(name.prefix(64))”. " + whatIsThere(devices, insteadOf: name)
     )

@@ -19,6 +19,8 @@ package enum Effect: Hashable, Sendable {
     case openLens(Role)
     /// Closes the device in the other pipeline.
     case closeLens(Role)
+    /// Closes the device of this preview, and then sends `closed`.
+    case endPreview(number: Int)
     /// Sends `lensCrossed` after this many seconds.
     case startCrossing(Role, seconds: Double)
     /// Sends `lensRetry` after a while.

@@ -27,6 +27,8 @@ package enum Event: Hashable, Sendable {
     case session(SessionEvent)
     /// About privacy.
     case privacy(PrivacyEvent)
+    /// About previews of cameras that no role uses.
+    case preview(PreviewEvent)
     /// About saved scenes, and the title.
     case scenes(ScenesEvent)
     /// The configured values of all that commands change, anew.

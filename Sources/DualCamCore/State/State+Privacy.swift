@@ -87,7 +87,9 @@ extension State {
     package var isPrivate: Bool { privacy.isWanted && areCamerasClosed }
 
     /// `true` while no camera is open, or may be.
-    package var areCamerasClosed: Bool { Role.allCases.allSatisfy { !cameras[$0].mayBeOpen } }
+    package var areCamerasClosed: Bool {
+        previews.open.isEmpty && Role.allCases.allSatisfy { !cameras[$0].mayBeOpen }
+    }
 
     /// Returns the answer to the privacy request of `number`; `nil` while it is not complete.
     package func privacyOutcome(of number: Int) -> PrivacyOutcome? {

@@ -81,6 +81,8 @@ package struct State: Hashable, Sendable {
     package internal(set) var privacy = PrivacyState()
     /// The lock of the session, as far as it is known.
     package internal(set) var lock = SessionLock()
+    /// The previews of cameras that no role uses.
+    package internal(set) var previews = PreviewsState()
     /// The scenes that were applied.
     package internal(set) var scenes = ScenesState()
     /// The title; `nil`: none.
@@ -175,7 +177,7 @@ package func reduce(_ state: inout State, _ event: Event, at time: Timestamp) ->
     state.showTitle(at: time)
     state.showControls(at: time)
     effects += state.finishStop()
-    return effects
+    return state.endPreviews(effects)
 }
 
 extension State {
@@ -196,6 +198,7 @@ extension State {
         case .pro(let event): handle(event, at: time)
         case .photographs(let event): handle(event, at: time)
         case .orientation(let event): handle(event)
+        case .preview(let event): handle(event)
         case .stored(let problems): storeProblems = problems
         case .configured(let settings): configured = settings
         case .loopback(let state): loopback = state

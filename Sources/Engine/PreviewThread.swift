@@ -1,0 +1,146 @@
+package import Capture
+import DualCamCore
+package import Frames
+import Imaging
+import Photos
+package import Platform
+
+/// Opens a camera that no role uses, and sends small pictures of it into a socket, a few a second,
+/// until it is told to end, nobody reads, or the camera fails. It does not try again.
+///
+/// The thread is called `preview`.
+package final class PreviewThread: Sendable {
+    /// An event of the preview, reported on the thread itself.
+    package enum Report: Hashable, Sendable {
+        /// The first picture was sent.
+        case delivering
+        /// The camera is closed, because of an error if there was one, and so is the socket. The
+        /// last report.
+        case closed(CaptureError?)
+    }
+
+    private let source: any CameraSource
+    private let report: @Sendable (Report) -> Void
+    private let worker: Worker
+    // Unsafe: used before the thread starts, and then by it alone.
+    nonisolated(unsafe) private var socket: PictureSocket?
+
+    /// The largest width and height of a picture, in pixels.
+    package static let most = 320
+    /// The quality of the JPEGs, 1 to 100.
+    private static let quality = 75
+    /// The seconds from one picture to the next: about five a second.
+    private static let interval = 0.19
+    /// The seconds that the camera may take to its first picture, and those that may pass without
+    /// another one.
+    private static let (startTime, stallTime) = (10.0, 5.0)
+    /// The longest wait before it is looked if anybody reads, in seconds.
+    private static let patience = 0.5
+
+    /// Starts the thread, which opens `source`. The end of the socket to read from is passed on.
+    ///
+    /// Call `leave` after the report `closed`, or `end` and `wait` before.
+    ///
+    /// - Throws: `SystemError` if the system has no thread or descriptor left.
+    package init(
+        _ source: any CameraSource,
+        takeReader: (consuming Descriptor) -> Void,
+        report: @escaping @Sendable (Report) -> Void
+    ) throws(SystemError) {
+        (self.source, self.report) = (source, report)
+        socket = try PictureSocket(takeReader)
+        worker = try Worker(name: "preview")
+        try worker.start { [self] in run() }
+    }
+
+    /// Makes the thread close the camera and end. Does not wait for it.
+    package func end() { worker.end() }
+
+    /// Waits for the thread to end, at most until `deadline`, and returns `true` if it has.
+    package func wait(until deadline: Timestamp) -> Bool { worker.join(until: deadline) }
+
+    /// Lets the thread end by itself.
+    package func leave() { worker.leave() }
+
+    // MARK: On the thread
+
+    private func run() {
+        var failure: CaptureError?
+        do throws(CaptureError) {
+            try deliver()
+        } catch {
+            if error.code != .woken { failure = error }
+        }
+        // After the camera: who reads the end knows that it is closed.
+        socket = nil
+        Memory.trim()
+        report(.closed(failure))
+    }
+
+    private func deliver() throws(CaptureError) {
+        guard let socket, !worker.isEnding else { return }
+        let request = CaptureRequest(size: Size(width: Self.most, height: 180), rate: 10)
+        let stream = try source.open(request, bell: worker.bell)
+        stream.isEveryPictureNeeded = false
+        let shrinker = try Shrinker(stream.mode.size)
+        var hasDelivered = false
+        var deadline = MonotonicClock.now + Timestamp(seconds: Self.startTime)
+        var due = Timestamp.zero
+        while !worker.isEnding, !socket.isLeft {
+            let look = MonotonicClock.now + Timestamp(seconds: Self.patience)
+            let event = try stream.next(until: min(look, deadline), bell: worker.bell)
+            let now = MonotonicClock.now
+            if event.isPicture {
+                deadline = now + Timestamp(seconds: Self.stallTime)
+            } else if now >= deadline {
+                throw CaptureError(.timedOut, "capture", source.place)
+            }
+            guard now >= due, !stream.hasNewer, socket.isTaken,
+                let jpeg = shrinker.picture(of: event, at: Self.quality)
+            else { continue }
+            due = now + Timestamp(seconds: Self.interval)
+            socket.send(jpeg)
+            if !hasDelivered { report(.delivering) }
+            hasDelivered = true
+        }
+    }
+
+    /// Makes small JPEGs of what a camera delivers.
+    private struct Shrinker {
+        private let decoder: FrameDecoder
+
+        init(_ size: Size) throws(CaptureError) {
+            do throws(JPEGError) {
+                decoder = try FrameDecoder(expecting: size)
+            } catch {
+                throw CaptureError(.system, "JPEG", detail: error.description)
+            }
+        }
+
+        /// Returns the picture of `event`; `nil` if it has none, or a damaged one.
+        func picture(of event: CapturedEvent, at quality: Int) -> [UInt8]? {
+            let bounds = Size(width: most, height: most)
+            let frame: Frame
+            switch event {
+            case .frame(let made): frame = made
+            case .jpeg(let jpeg):
+                guard case .frame(let made) = decoder.decode(jpeg, for: ShownExtent(bounds)) else {
+                    return nil
+                }
+                frame = made
+            case .outdated, .dropped, .timedOut, .woken: return nil
+            }
+            return try? JPEGCodec.encode(Raster(frame).reduced(into: bounds), quality: quality)
+        }
+    }
+}
+
+extension CapturedEvent {
+    /// `true` if it has a picture.
+    fileprivate var isPicture: Bool {
+        switch self {
+        case .frame, .jpeg, .outdated: true
+        case .dropped, .timedOut, .woken: false
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import CTurboJPEG
+import Capture
+import DualCamCore
+import Engine
+import Frames
+import Glibc
+import Platform
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("A preview's thread", .timeLimit(.minutes(5)))
+struct PreviewThreadTests {
+    @Test("sends whole pictures, small ones, until nobody reads")
+    func pictures() throws {
+        let preview = try Preview(of: try TestSource("bars", role: .back))
+        for _ in 1...3 {
+            let size = try #require(try preview.reader?.picture().flatMap(jpegSize))
+            #expect((1...320).contains(size.width) && (1...320).contains(size.height))
+        }
+        #expect(preview.reports == [.delivering])
+        preview.reader?.close()
+        try preview.awaitEnd(nil)
+    }
+
+    @Test("waits for nobody who does not read, and closes the camera when it is told to")
+    func slowReader() throws {
+        let camera = Counted()
+        let preview = try Preview(of: camera)
+        try eventually("pictures that nobody takes", within: 20) {
+            camera.pictures.withLock { $0 } > 20
+        }
+        preview.thread.end()
+        try preview.awaitEnd(nil)
+        #expect(camera.isOpen.withLock { !$0 })
+        // The first is there as a whole, and no other one.
+        #expect(try preview.reader?.picture().flatMap(jpegSize) != nil)
+        #expect(try preview.reader?.picture() == nil)
+    }
+
+    @Test("shows the newest picture to a reader that comes back")
+    func newest() throws {
+        let camera = Counted()
+        let preview = try Preview(of: camera)
+        try eventually("many pictures", within: 20) { camera.pictures.withLock { $0 } > 45 }
+        let old = try #require(try preview.reader?.picture())
+        let new = try #require(try preview.reader?.picture())
+        #expect(luma(old) < 100)
+        #expect(luma(new) > Counted.luma(45) - 5, "a picture from between came first")
+        preview.thread.end()
+        try preview.awaitEnd(nil)
+    }
+
+    @Test("ends with the camera's error, and lets the reader know")
+    func failure() throws {
+        let error = CaptureError(.busy, "open", "/dev/video0", errno: EBUSY)
+        let preview = try Preview(of: Refusing(error: error))
+        try preview.awaitEnd(error)
+        #expect(try preview.reader?.picture() == nil)
+    }
+
+    @Test("an end before the beginning opens nothing for long")
+    func early() throws {
+        let camera = Counted()
+        let preview = try Preview(of: camera)
+        preview.thread.end()
+        try preview.awaitEnd(nil)
+        #expect(camera.isOpen.withLock { !$0 })
+    }
+
+    @Test("a picture that does not fit is not cut, but sent on as the reader reads")
+    func largePicture() throws {
+        var reader: PreviewReader?
+        let socket = try PictureSocket { reader = PreviewReader($0) }
+        let large = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
+        #expect(socket.isTaken)
+        socket.send(large)
+        #expect(!socket.isTaken)
+        let got = Mutex<[UInt8]?>(nil)
+        let taking = try #require(reader)
+        let thread = try Thread(name: "reader") {
+            let bytes = try? taking.picture()
+            got.withLock { $0 = bytes }
+        }
+        try eventually("the rest", within: 20) { socket.isTaken }
+        thread.join()
+        #expect(got.withLock { $0 } == large)
+        #expect(!socket.isLeft)
+    }
+
+    /// Returns the size of a JPEG; `nil` if it is none.
+    private func jpegSize(_ bytes: [UInt8]) -> Size? { decoded(bytes)?.size }
+
+    /// Returns the mean luma of a JPEG.
+    private func luma(_ bytes: [UInt8]) -> Double {
+        let pixels = decoded(bytes)?.gray ?? []
+        return Double(pixels.reduce(0) { $0 + Int($1) }) / Double(max(1, pixels.count))
+    }
+
+    private func decoded(_ bytes: [UInt8]) -> (size: Size, gray: [UInt8])? {
+        let decoder = tjInitDecompress()
+        defer { tjDestroy(decoder) }
+        var (width, height, sampling, colors): (CInt, CInt, CInt, CInt) = (0, 0, 0, 0)
+        let count = UInt(bytes.count)
+        guard
+            tjDecompressHeader3(decoder, bytes, count, &width, &height, &sampling, &colors) == 0
+        else { return nil }
+        var gray = [UInt8](repeating: 0, count: Int(width * height))
+        guard
+            tjDecompress2(
+                decoder,
+                bytes,
+                count,
+                &gray,
+                width,
+                0,
+                height,
+                TJPF_GRAY.rawValue,
+                0
+            ) == 0
+        else { return nil }
+        return (Size(width: Int(width), height: Int(height)), gray)
+    }
+}
+
+/// A preview, with what it has reported.
+private final class Preview {
+    private let log: ReportLog
+    let thread: PreviewThread
+    let reader: PreviewReader?
+
+    private final class ReportLog: Sendable {
+        let all = Mutex<[PreviewThread.Report]>([])
+    }
+
+    init(of source: any CameraSource) throws {
+        let log = ReportLog()
+        var made: PreviewReader?
+        thread = try PreviewThread(
+            source,
+            takeReader: { made = PreviewReader($0) },
+            report: { report in log.all.withLock { $0.append(report) } }
+        )
+        (self.log, reader) = (log, made)
+    }
+
+    var reports: [PreviewThread.Report] { log.all.withLock { $0 } }
+
+    /// Waits for the end of the thread, with `error` as its last report.
+    func awaitEnd(_ error: CaptureError?) throws {
+        try eventually("its end", within: 20) { reports.last == .closed(error) }
+        #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: 10)))
+    }
+}
+
+/// A camera whose pictures grow lighter.
+private final class Counted: CameraSource {
+    let name = "Counted", identity = "test:counted"
+    let pictures = Mutex(0)
+    let isOpen = Mutex(false)
+
+    /// Returns the luma of the picture with this number.
+    static func luma(_ count: Int) -> Double { Double(min(240, 20 + 4 * count)) }
+
+    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream { Stream(self) }
+    func openControls() throws(CaptureError) -> any ControlPort {
+        throw CaptureError(.unsupported, "controls")
+    }
+
+    private final class Stream: CameraStream {
+        let mode = CaptureMode(size: Size(width: 64, height: 48), rate: 100, format: .gray)
+        private let source: Counted
+
+        init(_ source: Counted) {
+            self.source = source
+            source.isOpen.withLock { $0 = true }
+        }
+
+        deinit { source.isOpen.withLock { $0 = false } }
+
+        func suits(_ request: CaptureRequest) -> Bool { true }
+
+        func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
+            if bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.01)) { return .woken }
+            let count = source.pictures.withLock { count in
+                count += 1
+                return count
+            }
+            let layout = FrameLayout(size: mode.size, format: .gray)
+            let buffer = FrameBuffer(byteCount: layout.byteCount)
+            for index in buffer.bytes.indices { buffer.bytes[index] = UInt8(Counted.luma(count)) }
+            return .frame(
+                Frame(
+                    buffer: buffer,
+                    layout: layout,
+                    color: .jpeg,
+                    timestamp: MonotonicClock.now,
+                    sequence: UInt64(count)
+                )
+            )
+        }
+    }
+}
+
+/// A camera that does not open.
+private struct Refusing: CameraSource {
+    let name = "Refusing", identity = "test:refusing"
+    let error: CaptureError
+
+    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream { throw error }
+    func openControls() throws(CaptureError) -> any ControlPort { throw error }
+}
