@@ -473,7 +473,7 @@ let package = Package(
             name: "ViewTests",
             dependencies: [
                 "Control", "DBusKit", "DualCamCore", "Frames", "Platform", "TestSupport",
-                "dualcamctl", "dualcamd", "dualcam-view", "test-window",
+                "dualcamctl", "dualcamd", "dualcam-view", "test-window", "jpeg-node",
             ],
             exclude: ["lifted.c", "righttoleft.c"],
             swiftSettings: gtkSettings

@@ -23,6 +23,27 @@ package final class Pixels: Sendable {
         block = pool?.take(size) ?? PixelBlock(size)
     }
 
+    /// Decodes the picture in a file's `bytes`, a JPEG or a PNG; `nil` if it is none, or too large
+    /// for any screen.
+    package convenience init?(file bytes: [UInt8]) {
+        let data = g_bytes_new(bytes, gsize(bytes.count))
+        defer { g_bytes_unref(data) }
+        // GDK's textures may be made and read on any thread.
+        guard let texture = gdk_texture_new_from_bytes(data, nil) else { return nil }
+        defer { g_object_unref(UnsafeMutableRawPointer(texture)) }
+        let size = Size(
+            width: Int(gdk_texture_get_width(texture)),
+            height: Int(gdk_texture_get_height(texture))
+        )
+        guard size.area <= 1 << 24 else { return nil }
+        self.init(size)
+        gdk_texture_download(
+            texture,
+            memory.assumingMemoryBound(to: UInt8.self),
+            gsize(stride)
+        )
+    }
+
     deinit { pool?.give(back: block) }
 
     /// The picture for cairo.

@@ -19,14 +19,18 @@ package struct DeviceChoice: Hashable, Sendable {
     package var options: [Option]
     /// The one that the role has.
     package var present: Int
+    /// Those that neither role has, and that have pictures.
+    package var others: [Option]
 
     /// Creates the choice of a role that has the camera called `name` from `source` now, among the
-    /// `devices` that are there: their identities, names, and the roles that they have.
+    /// `devices` that are there: their identities, names, and the roles that they have. Some, as
+    /// `isCamera` tells, only have data beside the pictures of another.
     package init(
         _ role: Role,
         source: String,
         name: String,
-        devices: [(id: String, name: String, role: String)]
+        devices: [(id: String, name: String, role: String)],
+        isCamera: (_ id: String) -> Bool = { _ in true }
     ) {
         options = devices.map { device in
             let isTwin = devices.count { $0.name == device.name } > 1
@@ -35,6 +39,7 @@ package struct DeviceChoice: Hashable, Sendable {
                 name: isTwin ? "\(device.name) (\(device.id))" : device.name
             )
         }
+        others = zip(options, devices).filter { $1.role.isEmpty && isCamera($1.id) }.map(\.0)
         if let index = devices.firstIndex(where: { $0.role == role.rawValue }) {
             present = index
         } else {

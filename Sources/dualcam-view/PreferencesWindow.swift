@@ -15,7 +15,7 @@ import ViewCore
 final class PreferencesWindow {
     let window: Window
     private unowned let owner: PictureWindow
-    private let cameras: PerRole<CameraRows>
+    private var cameras: PerRole<CameraRows>
     private let exchange = Button("They are the wrong way round")
     private let layout = ChoiceRow("Layout", "How the two pictures are arranged")
     private let tray = SwitchRow("Icon in the tray", "From the next login on")
@@ -25,6 +25,8 @@ final class PreferencesWindow {
     private let chooseKeys = Button("Choose keys…")
     private let doctor: DoctorGroup
     private var following: MainLoop.Timer?
+    /// Live pictures of the cameras in use as neither; `nil` after the first start.
+    private var previews: PreviewPictures?
     /// `true` once the first button had the keyboard.
     private var hasBegun = false
 
@@ -39,6 +41,10 @@ final class PreferencesWindow {
         let device: ChoiceRow
         let rotation: ChoiceRow
         let mirror: SwitchRow
+        /// The cameras in use as neither, for a click.
+        let others: GTK.Row
+        let strip = Box(spacing: 6)
+        var cells: [Cell] = []
         let group: PreferencesGroup
 
         init(_ role: Role) {
@@ -56,7 +62,29 @@ final class PreferencesWindow {
             picture.request(width: 128, height: 72)
             picture.style("choice").clip()
             let shown = Row("What it sees", before: [], after: [picture])
-            group = PreferencesGroup("", "", [device, shown, rotation, mirror])
+            others = Row(
+                "Others",
+                isFront ? "Click the one that shows you" : "Click the one that shows what you see",
+                after: [ScrolledWindow(sideways: strip.place(.end, .center))]
+            )
+            others.isVisible = false
+            group = PreferencesGroup("", "", [device, shown, others, rotation, mirror])
+        }
+    }
+
+    /// A camera that is in use as neither, as a picture to click.
+    private struct Cell {
+        let option: DeviceChoice.Option
+        let picture = Picture()
+        let button: Button
+
+        init(_ option: DeviceChoice.Option) {
+            self.option = option
+            picture.request(width: 112, height: 63)
+            let words = Label(option.name).shortens()
+            words.request(width: 112, height: 0)
+            button = Button(Box(vertical: true, spacing: 2, [picture.clip(), words]), option.name)
+            button.style("flat", "choice")
         }
     }
 
@@ -95,7 +123,9 @@ final class PreferencesWindow {
             )
         )
         window.setParent(owner.window)
-        window.onClose { [unowned owner] in
+        window.onClose { [unowned self, unowned owner] in
+            following?.cancel()
+            previews = nil
             owner.settings.settings.isSetUp = true
             closed()
             return false
@@ -106,6 +136,8 @@ final class PreferencesWindow {
             window.close()
             return true
         }
+        // Later, nobody expects that all cameras are opened at once.
+        if isFirst { previews = owner.daemon.flatMap { try? PreviewPictures($0) } }
         attachCameras()
         attachRest()
         follow()
@@ -176,7 +208,13 @@ final class PreferencesWindow {
 
     private func choice(of role: Role) -> DeviceChoice {
         let daemon = owner.daemon
-        let devices = (daemon?[\StreamInterface.devices] ?? []).map { device in
+        let found = daemon?[\StreamInterface.devices] ?? []
+        // The modes of a camera that only PipeWire has may be unknown.
+        let cameras = found.filter {
+            $0["modes"]?.array?.isEmpty == false
+                || $0["id"]?.string?.hasPrefix("pipewire:") == true
+        }
+        let devices = found.map { device in
             func text(_ key: String) -> String { device[key]?.string ?? "" }
             return (id: text("id"), name: text("name"), role: text("role"))
         }
@@ -184,12 +222,47 @@ final class PreferencesWindow {
             role,
             source: daemon?[\CameraInterface.source, at: role.path] ?? "",
             name: daemon?[\CameraInterface.name, at: role.path] ?? "",
-            devices: devices
+            devices: devices,
+            isCamera: { id in cameras.contains { $0["id"]?.string == id } }
         )
+    }
+
+    /// Shows the cameras that are in use as neither, each in a strip for each role.
+    private func showOthers() {
+        guard previews != nil else { return }
+        for role in Role.allCases {
+            let others = choice(of: role).others
+            cameras[role].others.isVisible = !others.isEmpty
+            guard others != cameras[role].cells.map(\.option) else { continue }
+            for cell in cameras[role].cells { cameras[role].strip.remove(cell.button) }
+            cameras[role].cells = others.map { option in
+                let cell = Cell(option)
+                cell.button.onClick { [unowned self] in use(option.device, as: role) }
+                return cell
+            }
+            for cell in cameras[role].cells { cameras[role].strip.append(cell.button) }
+        }
+    }
+
+    /// Shows what the cameras see that are in use as neither, while somebody looks.
+    private func showPreviews() {
+        guard let previews else { return }
+        let isWatched = window.isMapped && !window.isMinimized && owner.daemon?.isPresent == true
+        let devices = cameras.front.cells.map(\.option.device)
+        previews.follow(isWatched ? devices : [])
+        for device in devices {
+            guard let pixels = previews.take(device) else { continue }
+            for role in Role.allCases {
+                for cell in cameras[role].cells where cell.option.device == device {
+                    cell.picture.show(cell.picture.paintable(of: pixels))
+                }
+            }
+        }
     }
 
     /// Shows what each camera sees: its part of the stream.
     private func showPictures() {
+        showPreviews()
         guard let daemon = owner.daemon else { return }
         let main = daemon[\SceneInterface.main] ?? DualCam.backPath
         let areas = owner.areas
@@ -289,5 +362,6 @@ final class PreferencesWindow {
             )
             rows.mirror.isOn = daemon?[\CameraInterface.mirror, at: role.path] ?? false
         }
+        showOthers()
     }
 }

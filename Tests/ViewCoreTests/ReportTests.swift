@@ -45,6 +45,9 @@ import ViewCore
         let back = DeviceChoice(.back, source: "auto", name: "Webcam", devices: devices)
         #expect(back.options.map(\.device) == ["a", "b", "c"] && back.present == 0)
         #expect(back.options.map(\.name) == ["Webcam (a)", "Webcam (b)", "Phone"])
+        #expect(back.others.map(\.name) == ["Webcam (b)"])
+        let data = DeviceChoice(.back, source: "auto", name: "", devices: devices) { $0 != "b" }
+        #expect(data.others.isEmpty)
         let test = DeviceChoice(.back, source: "test", name: "", devices: [devices[2]])
         #expect(test.options.map(\.device) == ["c", "test"] && test.present == 1)
     }

@@ -89,6 +89,66 @@ extension WindowTests {
             }
         }
 
+        /// Returns `true` while the daemon sends small pictures of a camera.
+        private func isPreviewing(_ daemon: Daemon) -> Bool {
+            let tasks = "/proc/\(daemon.program.id)/task"
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+            return names.contains { name in
+                let thread = try? String(contentsOfFile: "\(tasks)/\(name)/comm", encoding: .utf8)
+                return thread == "preview\n"
+            }
+        }
+
+        @Test func `The set-up shows a camera that is neither, and a click makes it one`() throws {
+            try PrivateSession.with { session in
+                let desktop = try Desktop(in: session, hasScreenReader: true)
+                try FirstStart.isToCome(in: session)
+                let picture = "\(session.directory)/lime.jpg"
+                let painter = try session.run(
+                    "ffmpeg",
+                    "-v",
+                    "error",
+                    "-f",
+                    "lavfi",
+                    "-i",
+                    "color=lime:s=640x360",
+                    "-frames:v",
+                    "1",
+                    picture
+                )
+                try #require(painter.wait() == .status(0), "\(painter.errors)")
+                try session.run(Programs.path(of: "jpeg-node"), ["phone", "640", "360", picture])
+                let configuration = """
+                    [cameras.back]
+                    source = "pipewire:nothing"
+                    [cameras.front]
+                    source = "test:ramp-plain"
+                    """
+                let daemon = try Daemon(configuration, in: session)
+                let program = try start(desktop)
+                try wait(for: "Set Up DualCam", desktop)
+                try eventually("the camera to be looked at; \(program.errors)", within: 20) {
+                    isPreviewing(daemon)
+                }
+                // Wherever it is, one of these columns goes through it.
+                let columns = stride(from: 800, to: 1264, by: 60)
+                try eventually("its picture", within: 20) {
+                    try columns.contains { x in
+                        try desktop.colors(PixelRect(x: x, y: 0, width: 1, height: 800))
+                            .contains { $0[0] < 40 && $0[1] > 200 && $0[2] < 40 }
+                    }
+                }
+                let reader = try ScreenReader(daemon)
+                try reader.press("phone")
+                try eventually("the camera in its role", within: 10) {
+                    try daemon.get("Source", of: .camera, at: DualCam.frontPath)
+                        == .string("pipewire:phone")
+                }
+                try eventually("the end of its preview", within: 10) { !isPreviewing(daemon) }
+                #expect(program.exit == nil && !program.errors.contains("CRITICAL"))
+            }
+        }
+
         @Test func `Keys of the portal work, dials are felt, and the HUD is back after a kill`()
             throws
         {
