@@ -72,6 +72,12 @@ final class LensTimers {
         guard elapsed < Self.most, let now, let before = brightness else {
             return elapsed >= Self.most
         }
-        return abs(now - before) <= Self.tolerance * max(before, 16)
+        return Self.isSteady(now, after: before)
+    }
+
+    /// Returns `true` if the brightness `now`, 0 … 255, is that of the check `before`, as far as
+    /// the noise of a dark picture lets it be told.
+    static func isSteady(_ now: Double, after before: Double) -> Bool {
+        abs(now - before) <= Self.tolerance * max(before, 16)
     }
 }

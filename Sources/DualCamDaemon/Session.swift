@@ -10,6 +10,7 @@ import Platform
 final class Session {
     private let daemon: Daemon
     private let loop: EventLoop
+    private let bus: BusConnection.Bus
     private var system: BusConnection?
     private var login: Login?
     private var sensor: SensorProxy?
@@ -30,13 +31,19 @@ final class Session {
     /// The seconds after which a system bus that does not answer is not waited for.
     private static let patience = 5.0
 
-    /// Watches the session bus and, if there is one, the system bus. No camera opens before it is
-    /// known if there is one.
+    /// Watches the session bus and, if there is one, the system bus: `bus`. No camera opens before
+    /// it is known if there is one.
     ///
     /// - Throws: `SystemError` when the process is out of descriptors.
-    init(_ daemon: Daemon, on connection: BusConnection, loop: EventLoop) throws(SystemError) {
+    init(
+        _ daemon: Daemon,
+        on connection: BusConnection,
+        loop: EventLoop,
+        bus: BusConnection.Bus = .system
+    ) throws(SystemError) {
         self.daemon = daemon
         self.loop = loop
+        self.bus = bus
         asking = try loop.timer { [unowned self] in login?.ask() }
         memory = try loop.timer { daemon.send(.session(.login(.outdated))) }
         reconnecting = try loop.timer { [unowned self] in connect() }
@@ -66,7 +73,7 @@ final class Session {
         isConnecting = true
         patience?.arm(after: Self.patience)
         do throws(SystemError) {
-            try BusConnection.open(.system, loop: loop) { [weak self] result in
+            try BusConnection.open(bus, loop: loop) { [weak self] result in
                 MainActor.assumeIsolated { self?.connected(result) }
             }
         } catch {

@@ -25,12 +25,11 @@ final class StateStore {
     /// The delay from a change until it is stored, in seconds, so that not every click of a dial is
     /// stored.
     private static let delay = 1.0
-    /// The seconds for which the start waits for the disk. A slower one is not waited for.
-    private static let timeout = 0.5
 
     /// Restores the state of the daemon, which must not have started yet, and stores it from now
-    /// on. Until the disk has answered, all cameras are closed.
-    init(_ daemon: Daemon, loop: EventLoop) throws(SystemError) {
+    /// on. Until the disk has answered, all cameras are closed; one that takes more than `timeout`
+    /// seconds is not waited for.
+    init(_ daemon: Daemon, loop: EventLoop, timeout: Double = 0.5) throws(SystemError) {
         self.daemon = daemon
         self.loop = loop
         loaded = try Awaited()
@@ -53,11 +52,11 @@ final class StateStore {
             isLate = false
             store()
         }
-        load()
+        load(within: timeout)
     }
 
     /// Reads what the last run left, and waits for it for a while.
-    private func load() {
+    private func load(within timeout: Double) {
         daemon.send(.privacy(.reading))
         let isRemembered = daemon.configuration.state.isRemembered
         let (mailbox, loaded) = (loop.mailbox, loaded)
@@ -66,7 +65,7 @@ final class StateStore {
             loaded.deliver(contents)
             mailbox.post { MainActor.assumeIsolated { self.take(contents) } }
         }
-        if let contents = loaded.wait(Self.timeout) { take(contents) } else { isLate = true }
+        if let contents = loaded.wait(timeout) { take(contents) } else { isLate = true }
     }
 
     private func take(_ contents: Disk.Contents) {

@@ -14,7 +14,7 @@ import Testing
 @testable import DualCamDaemon
 
 /// A server's port whose callers are the test.
-private final class Callers: MessagePort {
+final class Callers: MessagePort {
     var onCall: ((Message) -> Void)?
     var onRound: () -> Void = {}
     private var leaving: [String: [() -> Void]] = [:]
@@ -71,17 +71,20 @@ private final class Callers: MessagePort {
 
 /// A daemon whose cameras, stream and session are what the test says; it has no threads.
 @MainActor
-private struct Scripted {
+struct Scripted {
     let loop: EventLoop
     let daemon: DualCamDaemon.Daemon
     let service: Service
     let recording: RecordingSession
     let callers = Callers()
 
-    init(_ change: (inout Configuration) -> Void = { _ in }) throws {
+    init(
+        loop given: EventLoop? = nil,
+        _ change: (inout Configuration) -> Void = { _ in }
+    ) throws {
         var configuration = Configuration()
         change(&configuration)
-        loop = try EventLoop()
+        loop = try given ?? EventLoop()
         daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
         recording = try RecordingSession(daemon, helper: [], loop: loop)
         service = try Service(
@@ -361,6 +364,31 @@ struct SourceEditorTests {
         hold(editor.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
     }
 
+    /// Writes a file in `directory`, which has none, and undoes that.
+    private static func checkNew(in directory: String) throws {
+        setenv("XDG_STATE_HOME", directory, 1)
+        let path = "\(directory)/dualcam.toml"
+        let scripted = try Scripted()
+        scripted.daemon.camerasChanged([device(0), device(1)])
+        let editor = SourceEditor(scripted.daemon, loop: scripted.loop, path: path)
+        let written = try edit(scripted) { editor.use("camera-1", as: .front, $0) }
+        precondition(written == nil && access(path, F_OK) == 0)
+        let undone = try edit(scripted) { editor.undo($0) }
+        precondition(undone == nil && access(path, F_OK) != 0)
+        precondition(scripted.daemon.configuration.cameras.front.source == .auto)
+        precondition(editor.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+    }
+
+    @Test("is gone after an undo where there was none")
+    func undoNew() async {
+        await #expect(processExitsWith: .success) {
+            try await MainActor.run {
+                let folder = try ScratchDirectory()
+                try SourceEditorTests.checkNew(in: folder.path)
+            }
+        }
+    }
+
     @Test("is as before after an undo, unless somebody changed it since")
     func undo() async {
         await #expect(processExitsWith: .success) {
@@ -523,6 +551,17 @@ struct LensTimersTests {
         let isSteady = timers.isSteady(slot)
         #expect(!isSteady || (MonotonicClock.now - again).seconds >= 0.3)
     }
+
+    @Test(
+        "may differ by 3 %, and by the noise of a dark picture",
+        arguments: [
+            (100.0, 102.9, true), (100, 97.1, true), (100, 103.1, false), (100, 96.9, false),
+            (2, 2.4, true), (2, 1.6, true), (2, 2.6, false), (0, 0.4, true), (0, 0.6, false),
+        ]
+    )
+    func tolerance(_ before: Double, _ now: Double, _ isSteady: Bool) {
+        #expect(LensTimers.isSteady(now, after: before) == isSteady)
+    }
 }
 
 /// Returns whether a daemon with this directory for its state begins with privacy.
@@ -636,8 +675,50 @@ private func restoresOnce(in directory: String) throws {
     precondition(!daemon.state.scene.isSwapped, "restored again")
 }
 
+/// Checks that what is set last is in `directory` when the daemon ends. The disk may be so slow
+/// that its answer comes after the start.
+@MainActor
+private func storesTheLast(in directory: String, isSlow: Bool) throws {
+    setenv("XDG_STATE_HOME", directory, 1)
+    let loop = try EventLoop()
+    var configuration = Configuration()
+    configuration.state.memory = .all
+    func start() throws -> (daemon: DualCamDaemon.Daemon, store: StateStore) {
+        let daemon = try DualCamDaemon.Daemon(configuration, loop: loop)
+        return (daemon, try StateStore(daemon, loop: loop, timeout: isSlow ? 0 : 60))
+    }
+    // Even one that is not waited for may be quick enough.
+    let (daemon, store) = try eventually("a slow disk") {
+        () -> (daemon: DualCamDaemon.Daemon, store: StateStore)? in
+        let started = try start()
+        return started.daemon.state.privacy.isUnread == isSlow ? started : nil
+    }
+    try eventually("the disk") {
+        if daemon.state.privacy.isUnread { loop.runOnce(milliseconds: 5) }
+        return !daemon.state.privacy.isUnread
+    }
+    // The loop does not run any more, so no timer stores this.
+    daemon.send(.scene(.swap(instantly: true)))
+    precondition(store.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
+    let text = try StateFile(path: "\(directory)/dualcam/state.toml").load()
+    let saved = try text.map { try SavedState(parsing: $0) }
+    precondition(saved == SavedState(daemon.state), "\(text ?? "nothing")")
+}
+
 @Suite("What is remembered")
 struct RememberedStateTests {
+    @Test("has what was set just before the end, also where the disk was slow, with nothing on it")
+    func last() async {
+        await #expect(processExitsWith: .success) {
+            try await MainActor.run {
+                for isSlow in [false, true] {
+                    let root = try ScratchDirectory()
+                    try storesTheLast(in: root.path, isSlow: isSlow)
+                }
+            }
+        }
+    }
+
     @Test("is restored once")
     func once() async {
         await #expect(processExitsWith: .success) {
