@@ -28,8 +28,6 @@ final class LibraryService {
 
     /// The largest number of items per reply: one that takes a few milliseconds to build.
     private static let longestPage = 1000
-    /// The time in seconds for which the end of the daemon waits for the thread's disk access.
-    private static let endDuration = 0.3
     /// The largest number of calls that may wait for a disk that does not answer.
     private static let mostCalls = 256
 
@@ -72,10 +70,11 @@ final class LibraryService {
         library?.use(new)
     }
 
-    /// Ends the thread. Returns `true` if it has ended in time.
-    func end() -> Bool {
+    /// Ends the thread, whose disk may not answer. Returns `true` if it has ended within
+    /// `duration` seconds.
+    func end(within duration: Double = 0.3) -> Bool {
         library?.end()
-        let deadline = MonotonicClock.now + Timestamp(seconds: Self.endDuration)
+        let deadline = MonotonicClock.now + Timestamp(seconds: duration)
         return library?.wait(until: deadline) ?? true
     }
 

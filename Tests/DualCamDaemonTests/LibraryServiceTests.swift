@@ -28,6 +28,7 @@ struct LibraryServiceTests {
             on: ObjectServer(port: callers, managing: DualCam.path),
             loop: scripted.loop
         )
+        defer { #expect(service.end(within: 60)) }
         /// Returns the number of items in a page, and that of all.
         func list(_ offset: UInt32, _ count: UInt32) throws -> [Int?] {
             let answers = callers.sent.count
@@ -47,6 +48,5 @@ struct LibraryServiceTests {
         #expect(try list(0, .max) == [1000, 1001])
         #expect(try list(1000, 1000) == [1, 1001])
         #expect(try list(0, 3) == [3, 1001])
-        #expect(service.end())
     }
 }
