@@ -109,9 +109,10 @@ package final class SoundEncoder {
         if made >= 0, let resampler {
             let context = UnsafeMutableRawPointer(resampler)
             // The resampler stretches an offset above 3 ms away, by half a per cent at most, which
-            // is inaudible. An offset above 100 ms is a gap to fill or a repetition to drop.
+            // is inaudible. An offset above 40 ms would be seen on lips: it is a gap to fill or a
+            // repetition to drop.
             for (name, value) in [
-                ("first_pts", "0"), ("min_comp", "0.003"), ("min_hard_comp", "0.1"),
+                ("first_pts", "0"), ("min_comp", "0.003"), ("min_hard_comp", "0.04"),
                 ("comp_duration", "1"), ("max_soft_comp", "0.005"), ("flags", "res"),
             ] {
                 let set = av_opt_set(context, name, value, 0)
