@@ -171,6 +171,21 @@ struct Holdings: CustomStringConvertible {
         names = Dictionary((files + tasks).map { ($0, 1) }, uniquingKeysWith: +)
     }
 
+    /// Returns what a daemon at rest has once it also watches who is linked to its node, which takes
+    /// a connection of its own a moment after the start.
+    static func atRest(_ daemon: Daemon) throws -> Holdings {
+        let reader = try StreamReader("dualcam", in: daemon.session)
+        try eventually("the reader among the viewers") {
+            try daemon.get("Viewers", of: .stream).array?.isEmpty == false
+        }
+        reader.close()
+        try eventually("rest") {
+            let states = try [DualCam.backPath, DualCam.frontPath].map(daemon.state)
+            return states.allSatisfy { $0 == "closed" }
+        }
+        return Holdings(of: daemon)
+    }
+
     /// The number of descriptors of memory that PipeWire shares.
     var sharedMemory: Int { names.filter { $0.key.contains("memfd:pipewire") }.values.reduce(0, +) }
 

@@ -360,7 +360,7 @@ extension DaemonTests {
                 func isLooking() -> Bool {
                     Holdings(of: daemon).names["thread node-cameras"] != nil
                 }
-                let before = Holdings(of: daemon)
+                let before = try Holdings.atRest(daemon)
                 #expect(!isLooking())
                 for _ in 0..<3 {
                     try daemon.reload(DaemonTests.still(back: "auto", front: "test"))
@@ -368,7 +368,8 @@ extension DaemonTests {
                     try daemon.reload(fixed)
                     try eventually("its end") { !isLooking() }
                 }
-                try eventually("the descriptors of before") {
+                func excess() -> [String] { Holdings(of: daemon).excess(over: before) }
+                try eventually("the descriptors of before; there are more: \(excess())") {
                     Holdings(of: daemon).descriptors <= before.descriptors + 4
                 }
             }

@@ -76,7 +76,7 @@ extension DaemonTests {
         @Test("a camera that has no role is shown in small pictures, as long as somebody looks")
         func shown() throws {
             try with { daemon in
-                let before = Holdings(of: daemon)
+                let before = try Holdings.atRest(daemon)
                 for _ in 1...2 {
                     let reader = try open("pipewire:phone", daemon)
                     for _ in 1...3 {
@@ -87,7 +87,8 @@ extension DaemonTests {
                     reader.close()
                     try eventually("its end", within: 10) { !isShowing(daemon) }
                 }
-                try eventually("the descriptors of before", within: 10) {
+                func excess() -> [String] { Holdings(of: daemon).excess(over: before) }
+                try eventually("the descriptors of before; there are more: \(excess())") {
                     Holdings(of: daemon).descriptors <= before.descriptors
                 }
             }
