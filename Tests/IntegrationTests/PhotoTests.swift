@@ -277,6 +277,9 @@ extension DaemonTests {
                 for reader in readers {
                     try eventually("the first bytes", within: 60) { reader.hasBegun }
                 }
+                // No reader waited for another to be given up.
+                try daemon.settle()
+                #expect(readers.allSatisfy { $0.answer == nil })
                 let child = try run(daemon, "--of back")
                 #expect(child.exit == .status(0), "\(child.errors)")
                 #expect(names(daemon).count == 1)
