@@ -42,6 +42,16 @@ struct OutputClockTests {
         #expect(abs(rate(ticks) - cameraRate / (cameraRate / 30).rounded()) < 0.01)
     }
 
+    @Test("a camera is followed after a few frames, however late the first one was")
+    func firstFrameIsLate() {
+        for late in [-0.01, -0.002, 0.002, 0.01, 0.02] {
+            let arrivals = (0..<60).map { 0.02 + Double($0) / 30 + ($0 == 0 ? late : 0) }
+            let ticks = ticks(arrivals: arrivals, until: 2).filter { $0 > 0.35 }
+            let known = Set(arrivals)
+            #expect(ticks.count >= 49 && ticks.allSatisfy(known.contains), "\(late)")
+        }
+    }
+
     @Test(arguments: [7.5, 15, 24, 25, 28.0, 32.0, 50.0])
     func aCameraOfAnotherRateDoesNotChangeTheOutputs(_ cameraRate: Double) {
         let arrivals = (0..<Int(cameraRate * 10)).map { 0.0123 + Double($0) / cameraRate }

@@ -17,6 +17,8 @@ package struct OutputClock: Sendable {
     private var lastArrival: Timestamp?
     /// The main camera's interval in nanoseconds, smoothed; 0 until two of its frames have arrived.
     private var cameraInterval: Double = 0
+    /// The number of spans that it was smoothed from, as far as that counts.
+    private var spans = 0
 
     /// The relative error of a camera's rate up to which the output follows it.
     private static let lockRange = 0.015
@@ -24,6 +26,8 @@ package struct OutputClock: Sendable {
     private static let earliest = 0.6
     /// The time that a frame waits past its due time for an expected arrival, in intervals.
     private static let slack = 0.25
+    /// The weight of a span between two arrivals among all before, once there were many.
+    private static let weight = 1.0 / 16
 
     /// A clock of `rate` frames per second, whose first frame is due at `now`.
     package init(rate: Int, now: Timestamp) {
@@ -47,10 +51,14 @@ package struct OutputClock: Sendable {
         if let last = lastArrival {
             let span = Double((now - last).nanoseconds)
             // A pause says nothing about the rate.
-            if span > 4 * Double(interval) || cameraInterval == 0 {
-                cameraInterval = span > 4 * Double(interval) ? 0 : span
+            if span > 4 * Double(interval) {
+                (cameraInterval, spans) = (0, 0)
             } else {
-                cameraInterval += (span - cameraInterval) / 16
+                // The first frame of a camera that starts may take much longer than the next: each
+                // span counts more than those before it.
+                spans = min(spans + 1, Int(2 / Self.weight))
+                let weight = max(Self.weight, 2 / Double(spans + 1))
+                cameraInterval += (span - cameraInterval) * weight
             }
         }
         lastArrival = now
@@ -61,7 +69,7 @@ package struct OutputClock: Sendable {
     /// Forgets the camera's rate, because another camera became the main one.
     package mutating func mainChanged() {
         lastArrival = nil
-        cameraInterval = 0
+        (cameraInterval, spans) = (0, 0)
     }
 
     /// Notes that an output frame is made `now`, and schedules the next one.
