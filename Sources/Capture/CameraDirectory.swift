@@ -103,7 +103,7 @@ package final class CameraDirectory {
         // What udev found of a node without hardware, a relay, was true when it was made.
         let candidates = records.filter {
             $0.record?.capabilities?.contains(":capture:") ?? true
-                || resolve("\(sysfs)/\($0.entry)/device") == nil
+                || resolvedPath("\(sysfs)/\($0.entry)/device") == nil
         }
         let replies = probe.replies(of: candidates.map { "\(dev)/\($0.entry)" })
         var nodes = candidates.compactMap {
@@ -112,7 +112,7 @@ package final class CameraDirectory {
         let ids = links(in: "\(dev)/v4l/by-id")
         let places = links(in: "\(dev)/v4l/by-path")
         for index in nodes.indices {
-            let path = resolve(nodes[index].path)
+            let path = resolvedPath(nodes[index].path)
             nodes[index].ids = ids.filter { $0.target == path }.map(\.name)
             nodes[index].places = places.filter { $0.target == path }.map(\.name)
         }
@@ -150,7 +150,7 @@ package final class CameraDirectory {
         _ reply: DeviceProbe.Reply?
     ) -> Candidate? {
         let path = "\(dev)/\(entry)"
-        let parent = resolve("\(sysfs)/\(entry)/device")
+        let parent = resolvedPath("\(sysfs)/\(entry)/device")
         switch reply {
         case .success(let answer):
             guard answer.capability.isCamera || answer.capability.isRelay else { return nil }
@@ -178,16 +178,6 @@ package final class CameraDirectory {
                 isDenied: reply != nil
             )
         }
-    }
-
-    /// Returns the place of a USB device, as the kernel's usb_make_path() makes it, for a driver
-    /// that cannot be queried. `interface` is its path in sysfs, "…/0000:00:14.0/usb1/1-2/1-2:1.0".
-    private func busOfUSB(_ interface: String) -> String? {
-        let parts = interface.split(separator: "/")
-        guard let hub = parts.lastIndex(where: { $0.hasPrefix("usb") }), hub > 0,
-            let port = content("\(interface)/../devpath")
-        else { return nil }
-        return "usb-\(parts[hub - 1])-\(port)"
     }
 
     private func camera(_ node: Candidate, among all: [Candidate]) -> CameraDevice {
@@ -275,7 +265,9 @@ package final class CameraDirectory {
     }
 
     /// Returns the path of the USB device that `node`'s interface belongs to.
-    private func usb(of node: Candidate) -> String? { node.parent.flatMap { resolve("\($0)/..") } }
+    private func usb(of node: Candidate) -> String? {
+        node.parent.flatMap { resolvedPath("\($0)/..") }
+    }
 
     private func usbValue(_ name: String, of node: Candidate) -> String? {
         usb(of: node).flatMap { content("\($0)/\(name)") }
@@ -283,14 +275,7 @@ package final class CameraDirectory {
 
     private func links(in directory: String) -> [(name: String, target: String)] {
         entries(of: directory).sorted().compactMap { name in
-            resolve("\(directory)/\(name)").map { (name, $0) }
+            resolvedPath("\(directory)/\(name)").map { (name, $0) }
         }
     }
-}
-
-/// Returns `path` without links and dots; `nil` if it does not exist.
-private func resolve(_ path: String) -> String? {
-    guard let resolved = realpath(path, nil) else { return nil }
-    defer { free(resolved) }
-    return String(cString: resolved)
 }

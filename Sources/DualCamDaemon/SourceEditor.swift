@@ -207,7 +207,7 @@ private struct EditedFile: Sendable {
         try attempt { () throws(SystemError) in
             let record = "\(path)\n\(before?.utf8.count ?? -1)\n\(before ?? "")\(after)"
             try undoing?.store(record)
-            try ConfigurationFile.makeFolder(of: path)
+            try makeFolder(of: path)
             try writeFile(Array(after.utf8), to: path)
         }
         return outcome

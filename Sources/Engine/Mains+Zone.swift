@@ -11,8 +11,7 @@ extension Mains {
         let found = ofTimeZone()
         guard found == .unknown else { return found }
         let names: [String] = ["LC_ALL", "LC_TIME", "LANG"]
-        let locales = names.map { name in getenv(name).map { String(cString: $0) } ?? "" }
-        return locales.first { !$0.isEmpty }.map { Mains(ofLocale: $0) } ?? .unknown
+        return names.compactMap(nonemptyVariable).first.map { Mains(ofLocale: $0) } ?? .unknown
     }
 
     private static func ofTimeZone() -> Mains {
@@ -33,16 +32,11 @@ extension Mains {
         func name(_ path: String) -> String? {
             path.firstRange(of: "zoneinfo/").map { String(path[$0.upperBound...]) }
         }
-        if let variable = getenv("TZ").map({ String(cString: $0) }), !variable.isEmpty {
+        if let variable = nonemptyVariable("TZ") {
             let zone = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
             return name(zone) ?? zone
         }
-        var target = [CChar](repeating: 0, count: 4096)
-        let length = readlink("/etc/localtime", &target, target.count)
-        if length > 0 {
-            let bytes = target[..<length].map { UInt8(bitPattern: $0) }
-            if let zone = name(String(decoding: bytes, as: UTF8.self)) { return zone }
-        }
+        if let zone = linkTarget("/etc/localtime").flatMap(name) { return zone }
         // A copy instead of a link, as on old installations of Debian.
         return content("/etc/timezone")
     }

@@ -89,15 +89,8 @@ struct ThumbnailCache {
 
     /// Creates the cache of the user. `nil` without a home.
     init?(program: String) {
-        let home = getenv("HOME").map { String(cString: $0) }
-        let cache = getenv("XDG_CACHE_HOME").map { String(cString: $0) }
-        if let cache, cache.hasPrefix("/") {
-            self.init(root: "\(cache)/thumbnails", program: program)
-        } else if let home, home.hasPrefix("/") {
-            self.init(root: "\(home)/.cache/thumbnails", program: program)
-        } else {
-            return nil
-        }
+        guard let folder = BaseDirectory.cache.path else { return nil }
+        self.init(root: "\(folder)/thumbnails", program: program)
     }
 
     /// Returns the path of the thumbnail for the file at `path`, even if it is not made yet; `nil`
@@ -169,7 +162,7 @@ struct ThumbnailCache {
     ///
     /// - Throws: `SystemError` when writing fails.
     func newFile(for place: String) throws(SystemError) -> NewFile {
-        try makeDirectory(place.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" })
+        try makeFolder(of: place)
         return try NewFile(for: place, mode: 0o600)
     }
 }

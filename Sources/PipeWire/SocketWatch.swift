@@ -12,7 +12,9 @@ final class SocketWatch {
     ///
     /// Returns `nil` if the directory does not exist or cannot be watched.
     init?(loop: EventLoop, remote: String?, onAppearance: @escaping () -> Void) {
-        guard let path = Self.path(remote), let slash = path.lastIndex(of: "/") else { return nil }
+        guard let path = pipeWireSocketPath(remote), let slash = path.lastIndex(of: "/") else {
+            return nil
+        }
         let directory = String(path[...slash])
         let name = String(path[path.index(after: slash)...])
         let number = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
@@ -27,17 +29,6 @@ final class SocketWatch {
     }
 
     deinit { watch?.cancel() }
-
-    private static func path(_ remote: String?) -> String? {
-        let name = remote ?? environment("PIPEWIRE_REMOTE") ?? "pipewire-0"
-        if name.hasPrefix("/") { return name }
-        let directory = environment("PIPEWIRE_RUNTIME_DIR") ?? environment("XDG_RUNTIME_DIR")
-        return directory.map { "\($0)/\(name)" }
-    }
-
-    private static func environment(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-    }
 
     /// Reads all pending events of `inotify`. Returns `true` if one is about the file `name`.
     private static func reads(_ name: String, from inotify: CInt) -> Bool {

@@ -12,14 +12,8 @@ package struct Autostart: Sendable {
     /// Creates the entry `id`.desktop of the program called `name`, which `command` starts; `nil`
     /// without a home directory.
     package init?(_ id: String, name: String, command: String) {
-        let folder = getenv("XDG_CONFIG_HOME").map { String(cString: $0) }
-        if let folder, folder.hasPrefix("/") {
-            path = "\(folder)/autostart/\(id).desktop"
-        } else if let home = getenv("HOME").map({ String(cString: $0) }), home.hasPrefix("/") {
-            path = "\(home)/.config/autostart/\(id).desktop"
-        } else {
-            return nil
-        }
+        guard let folder = BaseDirectory.configuration.path else { return nil }
+        path = "\(folder)/autostart/\(id).desktop"
         text = """
             [Desktop Entry]
             Type=Application
@@ -53,10 +47,8 @@ package struct Autostart: Sendable {
     /// - Throws: the errno of mkdir(2), open(2), write(2), rename(2) or unlink(2).
     package func set(_ isOn: Bool) throws(SystemError) {
         if isOn {
-            try makeDirectory("/" + path.split(separator: "/").dropLast().joined(separator: "/"))
-            let file = try NewFile(for: path, mode: 0o644)
-            try file.write(Array(text.utf8))
-            try file.replace()
+            try makeFolder(of: path)
+            try NewFile.replace(path, with: Array(text.utf8), mode: 0o644)
         } else if unlink(path) != 0, errno != ENOENT, errno != ENOTDIR {
             throw .last("unlink", path)
         }

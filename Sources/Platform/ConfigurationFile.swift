@@ -15,7 +15,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     ///   fstat(2) or read(2).
     package static func load(override: String?) throws(SystemError) -> ConfigurationFile? {
         if let override { return try ConfigurationFile(path: override) }
-        for directory in [userDirectory, "/etc"].compactMap({ $0 }) {
+        for directory in [BaseDirectory.configuration.path, "/etc"].compactMap({ $0 }) {
             do {
                 return try ConfigurationFile(path: "\(directory)/dualcam/dualcam.toml")
             } catch  where error.errno == ENOENT || error.errno == ENOTDIR {
@@ -28,20 +28,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     /// Returns the path of the file to write for the user, which need not be there: `override`, or
     /// dualcam/dualcam.toml in $XDG_CONFIG_HOME (~/.config); `nil` without a home directory.
     package static func writablePath(override: String?) -> String? {
-        override ?? userDirectory.map { "\($0)/dualcam/dualcam.toml" }
-    }
-
-    /// Makes the directory of the file at `path`, and those above it.
-    ///
-    /// - Throws: the errno of mkdir(2).
-    package static func makeFolder(of path: String) throws(SystemError) {
-        let parts = absolutePath(path).split(separator: "/").dropLast()
-        for count in parts.indices {
-            let parent = "/" + parts[...count].joined(separator: "/")
-            guard mkdir(parent, 0o700) == 0 || errno == EEXIST || access(parent, F_OK) == 0 else {
-                throw .last("mkdir", parent)
-            }
-        }
+        override ?? BaseDirectory.configuration.path.map { "\($0)/dualcam/dualcam.toml" }
     }
 
     /// Removes the file at `path`; links that lead to it stay.
@@ -51,15 +38,6 @@ package struct ConfigurationFile: Hashable, Sendable {
         guard let found = realpath(path, nil) else { throw .last("realpath", path) }
         defer { free(found) }
         guard unlink(found) == 0 else { throw .last("unlink", path) }
-    }
-
-    /// The user's configuration directory. The XDG Base Directory Specification requires ignoring
-    /// relative paths.
-    private static var userDirectory: String? {
-        if let path = getenv("XDG_CONFIG_HOME").map({ String(cString: $0) }), path.hasPrefix("/") {
-            return path
-        }
-        return getenv("HOME").map { String(cString: $0) + "/.config" }
     }
 
     private init(path: String) throws(SystemError) {

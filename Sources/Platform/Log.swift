@@ -129,8 +129,7 @@ final class LogOutput: Sendable {
 
     init() {
         state = Mutex(State(target: Self.isJournalBehindStderr ? .journal : .console))
-        let noColor = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
-        isColored = !noColor && isatty(STDERR_FILENO) == 1
+        isColored = nonemptyVariable("NO_COLOR") == nil && isatty(STDERR_FILENO) == 1
     }
 
     var level: Logger.Level {
@@ -164,10 +163,8 @@ final class LogOutput: Sendable {
     /// JOURNAL_STREAM, but stderr may have been redirected since.
     private static var isJournalBehindStderr: Bool {
         var status = stat()
-        guard let stream = getenv("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {
-            return false
-        }
-        return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
+        guard fstat(STDERR_FILENO, &status) == 0 else { return false }
+        return environmentVariable("JOURNAL_STREAM") == "\(status.st_dev):\(status.st_ino)"
     }
 }
 

@@ -93,6 +93,20 @@ package final class NewFile {
         }
     }
 
+    /// Puts a file with the content `bytes` and the permissions `mode` at `path`, in place of any
+    /// file there, once it is on the disk.
+    ///
+    /// - Throws: as `init(for:mode:calls:)`, `write(_:)` and `replace(syncing:)`.
+    package static func replace(
+        _ path: String,
+        with bytes: [UInt8],
+        mode: UInt32
+    ) throws(SystemError) {
+        let file = try NewFile(for: path, mode: mode)
+        try file.write(bytes)
+        try file.replace()
+    }
+
     /// Moves the file to `path` once it is on the disk.
     ///
     /// - Throws: EEXIST if a file is there; otherwise the errno of fsync(2), link(2) or rename(2).
@@ -293,9 +307,7 @@ package func writeFile(_ bytes: [UInt8], to path: String) throws(SystemError) {
         guard errno == ENOENT else { throw .last("write", path) }
         let mask = umask(0)
         _ = umask(mask)
-        let new = try NewFile(for: target, mode: 0o666 & ~mask)
-        try new.write(bytes)
-        return try new.replace()
+        return try NewFile.replace(target, with: bytes, mode: 0o666 & ~mask)
     }
     guard old.st_mode & S_IFMT == S_IFREG else {
         let number = open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY)
@@ -340,9 +352,7 @@ private enum WrittenPlace {
             let cut = current.lastIndex(of: "/").map { current.index(after: $0) }
             let folder = String(current[..<(cut ?? current.startIndex)])
             let name = current[(cut ?? current.startIndex)...]
-            if let found = realpath(folder.isEmpty ? "." : folder, nil) {
-                defer { free(found) }
-                let place = String(cString: found)
+            if let place = resolvedPath(folder.isEmpty ? "." : folder) {
                 if place == "/proc/\(getpid())/fd", let number = CInt(name), number >= 0 {
                     self = .descriptor(number)
                     return
@@ -350,16 +360,10 @@ private enum WrittenPlace {
                 // What stands there are no paths.
                 if place.hasPrefix("/proc/") { break }
             }
-            var target = [CChar](repeating: 0, count: Int(PATH_MAX))
-            let count = readlink(current, &target, target.count)
-            guard count > 0 else {
+            guard let link = linkTarget(current) else {
                 self = .path(current)
                 return
             }
-            let link = String(
-                decoding: target[..<count].map(UInt8.init(bitPattern:)),
-                as: UTF8.self
-            )
             current = link.hasPrefix("/") ? link : folder + link
         }
         guard current.hasPrefix("/proc/") || access(current, F_OK) == 0 else {

@@ -11,17 +11,10 @@ package struct StateFile: Sendable {
     /// The largest file that is read, in bytes.
     private static let limit = 1 << 20
 
-    /// Creates the file's path from `name`; `nil` without a home directory. The XDG Base Directory
-    /// Specification requires ignoring relative paths.
+    /// Creates the file's path from `name`; `nil` without a home directory.
     package init?(_ name: String = "state.toml") {
-        let state = getenv("XDG_STATE_HOME").map { String(cString: $0) }
-        if let state, state.hasPrefix("/") {
-            path = "\(state)/dualcam/\(name)"
-        } else if let home = getenv("HOME").map({ String(cString: $0) }), home.hasPrefix("/") {
-            path = "\(home)/.local/state/dualcam/\(name)"
-        } else {
-            return nil
-        }
+        guard let folder = BaseDirectory.state.path else { return nil }
+        path = "\(folder)/dualcam/\(name)"
     }
 
     /// Creates the state file at `path`.
@@ -60,9 +53,7 @@ package struct StateFile: Sendable {
     /// - Throws: the errno of mkdir(2), open(2), write(2), fsync(2) or rename(2).
     package func store(_ text: String) throws(SystemError) {
         try makeFolder()
-        let file = try NewFile(for: path, mode: 0o600)
-        try file.write(Array(text.utf8))
-        try file.replace()
+        try NewFile.replace(path, with: Array(text.utf8), mode: 0o600)
         try Self.sync(folder)
     }
 
@@ -94,7 +85,7 @@ package struct StateFile: Sendable {
         throw SystemError("rename", path, errno: EEXIST)
     }
 
-    private var folder: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
+    private var folder: String { Platform.folder(of: path) }
 
     /// Creates the directory of the file, and those above it.
     private func makeFolder() throws(SystemError) {

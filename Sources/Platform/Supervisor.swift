@@ -37,8 +37,8 @@ package enum Supervisor {
         let status = status.map {
             ["STATUS=" + $0.split(whereSeparator: \.isNewline).joined(separator: " ")]
         }
-        guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }),
-            path.utf8.count > 1, path.hasPrefix("/") || path.hasPrefix("@")
+        guard let path = environmentVariable("NOTIFY_SOCKET"), path.utf8.count > 1,
+            path.hasPrefix("/") || path.hasPrefix("@")
         else { return }
         send((assignments + (status ?? [])).joined(separator: "\n"), to: path)
     }
@@ -56,28 +56,12 @@ package enum Supervisor {
         let size = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &timeout, size)
 
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        var name = Array(path.utf8)
-        guard name.count < MemoryLayout.size(ofValue: address.sun_path) else { return }
-        // Names in the abstract namespace begin with a NUL.
-        if name[0] == UInt8(ascii: "@") { name[0] = 0 }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-        let length = MemoryLayout<sa_family_t>.size + name.count
+        let name = path.hasPrefix("@") ? "\0" + path.dropFirst() : path
         let bytes = Array(text.utf8)
         // An undeliverable message is lost, since there is no other place to report it.
-        _ = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                retryingInterrupts {
-                    sendto(
-                        socket.number,
-                        bytes,
-                        bytes.count,
-                        CInt(MSG_NOSIGNAL),
-                        address,
-                        socklen_t(length)
-                    )
-                }
+        _ = withSocketAddress(name) { address, length in
+            retryingInterrupts {
+                sendto(socket.number, bytes, bytes.count, CInt(MSG_NOSIGNAL), address, length)
             }
         }
     }

@@ -1,6 +1,6 @@
 package import Glibc
 
-// Readers of the kernel's files in /proc and /sys.
+// Readers of directories, links and small files, such as the kernel's in /proc and /sys.
 
 /// Returns the names in the directory `path`; empty if it cannot be read.
 package func entries(of path: String) -> [String] {
@@ -20,6 +20,11 @@ package func neighbors(of path: String) -> [String]? {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) }
     let name = folder ?? "."
     return access("\(name)/.", F_OK) == 0 ? entries(of: name) : nil
+}
+
+/// Returns the path of the directory that `path` is in; empty for the root, and if it names none.
+package func folder(of path: String) -> String {
+    String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
 }
 
 /// Calls `body` with the name in an entry of readdir(3), valid within it.
@@ -45,4 +50,35 @@ package func content(_ path: String) -> String? {
     let count = fread(&bytes, 1, bytes.count, file)
     let text = String(decoding: bytes[..<count], as: UTF8.self)
     return String(text.prefix { $0 != "\n" })
+}
+
+/// Returns `path` without links and dots; `nil` if it does not exist.
+package func resolvedPath(_ path: String) -> String? {
+    guard let found = realpath(path, nil) else { return nil }
+    defer { free(found) }
+    return String(cString: found)
+}
+
+/// Returns the path that the symbolic link at `path` holds; `nil` if it is none.
+package func linkTarget(_ path: String) -> String? {
+    var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(path, &target, target.count)
+    guard count > 0 else { return nil }
+    return String(decoding: target[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
+
+/// Returns the path of the program `name` in the directory of this one; `nil` if there is none.
+package func programBeside(_ name: String) -> String? {
+    let path = resolvedPath("/proc/self/exe").map { folder(of: $0) + "/" + name }
+    return path.flatMap { access($0, X_OK) == 0 ? $0 : nil }
+}
+
+/// Returns the place of a USB device, as the kernel's usb_make_path() makes it:
+/// "usb-0000:00:14.0-1". `interface` is its path in sysfs, "…/0000:00:14.0/usb1/1-2/1-2:1.0".
+package func busOfUSB(_ interface: String) -> String? {
+    let parts = interface.split(separator: "/")
+    guard let hub = parts.lastIndex(where: { $0.hasPrefix("usb") }), hub > 0,
+        let port = content("\(interface)/../devpath")
+    else { return nil }
+    return "usb-\(parts[hub - 1])-\(port)"
 }

@@ -9,9 +9,8 @@ package enum UserDirectory: String, Sendable {
 
     /// The path of the directory, or `nil` without a home directory.
     package var path: String? {
-        guard let home = variable("HOME"), home.hasPrefix("/") else { return nil }
-        let folder = variable("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let file = (folder ?? "\(home)/.config") + "/user-dirs.dirs"
+        guard let home = environmentVariable("HOME"), home.hasPrefix("/") else { return nil }
+        let file = BaseDirectory.configuration.path(in: home) + "/user-dirs.dirs"
         if let bytes = try? readFile(file, limit: 1 << 16) {
             let key = "XDG_\(rawValue)_DIR="
             for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
@@ -31,27 +30,12 @@ package enum UserDirectory: String, Sendable {
     package func place(configured: String?) -> String? {
         configured.map(expandingHome) ?? path.map { "\($0)/DualCam" }
     }
-
-    private func variable(_ name: String) -> String? {
-        getenv(name).map { String(cString: $0) }
-    }
-}
-
-/// The directory for what a restart of the daemon needs, and a restart of the machine does not.
-package enum RuntimeDirectory {
-    /// $XDG_RUNTIME_DIR/dualcam, which need not exist; `nil` if the variable is no absolute path.
-    package static var path: String? {
-        guard let path = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }),
-            path.hasPrefix("/")
-        else { return nil }
-        return "\(path)/dualcam"
-    }
 }
 
 /// Returns `path` with a leading "~/" replaced by the home directory.
 package func expandingHome(_ path: String) -> String {
-    guard path.hasPrefix("~/"), let home = getenv("HOME") else { return path }
-    return String(cString: home) + path.dropFirst()
+    guard path.hasPrefix("~/"), let home = environmentVariable("HOME") else { return path }
+    return home + path.dropFirst()
 }
 
 /// Creates the directory at the absolute `path`, with its missing parents, for the user alone.
@@ -65,4 +49,13 @@ package func makeDirectory(_ path: String) throws(SystemError) {
         let failure = SystemError.last("mkdir", parent)
         guard access(parent, F_OK) == 0 else { throw failure }
     }
+}
+
+/// Creates the directory of the file at `path`, with its missing parents, for the user alone.
+///
+/// - Throws: the errno of mkdir(2).
+package func makeFolder(of path: String) throws(SystemError) {
+    try makeDirectory(
+        "/" + absolutePath(path).split(separator: "/").dropLast().joined(separator: "/")
+    )
 }

@@ -53,12 +53,6 @@ package func reason(_ errno: CInt, of operation: String = "", on subject: String
     }
 }
 
-/// Returns the path of the directory that `path` is in; empty if it names none.
-private func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "" }
-    return String(path[..<slash])
-}
-
 /// Returns what could not be done: "cannot open /dev/video0".
 private func action(_ operation: String, _ subject: String) -> String {
     if operation.hasPrefix("pw_") { return "cannot connect to PipeWire" }

@@ -63,8 +63,7 @@ package struct RecordingJournal: Sendable {
     }
 
     private func change(_ body: (inout [Entry]) -> Void) throws(SystemError) {
-        let folder = file.path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
-        try makeDirectory(folder)
+        try makeFolder(of: file.path)
         let lock = "\(file.path).lock"
         let number = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard number >= 0 else { throw .last("open", lock) }

@@ -1,5 +1,6 @@
 import GTK
 import Glibc
+import Platform
 import ViewCore
 
 /// The apps where the stream can be picked: the findings of `dualcamctl doctor`, and their fixes.
@@ -24,13 +25,7 @@ final class DoctorGroup {
     }
 
     /// The client's program: beside this one, or where the shell finds it.
-    private static let program: String = {
-        let own = realpath("/proc/self/exe", nil)
-        defer { free(own) }
-        let folder = own.map { String(cString: $0).split(separator: "/").dropLast() } ?? []
-        let beside = "/" + folder.joined(separator: "/") + "/dualcamctl"
-        return access(beside, X_OK) == 0 ? beside : "dualcamctl"
-    }()
+    private static let program = programBeside("dualcamctl") ?? "dualcamctl"
 
     private func look() {
         guard !isBusy else { return }

@@ -35,9 +35,7 @@ enum KWinScript {
         let path = "\(folder)/keep-above.js"
         do throws(SystemError) {
             try makeDirectory(folder)
-            let file = try NewFile(for: path, mode: 0o600)
-            try file.write(Array(text.utf8))
-            try file.replace()
+            try NewFile.replace(path, with: Array(text.utf8), mode: 0o600)
             return path
         } catch {
             return nil

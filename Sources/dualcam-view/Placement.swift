@@ -34,13 +34,7 @@ final class Placement {
         var width: Int
 
         /// The file that remembers it; `nil` without a home directory.
-        static var file: String? {
-            func variable(_ name: String) -> String? {
-                getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
-            }
-            return (variable("XDG_STATE_HOME") ?? variable("HOME").map { "\($0)/.local/state" })
-                .map { "\($0)/dualcam/view" }
-        }
+        static var file: String? { BaseDirectory.state.path.map { "\($0)/dualcam/view" } }
 
         /// Reads what was remembered; `nil` if nothing was, or nothing that makes sense.
         static func load() -> Remembered? {
@@ -60,8 +54,7 @@ final class Placement {
 
         func save() {
             guard let file = Self.file else { return }
-            let folder = file.split(separator: "/").dropLast().joined(separator: "/")
-            try? makeDirectory("/" + folder)
+            try? makeFolder(of: file)
             guard let stream = fopen(file, "we") else { return }
             defer { fclose(stream) }
             var words = "\(width)"

@@ -19,9 +19,7 @@ struct SwaySocket: Sendable {
 
     /// Creates the socket that the environment names; `nil` if this is no desktop of Sway's.
     init?() {
-        guard let path = getenv("SWAYSOCK").map({ String(cString: $0) }), path.hasPrefix("/") else {
-            return nil
-        }
+        guard let path = environmentVariable("SWAYSOCK"), path.hasPrefix("/") else { return nil }
         self.path = path
     }
 
@@ -50,16 +48,7 @@ struct SwaySocket: Sendable {
         let size = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &patience, size)
         setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &patience, size)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let isConnected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
-        guard isConnected else { return nil }
+        guard withSocketAddress(path, { connect(number, $0, $1) }) == 0 else { return nil }
         return socket
     }
 

@@ -44,11 +44,7 @@ enum Output {
 
     /// `true` if the output may have colours; https://no-color.org has precedence.
     static let hasColour =
-        isTerminal && !isSet("NO_COLOR") && getenv("TERM").map { String(cString: $0) } != "dumb"
-
-    private static func isSet(_ name: String) -> Bool {
-        getenv(name).map { $0.pointee != 0 } ?? false
-    }
+        isTerminal && nonemptyVariable("NO_COLOR") == nil && environmentVariable("TERM") != "dumb"
 }
 
 /// A colour of text, used only where colours are allowed.

@@ -97,13 +97,8 @@ extension AttachedCamera {
         let links = ["by-id", "by-path"].flatMap { folder in
             entries(of: "/dev/v4l/\(folder)").map { (name: $0, path: "/dev/v4l/\(folder)/\($0)") }
         }
-        func target(_ path: String) -> String? {
-            guard let found = realpath(path, nil) else { return nil }
-            defer { free(found) }
-            return String(cString: found)
-        }
         return all().map { camera in
-            let own = links.filter { target($0.path) == camera.path }
+            let own = links.filter { resolvedPath($0.path) == camera.path }
             let place = camera.path.split(separator: "/").last.flatMap { usbPlace(of: String($0)) }
             let name = own.first?.name ?? place ?? camera.path
             return CameraDevice(
@@ -115,18 +110,8 @@ extension AttachedCamera {
         }
     }
 
-    /// Returns the place of a USB camera as the kernel's usb_make_path() makes it:
-    /// "usb-0000:00:14.0-1".
+    /// Returns the place of the USB camera behind a node.
     private static func usbPlace(of entry: String) -> String? {
-        guard let found = realpath("/sys/class/video4linux/\(entry)/device", nil) else {
-            return nil
-        }
-        defer { free(found) }
-        let interface = String(cString: found)
-        let parts = interface.split(separator: "/")
-        guard let hub = parts.lastIndex(where: { $0.hasPrefix("usb") }), hub > 0,
-            let port = content("\(interface)/../devpath")
-        else { return nil }
-        return "usb-\(parts[hub - 1])-\(port)"
+        resolvedPath("/sys/class/video4linux/\(entry)/device").flatMap(busOfUSB)
     }
 }

@@ -324,7 +324,7 @@ struct Checkup {
 
     private var pipeWireFinding: Finding {
         let name = "pipewire"
-        guard let socket = PipeWireSocket.path else {
+        guard let socket = pipeWireSocketPath() else {
             return .bad(
                 name,
                 "there is no runtime directory: XDG_RUNTIME_DIR is not set",

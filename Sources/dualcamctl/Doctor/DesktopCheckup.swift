@@ -9,7 +9,7 @@ struct DesktopCheckup {
     let home: String
     let connection: BusConnection?
 
-    init(home: String = getenv("HOME").map { String(cString: $0) } ?? "") {
+    init(home: String = environmentVariable("HOME") ?? "") {
         self.home = home
         connection = (try? Client())?.connection
     }
@@ -36,17 +36,14 @@ struct DesktopCheckup {
     }
 
     /// The folder of the user's configuration files: $XDG_CONFIG_HOME, or ~/.config.
-    var configurationFolder: String {
-        let set = getenv("XDG_CONFIG_HOME").map { String(cString: $0) } ?? ""
-        return set.hasPrefix("/") ? set : "\(home)/.config"
-    }
+    var configurationFolder: String { BaseDirectory.configuration.path(in: home) }
 
     // MARK: systemd
 
     /// `true` if the user's systemd takes commands: systemctl(1) reaches it at this socket, with or
     /// without a session bus.
     var runsSystemd: Bool {
-        let directory = getenv("XDG_RUNTIME_DIR").map { String(cString: $0) } ?? ""
+        let directory = environmentVariable("XDG_RUNTIME_DIR") ?? ""
         return access("\(directory)/systemd/private", F_OK) == 0
     }
 
@@ -174,16 +171,12 @@ struct DesktopCheckup {
 
     /// The folders of the system's data files: $XDG_DATA_DIRS, the first first.
     private static var dataFolders: [String] {
-        let folders = getenv("XDG_DATA_DIRS").map { String(cString: $0) } ?? ""
-        return (folders.isEmpty ? "/usr/local/share:/usr/share" : folders).split(separator: ":")
-            .map(String.init)
+        (nonemptyVariable("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share")
+            .split(separator: ":").map(String.init)
     }
 
     /// The folder of the user's data files: $XDG_DATA_HOME, or ~/.local/share.
-    private var ownDataFolder: String {
-        let set = getenv("XDG_DATA_HOME").map { String(cString: $0) } ?? ""
-        return set.hasPrefix("/") ? set : "\(home)/.local/share"
-    }
+    private var ownDataFolder: String { BaseDirectory.data.path(in: home) }
 
     /// `true` if a browser that is here has no permission for the camera, and could be given one.
     var isAccessMissing: Bool {
@@ -218,7 +211,7 @@ struct DesktopCheckup {
         guard connection != nil else { return .unknown(name, "nobody tells without a session bus") }
         let stored = (try? permissions.stored(startsService: false)) ?? [:]
         let kin = Browser.allCases.filter { $0 != .firefox && !$0.places(in: home).isEmpty }
-        let desktop = getenv("XDG_CURRENT_DESKTOP").map { String(cString: $0) } ?? ""
+        let desktop = environmentVariable("XDG_CURRENT_DESKTOP") ?? ""
         let isGranted = browserPermissions.allSatisfy { step in
             guard case .permission(let application, _) = step else { return true }
             return stored[application] == CameraPermissions.granted

@@ -83,25 +83,14 @@ enum DualCamWindow {
     private static let name = "dualcam-view"
 
     /// The program: beside this one, or where the shell finds it.
-    private static var path: String? {
-        let own = realpath("/proc/self/exe", nil)
-        defer { free(own) }
-        let beside = own.map { String(cString: $0).split(separator: "/").dropLast() } ?? []
-        let folders =
-            ["/" + beside.joined(separator: "/")]
-            + (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":")
-            .map(String.init)
-        return folders.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
-    }
+    private static var path: String? { programBeside(name) ?? Program.path(of: name) }
 
     /// `true` if a program started here finds a Wayland compositor or an X server, as GTK does.
     static var hasDesktop: Bool {
         let names = ["WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DISPLAY", "GDK_BACKEND"]
-        guard !names.contains(where: { getenv($0).map { $0.pointee != 0 } ?? false }) else {
-            return true
-        }
-        guard let folder = getenv("XDG_RUNTIME_DIR") else { return false }
-        return access("\(String(cString: folder))/wayland-0", F_OK) == 0
+        guard names.allSatisfy({ nonemptyVariable($0) == nil }) else { return true }
+        guard let folder = environmentVariable("XDG_RUNTIME_DIR") else { return false }
+        return access("\(folder)/wayland-0", F_OK) == 0
     }
 
     /// `true` where it can be started.

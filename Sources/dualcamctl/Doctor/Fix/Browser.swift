@@ -144,9 +144,7 @@ enum Browser: String, CaseIterable {
         }
 
         private static func startsSnap(_ path: String) -> Bool {
-            guard let found = realpath(path, nil) else { return false }
-            defer { free(found) }
-            let target = String(cString: found)
+            guard let target = resolvedPath(path) else { return false }
             if target.hasPrefix("/snap/") || target.hasSuffix("/snap") { return true }
             // A script is short.
             guard let bytes = try? readFile(target, limit: 1 << 14), bytes.starts(with: "#!".utf8)
@@ -227,11 +225,10 @@ extension Browser.Place {
         // As its launcher in the Flatpak has it.
         if application != nil { return isSnap ? "/snap/firefox/current" : "/app/lib/firefox" }
         var folders: [String] = []
-        if let path = command.flatMap({ Program.path(of: $0[0]) }), let found = realpath(path, nil)
+        if let path = command.flatMap({ Program.path(of: $0[0]) }),
+            let program = resolvedPath(path)
         {
-            let program = String(cString: found)
-            free(found)
-            folders.append(String(program[..<(program.lastIndex(of: "/") ?? program.startIndex)]))
+            folders.append(Platform.folder(of: program))
         }
         // A script starts it in some distributions: firefox that of firefox-esr in Debian.
         for name in ["firefox", "firefox-esr"] {
@@ -317,9 +314,7 @@ extension Browser.Place {
                 return "\(name) (\(process))"
             }
         }
-        guard let found = realpath(folder, nil) else { return nil }
-        defer { free(found) }
-        let prefix = String(cString: found) + "/"
+        guard let prefix = resolvedPath(folder).map({ $0 + "/" }) else { return nil }
         for process in entries(of: "/proc") where Int32(process).map({ $0 != getpid() }) ?? false {
             for number in entries(of: "/proc/\(process)/fd") {
                 guard let file = linkTarget("/proc/\(process)/fd/\(number)"), file.hasPrefix(prefix)
@@ -331,12 +326,4 @@ extension Browser.Place {
         }
         return nil
     }
-}
-
-/// Returns the path that the symbolic link at `path` holds; `nil` if it is none.
-func linkTarget(_ path: String) -> String? {
-    var target = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink(path, &target, target.count)
-    guard count > 0 else { return nil }
-    return String(decoding: target[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
 }

@@ -289,7 +289,7 @@ struct Fixer {
         _ after: FileContent?,
         _ folders: [String]
     ) throws(Failure) -> String {
-        let name = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        let name = folder(of: path)
         guard access(name, F_OK) == 0 else { return "\(path) is gone already" }
         let file = try FixedFile(path, inside: home)
         let now = try file.read()
@@ -352,7 +352,7 @@ enum Program {
 
     /// Returns the path of the first program of this name in PATH; `nil` if there is none.
     static func path(of name: String) -> String? {
-        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+        let path = environmentVariable("PATH") ?? "/usr/bin:/bin"
         return path.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
     }
 

@@ -87,7 +87,7 @@ struct FixSession {
     ///
     /// - Throws: `Failure` for a program run by sudo(8) or pkexec(1), or in another's home.
     static func checkUser(
-        _ variable: (String) -> String? = { getenv($0).map { String(cString: $0) } }
+        _ variable: (String) -> String? = environmentVariable
     ) throws(Failure) {
         var status = stat()
         let isLent = ["SUDO_UID", "PKEXEC_UID"].contains { variable($0) != nil }

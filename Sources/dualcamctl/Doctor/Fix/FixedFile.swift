@@ -87,9 +87,7 @@ final class FixedFile {
         }
         if let old, old.mode & 0o200 == 0 { throw Failure("\(path) is read-only") }
         do throws(SystemError) {
-            let new = try NewFile(for: place, mode: content.mode)
-            try new.write(content.bytes)
-            try new.replace()
+            try NewFile.replace(place, with: content.bytes, mode: content.mode)
         } catch {
             throw Failure("\(SystemError(error.operation, path, errno: error.errno))")
         }
@@ -113,10 +111,9 @@ final class FixedFile {
 
     /// Returns `true` if the folder open as `number` is `home`, or inside of it.
     private static func isBelow(_ home: String, _ number: CInt) -> Bool {
-        guard let found = realpath(home, nil) else { return false }
-        defer { free(found) }
-        guard let place = linkTarget("/proc/self/fd/\(number)") else { return false }
-        return (place + "/").hasPrefix(String(cString: found) + "/")
+        guard let home = resolvedPath(home), let place = linkTarget("/proc/self/fd/\(number)")
+        else { return false }
+        return (place + "/").hasPrefix(home + "/")
     }
 
     private static func makeFolders(_ path: String) throws(Failure) -> [String] {
