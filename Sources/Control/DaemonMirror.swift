@@ -34,14 +34,7 @@ package final class DaemonMirror {
         ownerWatch = connection.subscribe(.owner(of: DualCam.busName)) { [unowned self] signal in
             turn(to: signal.arguments.last?.string ?? "")
         }
-        let question = MethodCall(
-            "GetNameOwner",
-            of: "org.freedesktop.DBus",
-            at: "/org/freedesktop/DBus",
-            on: "org.freedesktop.DBus",
-            [.string(DualCam.busName)]
-        )
-        try? connection.call(question) { [weak self] answer in
+        try? connection.call(.owner(of: DualCam.busName)) { [weak self] answer in
             // A change of owner that was signalled meanwhile is newer.
             guard let self, owner == nil else { return }
             turn(to: (try? answer.get())?.first?.string ?? "")

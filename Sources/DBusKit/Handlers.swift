@@ -147,6 +147,14 @@ package struct Call<Arguments, Known: OptionMembers, Results> {
     package func reply(_ results: Results) { invocation.reply(gives.encode(results)) }
     /// Answers with an error.
     package func fail(_ error: DBusError) { invocation.fail(error) }
+
+    /// Answers with the results, or with the error.
+    package func answer(_ result: Result<Results, DBusError>) {
+        switch result {
+        case .success(let results): reply(results)
+        case .failure(let error): fail(error)
+        }
+    }
 }
 
 extension Call where Results == Void {

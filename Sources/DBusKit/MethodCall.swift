@@ -36,15 +36,26 @@ package struct MethodCall: Sendable {
     }
 
     /// Returns a call of a method of the bus itself.
-    static func bus(_ member: String, _ arguments: [Value], timeout: Double = 5) -> MethodCall {
+    package static func bus(
+        _ member: String,
+        of interface: String = "org.freedesktop.DBus",
+        _ arguments: [Value],
+        timeout: Double = 5
+    ) -> MethodCall {
         MethodCall(
             member,
-            of: "org.freedesktop.DBus",
+            of: interface,
             at: "/org/freedesktop/DBus",
             on: "org.freedesktop.DBus",
             arguments,
             timeout: timeout
         )
+    }
+
+    /// Returns the question to the bus who owns the name `name`. The reply is the unique name of
+    /// the owner, or an error if there is none.
+    package static func owner(of name: String, timeout: Double = 25) -> MethodCall {
+        .bus("GetNameOwner", [.string(name)], timeout: timeout)
     }
 }
 

@@ -38,9 +38,7 @@ final class Peer {
     }
 
     private func askForOwner() {
-        let bus = "org.freedesktop.DBus"
-        ask("GetNameOwner", of: bus, at: "/org/freedesktop/DBus", on: bus, [.string(name)]) {
-            [weak self] result in
+        try? connection.call(.owner(of: name, timeout: timeout)) { [weak self] result in
             guard let self, !isKnown else { return }
             switch result {
             case .success(let values): turn(to: values.first?.string ?? "")
@@ -96,7 +94,6 @@ final class Peer {
         _ member: String,
         of interface: String,
         at path: ObjectPath,
-        on destination: String? = nil,
         _ arguments: [Value] = [],
         completion: @escaping (Result<[Value], DBusError>) -> Void
     ) {
@@ -104,7 +101,7 @@ final class Peer {
             member,
             of: interface,
             at: path,
-            on: destination ?? name,
+            on: name,
             arguments,
             startsService: false,
             timeout: timeout

@@ -29,10 +29,7 @@ final class CaptureService {
             capture.answer(\.takePhotoTo) { call in photos.take(call) }
             capture.answer(\.startRecording) { [unowned self] call throws(DBusError) in
                 session.start(try request(call.options)) { [unowned self] result in
-                    switch result {
-                    case .success: call.reply()
-                    case .failure(let refusal): call.fail(error(refusal))
-                    }
+                    call.answer(result.mapError(error))
                 }
             }
             capture.answer(\.measureSound) { [unowned self] call throws(DBusError) in
@@ -41,12 +38,10 @@ final class CaptureService {
             }
             capture.answer(\.stopRecording) { [unowned self] call in
                 session.stop { [unowned self] result in
-                    switch result {
-                    case .success(let files):
-                        let sorted = files.sorted { $0.picture.rawValue < $1.picture.rawValue }
-                        call.reply(sorted.map(described))
-                    case .failure(let refusal): call.fail(error(refusal))
+                    let answer = result.map { files in
+                        files.sorted { $0.picture.rawValue < $1.picture.rawValue }.map(described)
                     }
+                    call.answer(answer.mapError(error))
                 }
             }
         }

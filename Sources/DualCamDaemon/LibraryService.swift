@@ -140,10 +140,7 @@ final class LibraryService {
             mailbox.post {
                 MainActor.assumeIsolated {
                     let call = self.thumbnails.removeValue(forKey: number)
-                    switch result {
-                    case .success(let file): call?.reply(file)
-                    case .failure(let error): call?.fail(error.dbusError)
-                    }
+                    call?.answer(result.mapError(\.dbusError))
                 }
             }
         }

@@ -130,14 +130,10 @@ final class PhotoService {
                 wantsMovie: options.live,
                 whenCallerLeaves: call.whenCallerLeaves
             ) { [unowned self] result in
-                switch result {
-                case .success(let photos):
-                    for photo in photos {
-                        server.emit(\CaptureInterface.photoSaved, at: DualCam.path, photo)
-                    }
-                    call.reply(photos)
-                case .failure(let error): call.fail(error)
+                for photo in (try? result.get()) ?? [] {
+                    server.emit(\CaptureInterface.photoSaved, at: DualCam.path, photo)
                 }
+                call.answer(result)
             }
         }
     }
@@ -155,10 +151,7 @@ final class PhotoService {
                 wantsMovie: call.options.live,
                 whenCallerLeaves: call.whenCallerLeaves
             ) { result in
-                switch result {
-                case .success(let photos): call.reply(photos.first ?? [:])
-                case .failure(let error): call.fail(error)
-                }
+                call.answer(result.map { $0.first ?? [:] })
             }
         }
     }

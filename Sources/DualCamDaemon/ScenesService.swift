@@ -60,10 +60,7 @@ final class ScenesService {
             store.whenLoaded { [self] in
                 let isInstant = call.options.instant ?? false
                 apply(call.arguments, parts, instantly: isInstant, for: call.sender) { result in
-                    switch result {
-                    case .success(let refused): call.reply(refused)
-                    case .failure(let error): call.fail(error)
-                    }
+                    call.answer(result)
                 }
             }
         }
@@ -75,10 +72,7 @@ final class ScenesService {
                 }
                 let isInstant = call.options.instant ?? false
                 apply(name, parts, instantly: isInstant, for: call.sender) { result in
-                    switch result {
-                    case .success(let refused): call.reply((name, refused))
-                    case .failure(let error): call.fail(error)
-                    }
+                    call.answer(result.map { (name, $0) })
                 }
             }
         }
@@ -104,7 +98,7 @@ final class ScenesService {
                 try book.save(preset, as: name)
             } done: { [unowned self] result in
                 if case .success = result { daemon.send(.scenes(.saved(preset, as: name))) }
-                Self.answer(call, result)
+                call.answer(result)
             }
         }
         scenes.answer(\.remove) { [unowned self] call in
@@ -113,7 +107,7 @@ final class ScenesService {
                 try book.remove(name)
             } done: { [unowned self] result in
                 if case .success = result { daemon.send(.scenes(.renamed(name, to: nil))) }
-                Self.answer(call, result)
+                call.answer(result)
             }
         }
         scenes.answer(\.rename) { [unowned self] call in
@@ -122,7 +116,7 @@ final class ScenesService {
                 try book.rename(name, to: new)
             } done: { [unowned self] result in
                 if case .success = result { daemon.send(.scenes(.renamed(name, to: new))) }
-                Self.answer(call, result)
+                call.answer(result)
             }
         }
         scenes.answer(\.importText) { [unowned self] call in
@@ -133,21 +127,8 @@ final class ScenesService {
                 if case .success(let names) = result {
                     for name in names { daemon.send(.scenes(.renamed(name, to: nil))) }
                 }
-                switch result {
-                case .success(let names): call.reply(names)
-                case .failure(let error): call.fail(error)
-                }
+                call.answer(result)
             }
-        }
-    }
-
-    private static func answer<Arguments, Known>(
-        _ call: Call<Arguments, Known, Void>,
-        _ result: Result<Void, DBusError>
-    ) {
-        switch result {
-        case .success: call.reply()
-        case .failure(let error): call.fail(error)
         }
     }
 

@@ -207,16 +207,10 @@ extension BusConnection {
         _ arguments: [Value],
         _ done: @escaping (Value?) -> Void
     ) {
-        let call = MethodCall(
-            member,
-            of: interface,
-            at: "/org/freedesktop/DBus",
-            on: "org.freedesktop.DBus",
-            arguments,
-            timeout: 2
-        )
         do throws(DBusError) {
-            try self.call(call) { done((try? $0.get())?.first) }
+            try call(.bus(member, of: interface, arguments, timeout: 2)) {
+                done((try? $0.get())?.first)
+            }
         } catch {
             done(nil)
         }

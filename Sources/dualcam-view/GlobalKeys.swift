@@ -108,14 +108,7 @@ final class GlobalKeys {
     }
 
     private func findOwner() {
-        let question = MethodCall(
-            "GetNameOwner",
-            of: "org.freedesktop.DBus",
-            at: "/org/freedesktop/DBus",
-            on: "org.freedesktop.DBus",
-            [.string(Self.portal)]
-        )
-        try? connection.call(question) { [weak self] answer in
+        try? connection.call(.owner(of: Self.portal)) { [weak self] answer in
             guard let self, let owner = (try? answer.get())?.first?.string else { return }
             self.owner = owner
             if wants { createSession() }

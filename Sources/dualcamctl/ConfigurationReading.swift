@@ -49,13 +49,9 @@ extension Client {
     static func reloadDaemon() {
         guard let client = try? Client(),
             let reply = try? client.connection.call(
-                MethodCall(
+                .bus(
                     "GetConnectionUnixProcessID",
-                    of: "org.freedesktop.DBus",
-                    at: "/org/freedesktop/DBus",
-                    on: "org.freedesktop.DBus",
                     [.string(DualCam.busName)],
-                    startsService: false,
                     timeout: defaultTimeout
                 )
             ), let process = reply.first?.integer.flatMap({ pid_t(exactly: $0) }), process > 1

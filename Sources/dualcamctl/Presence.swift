@@ -60,17 +60,3 @@ final class Presence {
         onChange(!name.isEmpty)
     }
 }
-
-extension MethodCall {
-    /// Creates a call that asks the bus for the owner of `name`. The reply is an error if there is
-    /// none.
-    fileprivate static func owner(of name: String) -> MethodCall {
-        MethodCall(
-            "GetNameOwner",
-            of: "org.freedesktop.DBus",
-            at: "/org/freedesktop/DBus",
-            on: "org.freedesktop.DBus",
-            [.string(name)]
-        )
-    }
-}
