@@ -125,16 +125,14 @@ final class CallerTrust {
             let mailbox = loop.mailbox
             // Through the mailbox: after a pause of the whole process, the thread's answer counts.
             look.timer = try loop.timer {
-                mailbox.post { MainActor.assumeIsolated { look.finish(nil) } }
+                mailbox.onMain { look.finish(nil) }
             }
             look.timer?.arm(after: timeout)
             let thread = try Thread(name: "caller") { [confines] in
                 let isTrusted = !confines(program)
-                mailbox.post {
-                    MainActor.assumeIsolated {
-                        self.looking -= 1
-                        look.finish(isTrusted)
-                    }
+                mailbox.onMain {
+                    self.looking -= 1
+                    look.finish(isTrusted)
                 }
             }
             thread.detach()

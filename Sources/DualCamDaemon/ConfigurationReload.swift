@@ -40,7 +40,7 @@ final class ConfigurationReload {
         disk.post { [weak self] _ in
             let (configuration, problems) = read()
             reading.deliver((configuration, problems))
-            mailbox.post { MainActor.assumeIsolated { self?.finish(configuration, problems) } }
+            mailbox.onMain { self?.finish(configuration, problems) }
         }
         guard let result = reading.wait(Self.patience) else {
             return (nil, ["The configuration has not been read yet: its disk does not answer."])
@@ -56,7 +56,7 @@ final class ConfigurationReload {
         let (read, mailbox) = (read, mailbox)
         disk.post { [weak self] _ in
             let (configuration, problems) = read()
-            mailbox.post { MainActor.assumeIsolated { self?.finish(configuration, problems) } }
+            mailbox.onMain { self?.finish(configuration, problems) }
         }
     }
 

@@ -129,13 +129,11 @@ extension Daemon {
             let hint =
                 isAbsent
                 ? whatIsThere(files: neighbors(of: path), insteadOf: path, isList: false) : ""
-            mailbox.post {
-                MainActor.assumeIsolated {
-                    self.lookedFor.remove(role)
-                    guard self.configuration.cameras[role].source == .file(path) else { return }
-                    self.fileHints[role] = hint
-                    self.send(.camera(role, .absent(isAbsent ? .notFound : nil)))
-                }
+            mailbox.onMain {
+                self.lookedFor.remove(role)
+                guard self.configuration.cameras[role].source == .file(path) else { return }
+                self.fileHints[role] = hint
+                self.send(.camera(role, .absent(isAbsent ? .notFound : nil)))
             }
         }
         if let thread { thread.detach() } else { lookedFor.remove(role) }

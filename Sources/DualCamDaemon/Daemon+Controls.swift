@@ -56,28 +56,24 @@ extension Daemon {
         if lens.incoming?.mode != nil, command.isForAllLenses {
             controls[role][lens.pipeline.other].perform(command) { result in
                 guard case .success(let outcome) = result else { return }
-                mailbox.post {
-                    MainActor.assumeIsolated {
-                        self.send(
-                            .controls(role, .read(identity: outcome.identity, outcome.controls))
-                        )
-                    }
+                mailbox.onMain {
+                    self.send(
+                        .controls(role, .read(identity: outcome.identity, outcome.controls))
+                    )
                 }
             }
         }
         controls[role][lens.pipeline].perform(command) { result in
-            mailbox.post {
-                MainActor.assumeIsolated {
-                    if case .success(let outcome) = result {
-                        self.send(
-                            .controls(role, .read(identity: outcome.identity, outcome.controls))
-                        )
-                        if let dial = command.dial {
-                            self.send(.controls(role, .dialTurned(dial, limit: outcome.limit)))
-                        }
+            mailbox.onMain {
+                if case .success(let outcome) = result {
+                    self.send(
+                        .controls(role, .read(identity: outcome.identity, outcome.controls))
+                    )
+                    if let dial = command.dial {
+                        self.send(.controls(role, .dialTurned(dial, limit: outcome.limit)))
                     }
-                    self.whenShown { done(result) }
                 }
+                self.whenShown { done(result) }
             }
         }
     }
@@ -149,6 +145,6 @@ extension Daemon {
     func whenShown(_ done: @escaping @MainActor () -> Void) {
         guard let frames else { return done() }
         let mailbox = loop.mailbox
-        frames.whenShown { mailbox.post { MainActor.assumeIsolated { done() } } }
+        frames.whenShown { mailbox.onMain { done() } }
     }
 }

@@ -179,7 +179,7 @@ final class Daemon {
         }
         let mailbox = loop.mailbox
         let watch = try CameraWatch { cameras in
-            mailbox.post { MainActor.assumeIsolated { self.camerasChanged(cameras) } }
+            mailbox.onMain { self.camerasChanged(cameras) }
         }
         self.watch = watch
         attached = watch.cameras(until: MonotonicClock.now + Timestamp(seconds: Self.lookDuration))
@@ -209,12 +209,10 @@ final class Daemon {
         let (mailbox, number) = (loop.mailbox, nodeWatches)
         do throws(SystemError) {
             nodeWatch = try PipeWireCameraWatch { cameras, names in
-                mailbox.post {
-                    MainActor.assumeIsolated {
-                        // Not those of a watch that was ended meanwhile.
-                        if number == self.nodeWatches {
-                            self.nodeCamerasChanged(cameras, names: names)
-                        }
+                mailbox.onMain {
+                    // Not those of a watch that was ended meanwhile.
+                    if number == self.nodeWatches {
+                        self.nodeCamerasChanged(cameras, names: names)
                     }
                 }
             }
@@ -267,7 +265,7 @@ final class Daemon {
         let mailbox = loop.mailbox
         try worker.start { loop throws(SystemError) in
             try ConsumerWatch(loop: loop) { consumers in
-                mailbox.post { MainActor.assumeIsolated { self.show(consumers) } }
+                mailbox.onMain { self.show(consumers) }
             }
         }
         return worker
@@ -340,14 +338,12 @@ final class Daemon {
                     problem = "The stream is not on a loopback device: \(reason)"
                 }
                 let (reported, state) = (problem, loopback)
-                mailbox.post {
-                    MainActor.assumeIsolated {
-                        // Reports of a mirror that was replaced are outdated.
-                        guard number == self.mirrors else { return }
-                        self.mirrorProblem = reported
-                        self.send(.loopback(state))
-                        for observer in self.observers { observer() }
-                    }
+                mailbox.onMain {
+                    // Reports of a mirror that was replaced are outdated.
+                    guard number == self.mirrors else { return }
+                    self.mirrorProblem = reported
+                    self.send(.loopback(state))
+                    for observer in self.observers { observer() }
                 }
             }
             mirror.follow(isPublished: state.isActive)
@@ -386,9 +382,7 @@ final class Daemon {
             slot: slots[role][pipeline],
             timed: timedThreads
         ) { report, device in
-            mailbox.post {
-                MainActor.assumeIsolated { self.handle(role, pipeline, report, device) }
-            }
+            mailbox.onMain { self.handle(role, pipeline, report, device) }
         }
     }
 
@@ -406,10 +400,8 @@ final class Daemon {
             pipeline: pipeline,
             records: RuntimeDirectory.path.map { "\($0)/held" }
         ) { identity, controls in
-            mailbox.post {
-                MainActor.assumeIsolated {
-                    self.send(.controls(role, .read(identity: identity, controls)))
-                }
+            mailbox.onMain {
+                self.send(.controls(role, .read(identity: identity, controls)))
             }
         }
     }
@@ -425,12 +417,10 @@ final class Daemon {
             settings: PipeWireNode.Settings(configuration),
             timed: timedThreads
         ) { role, event in
-            mailbox.post {
-                MainActor.assumeIsolated {
-                    // Events of an earlier node, such as a new consumer, would keep cameras open
-                    // for no one.
-                    if number == self.compositeThreads { self.handle(role, event) }
-                }
+            mailbox.onMain {
+                // Events of an earlier node, such as a new consumer, would keep cameras open
+                // for no one.
+                if number == self.compositeThreads { self.handle(role, event) }
             }
         }
     }
@@ -510,7 +500,7 @@ final class Daemon {
         case .withdrawNode:
             let mailbox = loop.mailbox
             let done: @Sendable () -> Void = {
-                mailbox.post { MainActor.assumeIsolated { self.send(.node(nil, .withdrawn)) } }
+                mailbox.onMain { self.send(.node(nil, .withdrawn)) }
             }
             if let frames { frames.withdrawNode(done: done) } else { done() }
         case .openCamera(let role):
@@ -737,11 +727,9 @@ final class Daemon {
         let (mailbox, slot) = (loop.mailbox, shownSlot(of: role))
         pages?.post { _ in
             let page = slot.still().flatMap { PageFinder.find(in: $0) }
-            mailbox.post {
-                MainActor.assumeIsolated {
-                    self.isFindingPage = false
-                    done(page)
-                }
+            mailbox.onMain {
+                self.isFindingPage = false
+                done(page)
             }
         }
         return true
@@ -775,7 +763,7 @@ final class Daemon {
     /// loop.
     func pingFrames(_ answer: @escaping @MainActor @Sendable () -> Void) {
         let mailbox = loop.mailbox
-        frames?.ping { mailbox.post { MainActor.assumeIsolated { answer() } } }
+        frames?.ping { mailbox.onMain { answer() } }
     }
 
     /// Takes over what differs in `new`. A stream of another form is published as a new node.

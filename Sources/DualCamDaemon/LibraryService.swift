@@ -96,10 +96,8 @@ final class LibraryService {
             helpers: (HelperKind.thumbnails.arguments, HelperKind.idleThumbnails.arguments),
             program: "dualcam-\(DualCam.version)"
         ) {
-            mailbox.post {
-                MainActor.assumeIsolated {
-                    self.server.emit(\LibraryInterface.changed, at: DualCam.path)
-                }
+            mailbox.onMain {
+                self.server.emit(\LibraryInterface.changed, at: DualCam.path)
             }
         }
         new.leaveOut(writing)
@@ -114,11 +112,9 @@ final class LibraryService {
         let (offset, count) = call.arguments
         library.list(from: Int(offset), count: min(Int(count), Self.longestPage)) { items, total in
             let values = items.map(\.description)
-            mailbox.post {
-                MainActor.assumeIsolated {
-                    let call = self.lists.removeValue(forKey: number)
-                    call?.reply((values, UInt32(clamping: total)))
-                }
+            mailbox.onMain {
+                let call = self.lists.removeValue(forKey: number)
+                call?.reply((values, UInt32(clamping: total)))
             }
         }
     }
@@ -137,11 +133,9 @@ final class LibraryService {
         thumbnails[number] = call
         library.thumbnail(of: path, size) { result in
             let result = result.map { SharedDescriptor(owning: $0) }
-            mailbox.post {
-                MainActor.assumeIsolated {
-                    let call = self.thumbnails.removeValue(forKey: number)
-                    call?.answer(result.mapError(\.dbusError))
-                }
+            mailbox.onMain {
+                let call = self.thumbnails.removeValue(forKey: number)
+                call?.answer(result.mapError(\.dbusError))
             }
         }
     }

@@ -56,11 +56,9 @@ final class LivePhotos {
                     try clip.write(to: path, mode: mode)
                 } catch { failure = error }
                 let found = failure
-                mailbox.post {
-                    MainActor.assumeIsolated {
-                        self.threads -= 1
-                        done(found)
-                    }
+                mailbox.onMain {
+                    self.threads -= 1
+                    done(found)
                 }
             }
             threads += 1
@@ -120,7 +118,7 @@ final class LivePhotos {
         let mailbox = loop.mailbox
         do throws(SystemError) {
             let recorder = try Recorder(plan) { [weak self] report in
-                mailbox.post { MainActor.assumeIsolated { self?.handle(report) } }
+                mailbox.onMain { self?.handle(report) }
             }
             threads += 1
             preRolls[picture] = PreRoll(buffer: buffer, recorder: recorder)
@@ -158,7 +156,7 @@ final class LivePhotos {
         let mailbox = loop.mailbox
         do throws(SystemError) {
             let microphone = try Microphone(timed: daemon.timedThreads) { [weak self] report in
-                mailbox.post { MainActor.assumeIsolated { self?.handle(report) } }
+                mailbox.onMain { self?.handle(report) }
             }
             // All its sound is encoded.
             microphone.begin(at: MonotonicClock.now)

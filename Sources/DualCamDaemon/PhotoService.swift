@@ -354,15 +354,13 @@ final class PhotoService {
         let mailbox = loop.mailbox
         // No camera waits for a disk, or for the reader of a pipe.
         let taken: @Sendable () -> Void = {
-            mailbox.post { MainActor.assumeIsolated { self.taken(request) } }
+            mailbox.onMain { self.taken(request) }
         }
         daemon.takePhotos(stills, to: request.destination, taken: taken) { result in
-            mailbox.post {
-                MainActor.assumeIsolated {
-                    switch result {
-                    case .success(let photos): self.finish(request, photos)
-                    case .failure(let failure): self.end(request, .failure(failure.dbusError))
-                    }
+            mailbox.onMain {
+                switch result {
+                case .success(let photos): self.finish(request, photos)
+                case .failure(let failure): self.end(request, .failure(failure.dbusError))
                 }
             }
         }
@@ -405,12 +403,10 @@ final class PhotoService {
             }
             let path = "\(stem).mkv"
             clip.whenOver {
-                mailbox.post {
-                    MainActor.assumeIsolated {
-                        self.live.write(clip, to: path) { error in
-                            let result = error.map { Result.failure($0) } ?? .success(path)
-                            self.movieDone(request, index, result)
-                        }
+                mailbox.onMain {
+                    self.live.write(clip, to: path) { error in
+                        let result = error.map { Result.failure($0) } ?? .success(path)
+                        self.movieDone(request, index, result)
                     }
                 }
             }

@@ -190,7 +190,7 @@ final class RecordingSession {
                         ? Result { () throws(MediaError) in try Microphone.track() } : nil
                 )
             }
-            mailbox.post { MainActor.assumeIsolated { self?.prepared(number, place) } }
+            mailbox.onMain { self?.prepared(number, place) }
         }
     }
 
@@ -294,7 +294,7 @@ final class RecordingSession {
         do throws(SystemError) {
             microphone = try Microphone(timed: daemon.timedThreads, isPatient: true) {
                 [weak self] report in
-                mailbox.post { MainActor.assumeIsolated { self?.handle(report) } }
+                mailbox.onMain { self?.handle(report) }
             }
             microphone?.pause(!daemon.state.suspensions.isEmpty)
             microphone?.measure(measuresSound)
@@ -330,7 +330,7 @@ final class RecordingSession {
             }
             do throws(SystemError) {
                 let recorder = try Recorder(plan) { [weak self] report in
-                    mailbox.post { MainActor.assumeIsolated { self?.handle(picture, report) } }
+                    mailbox.onMain { self?.handle(picture, report) }
                 }
                 recorders[picture] = recorder
                 remaining += 1
@@ -478,7 +478,7 @@ final class RecordingSession {
                 } catch { failures.append("\(error)") }
             }
             let (result, reasons) = (made, failures)
-            mailbox.post { MainActor.assumeIsolated { self?.settle(result, reasons) } }
+            mailbox.onMain { self?.settle(result, reasons) }
         }
     }
 
@@ -558,12 +558,12 @@ final class RecordingSession {
             case .success(let entries):
                 for path in entries.map(\.path) {
                     let outcome = repairs.repair(path)
-                    mailbox.post { MainActor.assumeIsolated { self?.repaired(path, outcome) } }
+                    mailbox.onMain { self?.repaired(path, outcome) }
                 }
             case .failure(let error):
                 Log.record.warning("nothing is repaired", metadata: ["reason": "\(error)"])
             }
-            mailbox.post { MainActor.assumeIsolated { self?.workers -= 1 } }
+            mailbox.onMain { self?.workers -= 1 }
         }
     }
 
@@ -578,9 +578,9 @@ final class RecordingSession {
         run("repair") { [weak self] in
             for path in paths where Remux.hasRoom(toRepair: path) {
                 let outcome = repairs.repair(path)
-                mailbox.post { MainActor.assumeIsolated { self?.repaired(path, outcome) } }
+                mailbox.onMain { self?.repaired(path, outcome) }
             }
-            mailbox.post { MainActor.assumeIsolated { self?.mended() } }
+            mailbox.onMain { self?.mended() }
         }
     }
 

@@ -42,7 +42,7 @@ final class SceneStore {
         let mailbox = loop.mailbox
         disk.post { _ in
             let (book, problem) = Self.read()
-            mailbox.post { MainActor.assumeIsolated { self.take(book, problem) } }
+            mailbox.onMain { self.take(book, problem) }
         }
     }
 
@@ -107,17 +107,15 @@ final class SceneStore {
         nonisolated(unsafe) let done = done
         disk.post { _ in
             let failure = Self.store(text)
-            mailbox.post {
-                MainActor.assumeIsolated {
-                    if let failure {
-                        done(.failed("The scenes were not changed: \(failure)"))
-                    } else {
-                        self.book = new
-                        self.onChange()
-                        done(nil)
-                    }
-                    self.finish()
+            mailbox.onMain {
+                if let failure {
+                    done(.failed("The scenes were not changed: \(failure)"))
+                } else {
+                    self.book = new
+                    self.onChange()
+                    done(nil)
                 }
+                self.finish()
             }
         }
     }

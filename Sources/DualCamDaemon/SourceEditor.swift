@@ -120,7 +120,7 @@ final class SourceEditor {
         let mailbox = loop.mailbox
         worker?.post { _ in
             let result = Result { () throws(EditFailure) in try work() }
-            mailbox.post { MainActor.assumeIsolated { self.take(result, answer) } }
+            mailbox.onMain { self.take(result, answer) }
         }
     }
 

@@ -63,7 +63,7 @@ final class StateStore {
         disk.post { disk in
             let contents = disk.load(isRemembered)
             loaded.deliver(contents)
-            mailbox.post { MainActor.assumeIsolated { self.take(contents) } }
+            mailbox.onMain { self.take(contents) }
         }
         if let contents = loaded.wait(timeout) { take(contents) } else { isLate = true }
     }
@@ -96,10 +96,8 @@ final class StateStore {
         disk.post { disk in
             let failure = disk.storePrivacy(isOn)
             if let failure { Log.control.error("privacy", metadata: ["reason": "\(failure)"]) }
-            mailbox.post {
-                MainActor.assumeIsolated {
-                    self.daemon.send(.privacy(.stored(number: number, failure: failure)))
-                }
+            mailbox.onMain {
+                self.daemon.send(.privacy(.stored(number: number, failure: failure)))
             }
         }
     }
