@@ -198,12 +198,14 @@ package final class LoopbackMirror: Sendable {
                 return pause(for: Self.retry)
             }
             // A limit, since the watch does not report what appeared before it.
-            let deadline = MonotonicClock.now + Timestamp(seconds: 30)
-            if case .ready = Capture.wait(
-                for: watch.descriptor,
-                bell: shared.worker.bell,
-                until: deadline
-            ) {
+            awaitEvent(of: watch, for: Timestamp(seconds: 30))
+        }
+
+        /// Waits for `watch` or the bell, at most for `span`; after an event, a moment longer.
+        private func awaitEvent(of watch: FileWatch, for span: Timestamp) {
+            let deadline = MonotonicClock.now + span
+            let bell = shared.worker.bell
+            if case .ready = Capture.wait(for: watch.descriptor, bell: bell, until: deadline) {
                 pause(for: Self.debounce)
             }
         }
@@ -219,14 +221,7 @@ package final class LoopbackMirror: Sendable {
                 watch.drain()
                 guard lookForReaders(of: device) else {
                     reportOnce(.ready(device.path))
-                    let deadline = MonotonicClock.now + Timestamp(seconds: 3600)
-                    if case .ready = Capture.wait(
-                        for: watch.descriptor,
-                        bell: shared.worker.bell,
-                        until: deadline
-                    ) {
-                        pause(for: Self.debounce)
-                    }
+                    awaitEvent(of: watch, for: Timestamp(seconds: 3600))
                     continue
                 }
                 try mirror(to: device, watch)

@@ -306,43 +306,12 @@ final class Daemon {
                 size: output.size,
                 rate: output.frameRate
             ) { report in
-                var problem = ""
-                var loopback = LoopbackState()
-                switch report {
-                case .resting: break
-                case .ready(let path):
-                    loopback.device = path
-                    Log.publish.notice("loopback ready", metadata: ["device": "\(path)"])
-                case .mirroring(let path, let readers):
-                    loopback = LoopbackState(
-                        device: path,
-                        readers: readers.map {
-                            Viewer(
-                                name: $0.name,
-                                application: "",
-                                process: UInt32($0.process),
-                                since: $0.since,
-                                through: path
-                            )
-                        }
-                    )
-                    Log.publish.notice(
-                        "loopback in use",
-                        metadata: [
-                            "device": "\(path)",
-                            "by": "\(readers.map(\.name).joined(separator: ", "))",
-                        ]
-                    )
-                case .unavailable(let reason):
-                    Log.publish.warning("no loopback", metadata: ["reason": "\(reason)"])
-                    problem = "The stream is not on a loopback device: \(reason)"
-                }
-                let (reported, state) = (problem, loopback)
+                report.log()
                 mailbox.onMain {
                     // Reports of a mirror that was replaced are outdated.
                     guard number == self.mirrors else { return }
-                    self.mirrorProblem = reported
-                    self.send(.loopback(state))
+                    self.mirrorProblem = report.problem
+                    self.send(.loopback(report.state))
                     for observer in self.observers { observer() }
                 }
             }

@@ -108,16 +108,7 @@ private func run(_ options: Options) throws {
     service.loadScenes()
 
     follow(reload, daemon, service)
-    try loop.watch(signals.descriptor, for: .readable) { _ in
-        while let signal = signals.next() {
-            guard signal == SIGHUP else {
-                loop.stop()
-                return
-            }
-            Supervisor.reloading()
-            reload.begin()
-        }
-    }
+    try follow(signals, loop, reload)
     let watchdog = try Watchdog(daemon, loop: loop)
     let session = try Session(daemon, on: connection, loop: loop)
     // After the name is owned: what is stored belongs to one daemon.
@@ -128,15 +119,7 @@ private func run(_ options: Options) throws {
     withExtendedLifetime((service, session, trust)) { loop.run() }
 
     Supervisor.stopping(status: "Ending")
-    let hasEnded = endAll(
-        daemon,
-        reload,
-        watchdog,
-        stateStore,
-        recording,
-        live,
-        service
-    )
+    let hasEnded = endAll(daemon, reload, watchdog, stateStore, recording, live, service)
     if connection.isConnected { connection.flush() }
     leave(isBusLost ? EXIT_FAILURE : EXIT_SUCCESS, hasEnded: hasEnded && !session.isConnecting)
 }
@@ -178,6 +161,25 @@ private func follow(_ reload: ConfigurationReload, _ daemon: Daemon, _ service: 
             Log.control.notice("configuration reloaded")
         }
         Supervisor.ready(status: service.status)
+    }
+}
+
+/// Stops the loop on a signal; on SIGHUP, has the configuration read again.
+@MainActor
+private func follow(
+    _ signals: Signals,
+    _ loop: EventLoop,
+    _ reload: ConfigurationReload
+) throws(SystemError) {
+    try loop.watch(signals.descriptor, for: .readable) { _ in
+        while let signal = signals.next() {
+            guard signal == SIGHUP else {
+                loop.stop()
+                return
+            }
+            Supervisor.reloading()
+            reload.begin()
+        }
     }
 }
 
