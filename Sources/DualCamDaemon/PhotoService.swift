@@ -78,6 +78,35 @@ final class PhotoService {
         }
     }
 
+    /// The photographs that a call asks for.
+    private struct Wish {
+        /// The words for the pictures; `nil`: all cameras that deliver.
+        let words: [String]?
+        /// `true` if the call has room for one photograph.
+        let isOne: Bool
+        let destination: PhotoWriter.Destination
+        /// `true` if the cameras are to use their largest mode.
+        let isFull: Bool
+        /// `true` if each photograph is to get a movie; `nil`: as the user has set.
+        let wantsMovie: Bool?
+
+        /// Throws the reason why photographs of `subjects` cannot be as wished.
+        func check(_ subjects: [RecordedPicture]) throws(DBusError) {
+            if isFull, subjects == [.stream] {
+                throw .outOfRange(
+                    "The stream has only one size. Use full with the back or the front camera."
+                )
+            }
+            if wantsMovie == true, isOne || isFull {
+                throw .outOfRange(
+                    isOne
+                        ? "A photo in a file of your own gets no movie. Leave out live."
+                        : "A full-size photo gets no movie. Leave out live or full."
+                )
+            }
+        }
+    }
+
     private let daemon: Daemon
     private let server: ObjectServer
     private let loop: EventLoop
@@ -123,11 +152,13 @@ final class PhotoService {
         program(call.sender) { [unowned self] program in
             begin(
                 by: program,
-                options.of,
-                isOne: false,
-                to: .folder(capture.photoDirectory, mode: capture.fileMode.bits),
-                isFull: options.full ?? false,
-                wantsMovie: options.live,
+                Wish(
+                    words: options.of,
+                    isOne: false,
+                    destination: .folder(capture.photoDirectory, mode: capture.fileMode.bits),
+                    isFull: options.full ?? false,
+                    wantsMovie: options.live
+                ),
                 whenCallerLeaves: call.whenCallerLeaves
             ) { [unowned self] result in
                 for photo in (try? result.get()) ?? [] {
@@ -144,11 +175,13 @@ final class PhotoService {
         program(call.sender) { [unowned self] program in
             begin(
                 by: program,
-                [word],
-                isOne: true,
-                to: .descriptor { file.number },
-                isFull: call.options.full ?? false,
-                wantsMovie: call.options.live,
+                Wish(
+                    words: [word],
+                    isOne: true,
+                    destination: .descriptor { file.number },
+                    isFull: call.options.full ?? false,
+                    wantsMovie: call.options.live
+                ),
                 whenCallerLeaves: call.whenCallerLeaves
             ) { result in
                 call.answer(result.map { $0.first ?? [:] })
@@ -160,26 +193,14 @@ final class PhotoService {
     /// taken by then. `answer` gets the result, or the reason why they are refused.
     private func begin(
         by program: String?,
-        _ words: [String]?,
-        isOne: Bool,
-        to destination: PhotoWriter.Destination,
-        isFull: Bool,
-        wantsMovie: Bool?,
+        _ wish: Wish,
         whenCallerLeaves: (@escaping () -> Void) -> Void,
         _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void
     ) {
         let request: Request
         do throws(DBusError) {
             guard let program else { throw Self.left }
-            request = try self.request(
-                by: program,
-                words,
-                isOne: isOne,
-                to: destination,
-                isFull: isFull,
-                wantsMovie: wantsMovie,
-                answer
-            )
+            request = try self.request(by: program, wish, answer)
         } catch {
             return answer(.failure(error))
         }
@@ -198,13 +219,47 @@ final class PhotoService {
     /// Returns the request for photographs, or throws the reason why they are refused.
     private func request(
         by program: String,
-        _ words: [String]?,
-        isOne: Bool,
-        to destination: PhotoWriter.Destination,
-        isFull: Bool,
-        wantsMovie: Bool?,
+        _ wish: Wish,
         _ answer: @escaping (Result<[[String: Value]], DBusError>) -> Void
     ) throws(DBusError) -> Request {
+        try checkRoom(for: program)
+        let state = daemon.state
+        if let suspension = state.suspensions.min(by: { $0.rawValue < $1.rawValue }) {
+            throw .locked(suspension.sentence)
+        }
+        let present = Role.allCases.filter { state.cameras[$0].phase != .unavailable }
+        guard !present.isEmpty else { throw .noCamera("There is no camera.") }
+        let isOne = wish.isOne
+        let subjects =
+            try wish.words.map { words throws(DBusError) in
+                try Self.subjects(words, isOne: isOne)
+            } ?? present.compactMap { RecordedPicture(rawValue: $0.rawValue) }
+        for role in subjects.compactMap(\.role) where !present.contains(role) {
+            throw .noCamera("There is no \(role.rawValue) camera.")
+        }
+        try wish.check(subjects)
+        let roles = subjects.contains(.stream) ? present : subjects.compactMap(\.role)
+        let request = Request(
+            by: program,
+            answer,
+            subjects,
+            to: wish.destination,
+            of: Set(roles),
+            takesWhatDelivers: wish.words == nil,
+            isFull: wish.isFull,
+            isLive: wish.wantsMovie ?? (state.takesLivePhotos && !isOne && !wish.isFull)
+        )
+        if let role = request.fullRoles.first(where: { state.recording.needs($0) }) {
+            throw .busy(
+                "The \(role.rawValue) camera is being recorded, so it cannot change its mode now."
+            )
+        }
+        try startTimer(of: request)
+        return request
+    }
+
+    /// Throws the reason why a request of `program` has to wait for others.
+    private func checkRoom(for program: String) throws(DBusError) {
         guard !isEnding else { throw Self.ending }
         guard requests.count(where: { $0.program == program }) < Self.mostOfOne else {
             throw .busy("\(Self.mostOfOne) photos of this program are waiting already.")
@@ -212,46 +267,9 @@ final class PhotoService {
         guard requests.count < Self.most else {
             throw .busy("\(Self.most) photos of all programs are waiting already.")
         }
-        let state = daemon.state
-        if let suspension = state.suspensions.min(by: { $0.rawValue < $1.rawValue }) {
-            throw .locked(suspension.sentence)
-        }
-        let present = Role.allCases.filter { state.cameras[$0].phase != .unavailable }
-        guard !present.isEmpty else { throw .noCamera("There is no camera.") }
-        let subjects =
-            try words.map { words throws(DBusError) in try Self.subjects(words, isOne: isOne) }
-            ?? present.compactMap { RecordedPicture(rawValue: $0.rawValue) }
-        for role in subjects.compactMap(\.role) where !present.contains(role) {
-            throw .noCamera("There is no \(role.rawValue) camera.")
-        }
-        let roles = subjects.contains(.stream) ? present : subjects.compactMap(\.role)
-        if isFull, subjects == [.stream] {
-            throw .outOfRange(
-                "The stream has only one size. Use full with the back or the front camera."
-            )
-        }
-        if wantsMovie == true, isOne || isFull {
-            throw .outOfRange(
-                isOne
-                    ? "A photo in a file of your own gets no movie. Leave out live."
-                    : "A full-size photo gets no movie. Leave out live or full."
-            )
-        }
-        let request = Request(
-            by: program,
-            answer,
-            subjects,
-            to: destination,
-            of: Set(roles),
-            takesWhatDelivers: words == nil,
-            isFull: isFull,
-            isLive: wantsMovie ?? (state.takesLivePhotos && !isOne && !isFull)
-        )
-        if let role = request.fullRoles.first(where: { state.recording.needs($0) }) {
-            throw .busy(
-                "The \(role.rawValue) camera is being recorded, so it cannot change its mode now."
-            )
-        }
+    }
+
+    private func startTimer(of request: Request) throws(DBusError) {
         do throws(SystemError) {
             request.timer = try loop.timer { [unowned self, unowned request] in
                 guard !request.isTaken else {
@@ -265,7 +283,6 @@ final class PhotoService {
             throw .failed("\(error)")
         }
         request.timer?.arm(after: Self.timeout)
-        return request
     }
 
     /// Returns the pictures that `words` name, each once.

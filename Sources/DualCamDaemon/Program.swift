@@ -108,7 +108,16 @@ private func run(_ options: Options) throws {
     service.loadScenes()
 
     follow(reload, daemon, service)
-    try follow(signals, loop, reload)
+    try loop.watch(signals.descriptor, for: .readable) { _ in
+        while let signal = signals.next() {
+            guard signal == SIGHUP else {
+                loop.stop()
+                return
+            }
+            Supervisor.reloading()
+            reload.begin()
+        }
+    }
     let watchdog = try Watchdog(daemon, loop: loop)
     let session = try Session(daemon, on: connection, loop: loop)
     // After the name is owned: what is stored belongs to one daemon.
@@ -161,25 +170,6 @@ private func follow(_ reload: ConfigurationReload, _ daemon: Daemon, _ service: 
             Log.control.notice("configuration reloaded")
         }
         Supervisor.ready(status: service.status)
-    }
-}
-
-/// Stops the loop on a signal; on SIGHUP, has the configuration read again.
-@MainActor
-private func follow(
-    _ signals: Signals,
-    _ loop: EventLoop,
-    _ reload: ConfigurationReload
-) throws(SystemError) {
-    try loop.watch(signals.descriptor, for: .readable) { _ in
-        while let signal = signals.next() {
-            guard signal == SIGHUP else {
-                loop.stop()
-                return
-            }
-            Supervisor.reloading()
-            reload.begin()
-        }
     }
 }
 
