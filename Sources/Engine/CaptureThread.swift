@@ -185,48 +185,65 @@ package final class CaptureThread: Sendable {
             }
             report(.opening, source.identity)
             let start = MonotonicClock.now
-            var isFinal = false
-            var hasDelivered = false
-            do throws(CaptureError) {
-                slot.reopen()
-                let stream = try source.open(wanted.request, bell: worker.bell)
-                defer { slot.discontinue() }
-                try deliver(
-                    stream,
-                    of: source.identity,
-                    wanted.request,
-                    openedAt: start,
-                    within: source.identity == slow ? Self.longStartTime : Self.startTime,
-                    &seen,
-                    &hasDelivered
-                )
-                continue
-            } catch {
-                // The request may be for another camera. If not, larger pictures are wanted, which
-                // takes reopening.
-                if error.code == .woken { continue }
-                // Only opening it again tells what is at its input now.
-                if error.code == .newSignal, hasDelivered { continue }
-                if error.code == .timedOut, !hasDelivered { slow = source.identity }
-                isFinal = error.code == .noMode
-                report(
-                    .interrupted(
-                        error.interruption,
-                        reason: "\(error)",
-                        holder: error.holder
-                    ),
-                    source.identity
-                )
-            }
+            switch deliver(from: source, wanted.request, openedAt: start, &seen, &slow) {
+            case .changed: break
             // Another try would only open the device in vain, and its light might blink.
-            if isFinal {
-                waitForChange(since: wanted)
-                continue
+            case .hopeless: waitForChange(since: wanted)
+            case .failed:
+                // A camera that had worked for a while gets the short delay again.
+                if (MonotonicClock.now - start).seconds > 5 { delay = Self.retryDelay.lowerBound }
+                worker.bell.wait(until: MonotonicClock.now + Timestamp(seconds: delay))
+                delay = min(2 * delay, Self.retryDelay.upperBound)
             }
-            // A camera that had worked for a while gets the short delay again.
-            if (MonotonicClock.now - start).seconds > 5 { delay = Self.retryDelay.lowerBound }
-            worker.bell.wait(until: MonotonicClock.now + Timestamp(seconds: delay))
-            delay = min(2 * delay, Self.retryDelay.upperBound)
+        }
+    }
+
+    /// The reason why a camera was closed.
+    private enum Ending {
+        /// Something else is wanted, or it has to be opened anew.
+        case changed
+        /// It failed, and may work later.
+        case failed
+        /// It fails until something changes.
+        case hopeless
+    }
+
+    /// Opens `source` and delivers its frames for as long as it works and is wanted; reports why it
+    /// does not work. `slow` is the camera that took too long to its first frame.
+    private func deliver(
+        from source: any CameraSource,
+        _ request: CaptureRequest,
+        openedAt start: Timestamp,
+        _ seen: inout Int,
+        _ slow: inout String
+    ) -> Ending {
+        var hasDelivered = false
+        do throws(CaptureError) {
+            slot.reopen()
+            let stream = try source.open(request, bell: worker.bell)
+            defer { slot.discontinue() }
+            try deliver(
+                stream,
+                of: source.identity,
+                request,
+                openedAt: start,
+                within: source.identity == slow ? Self.longStartTime : Self.startTime,
+                &seen,
+                &hasDelivered
+            )
+            return .changed
+        } catch {
+            // The request may be for another camera. If not, larger pictures are wanted, which
+            // takes reopening.
+            if error.code == .woken { return .changed }
+            // Only opening it again tells what is at its input now.
+            if error.code == .newSignal, hasDelivered { return .changed }
+            if error.code == .timedOut, !hasDelivered { slow = source.identity }
+            report(
+                .interrupted(error.interruption, reason: "\(error)", holder: error.holder),
+                source.identity
+            )
+            return error.code == .noMode ? .hopeless : .failed
         }
     }
 

@@ -183,20 +183,7 @@ final class StreamOutput {
         let name = FrameName(main.frame)
         let isRepeated = name == self.shown
         let stamp = clock.stamp(taken: isRepeated ? nil : main.frame?.timestamp, now: now)
-        let taken = PerRole(back: contents.back.taken, front: contents.front.taken)
-        let picture = Picture(
-            scene: state.scene(of: camera, at: now, taken: taken),
-            contents: contents,
-            labels: shown.labels,
-            hud: (camera == nil ? shown.hud : nil).flatMap { hud in
-                hud.state.pose(at: now).map { (pose: $0, picture: hud.picture) }
-            },
-            title: camera == nil
-                ? (opacities: shown.state.title.opacities(at: now), pictures: shown.title) : nil,
-            mark: (camera == nil ? shown.mark : nil).map {
-                (opacity: shown.state.mark.opacity(at: now), picture: $0)
-            }
-        )
+        let picture = self.picture(of: state, contents, beneath: shown, at: now)
         let isAsked = node?.isStreaming ?? false
         let (isPublished, drawn) = pass(on: picture, stamp: stamp, at: now)
         if camera == nil {
@@ -220,6 +207,29 @@ final class StreamOutput {
         sequence += 1
         isContinuous = isContinuous || isPublished
         self.shown = name
+    }
+
+    /// Returns all that the frame shows: `state` with `contents`, and what lies over them.
+    private func picture(
+        of state: SceneState,
+        _ contents: PerRole<PerPipeline<FrameSlot.Content>>,
+        beneath shown: OverlayThread.Content,
+        at now: Timestamp
+    ) -> Picture {
+        let taken = PerRole(back: contents.back.taken, front: contents.front.taken)
+        return Picture(
+            scene: state.scene(of: camera, at: now, taken: taken),
+            contents: contents,
+            labels: shown.labels,
+            hud: (camera == nil ? shown.hud : nil).flatMap { hud in
+                hud.state.pose(at: now).map { (pose: $0, picture: hud.picture) }
+            },
+            title: camera == nil
+                ? (opacities: shown.state.title.opacities(at: now), pictures: shown.title) : nil,
+            mark: (camera == nil ? shown.mark : nil).map {
+                (opacity: shown.state.mark.opacity(at: now), picture: $0)
+            }
+        )
     }
 
     /// Records which pictures were published at `time`.

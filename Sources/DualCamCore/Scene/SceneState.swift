@@ -125,80 +125,107 @@ struct Arrangement: Hashable, Sendable {
 
     /// The arrangement at rest on `canvas`. Without `showsOther` the main picture is alone.
     init(resting main: Role, style: SceneStyle, showsOther: Bool, canvas: Size) {
-        let unit = Double(canvas.height) / 720
-        let whole = Rect(canvas)
-        let isCropped = style.background == .crop
-        // At rest, edges lie on whole pixels, and horizontally on pairs, which share their chroma.
-        // So edges are crisp, and the picture within is not scaled by a tiny amount.
-        func even(_ value: Double) -> Double { (value / 2).rounded() * 2 }
         self.main = main
-        mainPlace = Placement(rect: whole, fill: isCropped ? 1 : 0)
-
-        var framed = mainPlace
-        framed.corners = CornerRadii(style.insetRadius * unit)
+        let whole = Placement(rect: Rect(canvas), fill: style.background == .crop ? 1 : 0)
+        var framed = whole
+        framed.corners = CornerRadii(style.insetRadius * Double(canvas.height) / 720)
         framed.borderOpacity = style.insetBorder > 0 ? 0.85 : 0
         switch style.layout {
         case .sideBySide where showsOther && style.fillsHalves,
             .stacked where showsOther && style.fillsHalves:
-            let halves = Self.halves(of: canvas, style)
-            let radius = style.gap > 0 ? style.insetRadius * unit : 0
-            mainPlace = Placement(rect: halves.first, fill: 1)
-            otherPlace = Placement(rect: halves.second, fill: 1)
-            // Round at the gap, and square at the edges of the canvas.
-            mainPlace.corners.bottomRight = radius
-            otherPlace.corners.topLeft = radius
-            if style.layout == .sideBySide {
-                mainPlace.corners.topRight = radius
-                otherPlace.corners.bottomLeft = radius
-            } else {
-                mainPlace.corners.bottomLeft = radius
-                otherPlace.corners.topRight = radius
-            }
+            (mainPlace, otherPlace) = Self.filledHalves(of: canvas, style)
             backdropOpacity = 0
         case .sideBySide where showsOther, .stacked where showsOther:
-            let gap = 12 * unit
-            let along = style.layout == .sideBySide
-            let room = Rect(
-                x: gap,
-                y: gap,
-                width: along ? (whole.width - 3 * gap) / 2 : whole.width - 2 * gap,
-                height: along ? whole.height - 2 * gap : (whole.height - 3 * gap) / 2
-            )
-            let fitted = room.fitting(aspect: canvas.aspect)
-            var rect = Rect(
-                x: even(fitted.x),
-                y: fitted.y.rounded(),
-                width: even(fitted.width),
-                height: fitted.height.rounded()
-            )
-            mainPlace = framed
-            mainPlace.rect = rect
-            if along {
-                rect.x += even(room.width + gap)
-            } else {
-                rect.y += (room.height + gap).rounded()
-            }
-            otherPlace = framed
-            otherPlace.rect = rect
+            (mainPlace, otherPlace) = Self.pair(of: framed, on: canvas, style.layout)
         case .pip, .single, .sideBySide, .stacked:
-            let width = even(whole.width * style.insetSize)
-            let height = (width / canvas.aspect).rounded()
-            let margin = even(whole.width * style.insetMargin)
-            let left = style.insetCorner == .topLeft || style.insetCorner == .bottomLeft
-            let top = style.insetCorner == .topLeft || style.insetCorner == .topRight
-            otherPlace = framed
-            otherPlace.rect = Rect(
-                x: left ? margin : whole.width - margin - width,
-                y: top ? margin : whole.height - margin - height,
-                width: width,
-                height: height
-            )
-            otherPlace.shadowOpacity = 0.35
-            otherPlace.iconOpacity = style.swapIcon ? 1 : 0
+            mainPlace = whole
+            otherPlace = Self.inset(framed, on: canvas, style)
             if style.layout != .pip || !style.insetVisible || !showsOther {
                 otherPlace = Self.gone(otherPlace)
             }
         }
+    }
+
+    /// At rest, edges lie on whole pixels, and horizontally on pairs, which share their chroma. So
+    /// edges are crisp, and the picture within is not scaled by a tiny amount.
+    private static func even(_ value: Double) -> Double { (value / 2).rounded() * 2 }
+
+    /// Returns the places of two pictures that fill the halves of the canvas.
+    private static func filledHalves(
+        of canvas: Size,
+        _ style: SceneStyle
+    ) -> (main: Placement, other: Placement) {
+        let halves = Self.halves(of: canvas, style)
+        let radius = style.gap > 0 ? style.insetRadius * Double(canvas.height) / 720 : 0
+        var main = Placement(rect: halves.first, fill: 1)
+        var other = Placement(rect: halves.second, fill: 1)
+        // Round at the gap, and square at the edges of the canvas.
+        main.corners.bottomRight = radius
+        other.corners.topLeft = radius
+        if style.layout == .sideBySide {
+            main.corners.topRight = radius
+            other.corners.bottomLeft = radius
+        } else {
+            main.corners.bottomLeft = radius
+            other.corners.topRight = radius
+        }
+        return (main, other)
+    }
+
+    /// Returns the places of two pictures like `framed` that lie whole in the halves of the canvas.
+    private static func pair(
+        of framed: Placement,
+        on canvas: Size,
+        _ layout: Layout
+    ) -> (main: Placement, other: Placement) {
+        let whole = Rect(canvas)
+        let gap = 12 * Double(canvas.height) / 720
+        let along = layout == .sideBySide
+        let room = Rect(
+            x: gap,
+            y: gap,
+            width: along ? (whole.width - 3 * gap) / 2 : whole.width - 2 * gap,
+            height: along ? whole.height - 2 * gap : (whole.height - 3 * gap) / 2
+        )
+        let fitted = room.fitting(aspect: canvas.aspect)
+        var main = framed
+        main.rect = Rect(
+            x: even(fitted.x),
+            y: fitted.y.rounded(),
+            width: even(fitted.width),
+            height: fitted.height.rounded()
+        )
+        var other = main
+        if along {
+            other.rect.x += even(room.width + gap)
+        } else {
+            other.rect.y += (room.height + gap).rounded()
+        }
+        return (main, other)
+    }
+
+    /// Returns the place of the inset, which looks like `framed`.
+    private static func inset(
+        _ framed: Placement,
+        on canvas: Size,
+        _ style: SceneStyle
+    ) -> Placement {
+        let whole = Rect(canvas)
+        let width = even(whole.width * style.insetSize)
+        let height = (width / canvas.aspect).rounded()
+        let margin = even(whole.width * style.insetMargin)
+        let left = style.insetCorner == .topLeft || style.insetCorner == .bottomLeft
+        let top = style.insetCorner == .topLeft || style.insetCorner == .topRight
+        var inset = framed
+        inset.rect = Rect(
+            x: left ? margin : whole.width - margin - width,
+            y: top ? margin : whole.height - margin - height,
+            width: width,
+            height: height
+        )
+        inset.shadowOpacity = 0.35
+        inset.iconOpacity = style.swapIcon ? 1 : 0
+        return inset
     }
 
     /// Returns two halves of the canvas, side by side or one above the other, with a gap. All edges
