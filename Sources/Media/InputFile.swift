@@ -40,14 +40,7 @@ final class InputFile {
         }
     }
 
-    deinit {
-        if let io {
-            // libavformat may have replaced the buffer.
-            var memory: UnsafeMutablePointer<UInt8>? = io.pointee.buffer
-            av_freep(&memory)
-        }
-        avio_context_free(&io)
-    }
+    deinit { freeContext(&io) }
 
     private func read(_ bytes: UnsafeMutableRawBufferPointer) -> CInt {
         let count = retryingInterrupts {
@@ -76,6 +69,16 @@ final class InputFile {
         var status = stat()
         return fstat(file, &status) == 0 ? Int64(status.st_size) : Int64(-errno)
     }
+}
+
+/// Frees the context of a file, and its buffer.
+func freeContext(_ io: inout UnsafeMutablePointer<AVIOContext>?) {
+    if let io {
+        // libavformat may have replaced the buffer.
+        var memory: UnsafeMutablePointer<UInt8>? = io.pointee.buffer
+        av_freep(&memory)
+    }
+    avio_context_free(&io)
 }
 
 extension InputFile {

@@ -45,7 +45,6 @@ package final class LiveReader {
     private static let (startTime, silence) = (5.0, 3.0)
     /// The codecs that a camera may send. Each further decoder is a further way in.
     private static let codecs = "h264,hevc,mjpeg,mpeg4"
-    private static let largest = 1 << 24
 
     /// `true` if FFmpeg's libraries are installed.
     package static var isPossible: Bool { cav_load() }
@@ -190,11 +189,7 @@ package final class LiveReader {
             throw MediaError(.system, "avcodec_alloc_context3", name, errno: ENOMEM)
         }
         avcodec_parameters_to_context(codec, parameters)
-        codec.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY
-        // Threads that share a picture add no delay; those that take one each would.
-        codec.pointee.thread_count = 2
-        codec.pointee.thread_type = FF_THREAD_SLICE
-        codec.pointee.max_pixels = Int64(Self.largest)
+        VideoDecoder.avoidDelay(of: codec)
         var options: OpaquePointer?
         av_dict_set(&options, "codec_whitelist", Self.codecs, 0)
         let ready = avcodec_open2(codec, decoder, &options)
@@ -225,17 +220,9 @@ package final class LiveReader {
     ) throws(MediaError) {
         guard let picture else { return }
         let buffer = FrameBuffer(borrowing: bytes, owner: self)
-        var planes: [UnsafeMutablePointer<UInt8>?] = []
-        var strides: [CInt] = []
-        for index in 0..<layout.planeCount {
-            let plane = buffer.plane(index, of: layout)
-            planes.append(plane.base)
-            strides.append(CInt(plane.stride))
-        }
         let source = AVPixelFormat(picture.pointee.format)
         if planarFormat(source) != nil {
-            Self.copy(picture, buffer, layout)
-            return
+            return copyPlanes(of: picture, into: buffer, layout)
         }
         let (width, height) = (picture.pointee.width, picture.pointee.height)
         scaler = cav_scaler_get(scaler, width, height, source, AV_PIX_FMT_YUV420P, false)
@@ -243,42 +230,7 @@ package final class LiveReader {
             let detail = "pixel format \(source.rawValue)"
             throw MediaError(.unsupported, "sws_getContext", name, detail: detail)
         }
-        withUnsafeBytes(of: &picture.pointee.data) { data in
-            withUnsafeBytes(of: &picture.pointee.linesize) { lines in
-                _ = cav_scaler_convert(
-                    scaler,
-                    data.assumingMemoryBound(to: UnsafePointer<UInt8>?.self).baseAddress,
-                    lines.assumingMemoryBound(to: CInt.self).baseAddress,
-                    height,
-                    &planes,
-                    strides
-                )
-            }
-        }
-    }
-
-    /// Copies the planes of `picture` into `buffer`, laid out as `layout`.
-    static func copy(
-        _ picture: UnsafeMutablePointer<AVFrame>,
-        _ buffer: FrameBuffer,
-        _ layout: FrameLayout
-    ) {
-        withUnsafeBytes(of: &picture.pointee.data) { data in
-            withUnsafeBytes(of: &picture.pointee.linesize) { lines in
-                let data = data.assumingMemoryBound(to: UnsafeMutablePointer<UInt8>?.self)
-                let lines = lines.assumingMemoryBound(to: CInt.self)
-                for index in 0..<layout.planeCount {
-                    let plane = buffer.plane(index, of: layout)
-                    guard let base = data[index] else { continue }
-                    for y in 0..<plane.rows {
-                        plane.row(y).update(
-                            from: base + y * Int(lines[index]),
-                            count: plane.rowBytes
-                        )
-                    }
-                }
-            }
-        }
+        convertPlanes(of: picture, scaler, into: buffer, layout)
     }
 
     private func failure(_ operation: String, _ result: CInt) -> MediaError {

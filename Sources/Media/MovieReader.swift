@@ -73,22 +73,11 @@ package final class MovieReader {
         var packet = av_packet_alloc()
         var picture = av_frame_alloc()
         do throws(MediaError) {
-            var decoder: UnsafePointer<AVCodec>?
-            stream = av_find_best_stream(container, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0)
-            guard stream >= 0, let track = container.pointee.streams[Int(stream)] else {
-                throw MediaError.libav("av_find_best_stream", path, stream, .unsupported)
-            }
-            codec = avcodec_alloc_context3(decoder)
+            let video = try Self.openVideo(of: container, path)
+            stream = video.stream
+            codec = video.codec
             guard let codec, packet != nil, picture != nil else {
                 throw MediaError.libav("avcodec_alloc_context3", path, -ENOMEM, .unreadable)
-            }
-            let copied = avcodec_parameters_to_context(codec, track.pointee.codecpar)
-            guard copied >= 0 else {
-                throw MediaError.libav("avcodec_parameters_to_context", path, copied, .unreadable)
-            }
-            let ready = avcodec_open2(codec, decoder, nil)
-            guard ready == 0 else {
-                throw MediaError.libav("avcodec_open2", path, ready, .unreadable)
             }
             size = Size(width: Int(codec.pointee.width), height: Int(codec.pointee.height))
             guard (1...16384).contains(size.width), (1...16384).contains(size.height) else {
@@ -102,9 +91,9 @@ package final class MovieReader {
             format =
                 codec.pointee.codec_id == AV_CODEC_ID_MJPEG
                 ? .mjpg : planarFormat(codec.pointee.pix_fmt) ?? .i420
-            rotation = Self.rotation(of: track)
+            rotation = Self.rotation(of: video.track)
             jpegDecoder = format == .mjpg ? Self.makeDecoder() : nil
-            let fraction = av_guess_frame_rate(container, track, nil)
+            let fraction = av_guess_frame_rate(container, video.track, nil)
             let declared = fraction.den > 0 ? Double(fraction.num) / Double(fraction.den) : 0
             rate =
                 try Self.isPicture(descriptor, path, formats, stream)
@@ -151,6 +140,37 @@ package final class MovieReader {
     }
 
     private static func makeDecoder() -> JPEGDecoder? { try? JPEGDecoder() }
+
+    /// Opens the decoder of the best video in `container`.
+    private static func openVideo(
+        of container: UnsafeMutablePointer<AVFormatContext>,
+        _ path: String
+    ) throws(MediaError) -> (
+        codec: UnsafeMutablePointer<AVCodecContext>,
+        track: UnsafeMutablePointer<AVStream>,
+        stream: CInt
+    ) {
+        var decoder: UnsafePointer<AVCodec>?
+        let stream = av_find_best_stream(container, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0)
+        guard stream >= 0, let track = container.pointee.streams[Int(stream)] else {
+            throw .libav("av_find_best_stream", path, stream, .unsupported)
+        }
+        var codec = avcodec_alloc_context3(decoder)
+        guard let made = codec else {
+            throw .libav("avcodec_alloc_context3", path, -ENOMEM, .unreadable)
+        }
+        let copied = avcodec_parameters_to_context(made, track.pointee.codecpar)
+        guard copied >= 0 else {
+            avcodec_free_context(&codec)
+            throw .libav("avcodec_parameters_to_context", path, copied, .unreadable)
+        }
+        let ready = avcodec_open2(made, decoder, nil)
+        guard ready == 0 else {
+            avcodec_free_context(&codec)
+            throw .libav("avcodec_open2", path, ready, .unreadable)
+        }
+        return (made, track, stream)
+    }
 
     private static func opened(
         _ input: InputFile,
@@ -314,21 +334,7 @@ package final class MovieReader {
         }
         let source = AVPixelFormat(picture.pointee.format)
         guard planarFormat(source) == nil else {
-            let data = withUnsafeBytes(of: &picture.pointee.data) {
-                UnsafeRawBufferPointer($0).assumingMemoryBound(
-                    to: UnsafeMutablePointer<UInt8>?.self
-                )
-            }
-            let strides = withUnsafeBytes(of: &picture.pointee.linesize) {
-                UnsafeRawBufferPointer($0).assumingMemoryBound(to: CInt.self)
-            }
-            for index in 0..<layout.planeCount {
-                let plane = buffer.plane(index, of: layout)
-                guard let base = data[index] else { continue }
-                for y in 0..<plane.rows {
-                    plane.row(y).update(from: base + y * Int(strides[index]), count: plane.rowBytes)
-                }
-            }
+            copyPlanes(of: picture, into: buffer, layout)
             return true
         }
         try convert(picture, from: source, into: buffer, layout)
@@ -364,57 +370,6 @@ package final class MovieReader {
         let isRGB =
             (av_pix_fmt_desc_get(source)?.pointee.flags ?? 0) & UInt64(AV_PIX_FMT_FLAG_RGB) != 0
         cav_scaler_set_colors(scaler, matrix, isRGB || isFull, matrix, isFull)
-        var planes: [UnsafeMutablePointer<UInt8>?] = (0..<3).map {
-            buffer.plane($0, of: layout).base
-        }
-        let strides = (0..<3).map { CInt(buffer.plane($0, of: layout).stride) }
-        withUnsafeBytes(of: &picture.pointee.data) { data in
-            withUnsafeBytes(of: &picture.pointee.linesize) { lines in
-                _ = cav_scaler_convert(
-                    scaler,
-                    data.assumingMemoryBound(to: UnsafePointer<UInt8>?.self).baseAddress,
-                    lines.assumingMemoryBound(to: CInt.self).baseAddress,
-                    picture.pointee.height,
-                    &planes,
-                    strides
-                )
-            }
-        }
-    }
-}
-
-extension ColorSpace {
-    /// Creates the colour space of a frame that is no RGB: what it declares, or else what players
-    /// assume of a movie in high definition (`isHD`), or of any other picture.
-    init(of frame: AVFrame, isHD: Bool) {
-        let isFull =
-            frame.color_range == AVCOL_RANGE_JPEG
-            || fullRange.contains(AVPixelFormat(frame.format).rawValue)
-        let matrix: Matrix =
-            switch frame.colorspace {
-            case AVCOL_SPC_BT709: .bt709
-            case AVCOL_SPC_UNSPECIFIED where isHD: .bt709
-            default: .bt601
-            }
-        self.init(matrix: matrix, range: isFull ? .full : .limited)
-    }
-}
-
-/// libav's formats whose names imply full range.
-private let fullRange = [
-    AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_YUVJ440P,
-    AV_PIX_FMT_YUVJ411P,
-].map(\.rawValue)
-
-/// Returns the planar `Frame` format for libav's `format`; `nil` if it has to be converted.
-func planarFormat(_ format: AVPixelFormat) -> PixelFormat? {
-    switch format {
-    case AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUVJ420P: .i420
-    case AV_PIX_FMT_YUV422P, AV_PIX_FMT_YUVJ422P: .i422
-    case AV_PIX_FMT_YUV444P, AV_PIX_FMT_YUVJ444P: .i444
-    case AV_PIX_FMT_YUV440P, AV_PIX_FMT_YUVJ440P: .i440
-    case AV_PIX_FMT_YUV411P, AV_PIX_FMT_YUVJ411P: .i411
-    case AV_PIX_FMT_GRAY8: .gray
-    default: nil
+        convertPlanes(of: picture, scaler, into: buffer, layout)
     }
 }

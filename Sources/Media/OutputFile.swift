@@ -80,14 +80,7 @@ final class OutputFile {
         }
     }
 
-    deinit {
-        if let io {
-            // libavformat may have replaced the buffer.
-            var memory: UnsafeMutablePointer<UInt8>? = io.pointee.buffer
-            av_freep(&memory)
-        }
-        avio_context_free(&io)
-    }
+    deinit { freeContext(&io) }
 
     private func write(_ bytes: UnsafeRawBufferPointer) -> CInt {
         isHeader ? makeFlat(bytes).withUnsafeBytes(writeAll) : writeAll(bytes)

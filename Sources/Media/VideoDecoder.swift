@@ -44,13 +44,19 @@ package final class VideoDecoder {
         guard let codec, packet != nil, picture != nil, next != nil else {
             throw MediaError(.system, "avcodec_alloc_context3", name, errno: ENOMEM)
         }
+        Self.avoidDelay(of: codec)
+        let ready = avcodec_open2(codec, decoder, nil)
+        guard ready == 0 else { throw .libav("avcodec_open2", name, ready, .unsupported) }
+    }
+
+    /// Makes `codec`, which is not open yet, give each picture as soon as it can, and none that is
+    /// too large.
+    static func avoidDelay(of codec: UnsafeMutablePointer<AVCodecContext>) {
         codec.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY
         // Threads that share a picture add no delay; those that take one each would.
         codec.pointee.thread_count = 2
         codec.pointee.thread_type = FF_THREAD_SLICE
-        codec.pointee.max_pixels = Int64(Self.largest)
-        let ready = avcodec_open2(codec, decoder, nil)
-        guard ready == 0 else { throw .libav("avcodec_open2", name, ready, .unsupported) }
+        codec.pointee.max_pixels = Int64(largest)
     }
 
     deinit {
@@ -102,6 +108,6 @@ package final class VideoDecoder {
 
     /// Copies the picture decoded last into `buffer`, laid out as `layout`.
     package func copy(into buffer: FrameBuffer, _ layout: FrameLayout) {
-        if let picture { LiveReader.copy(picture, buffer, layout) }
+        if let picture { copyPlanes(of: picture, into: buffer, layout) }
     }
 }
