@@ -413,14 +413,6 @@ package final class Recorder: FrameTap {
             let start = count == 1 ? plan.start : time
             let report = shared.report
             let tracks = [track] + (plan.sound.map { [$0] } ?? [])
-            var tags = plan.tags
-            let moment = WallTime(start)
-            tags["creation_time"] = moment.utc
-            if plan.rate >= 1, Track.rates.contains(plan.rate) {
-                tags["timecode"] = moment.timecode(rate: plan.rate)
-            }
-            // For tools that align the files of one recording.
-            tags["DUALCAM_OFFSET"] = "\((start - plan.start).nanoseconds / 1_000_000) ms"
             let before = droppedBefore
             do throws(SystemError) {
                 file = try MovieFile(
@@ -428,7 +420,7 @@ package final class Recorder: FrameTap {
                     name: "write-\(plan.picture)",
                     tracks: tracks,
                     start: start,
-                    tags: tags,
+                    tags: tags(from: start),
                     mode: plan.mode
                 ) { [shared] told in
                     switch told {
@@ -464,6 +456,19 @@ package final class Recorder: FrameTap {
             }
             for packet in early { add(sound: packet) }
             early = []
+        }
+
+        /// Returns the tags of a file that begins at `start`.
+        private func tags(from start: Timestamp) -> [String: String] {
+            var tags = plan.tags
+            let moment = WallTime(start)
+            tags["creation_time"] = moment.utc
+            if plan.rate >= 1, Track.rates.contains(plan.rate) {
+                tags["timecode"] = moment.timecode(rate: plan.rate)
+            }
+            // For tools that align the files of one recording.
+            tags["DUALCAM_OFFSET"] = "\((start - plan.start).nanoseconds / 1_000_000) ms"
+            return tags
         }
 
         /// Ends the file at `time`.

@@ -154,41 +154,8 @@ struct Fixer {
     ///
     /// - Throws: `Failure` if it could not be done.
     func perform(_ step: FixStep, of name: String) throws(Failure) {
-        func record(_ change: FixRecord.Change) throws(Failure) -> String {
-            try journal.add(FixRecord(name: name, change: change))
-        }
         switch step {
-        case .file(let step):
-            let file = try FixedFile(step.path, inside: step.home, makesFolders: step.makesFolders)
-            let (before, after) = try step.contents()
-            guard try before == file.read() else {
-                throw Failure("\(step.path) is changing; try again")
-            }
-            do throws(Failure) {
-                let path = try record(
-                    .file(
-                        path: step.path,
-                        home: step.home,
-                        form: step.form,
-                        before: before,
-                        after: after,
-                        folders: file.madeFolders
-                    )
-                )
-                do throws(Failure) {
-                    // It may have been started since the question.
-                    try checkClosed(step)
-                    try file.write(after)
-                } catch {
-                    journal.remove(path)
-                    throw error
-                }
-            } catch {
-                for folder in file.madeFolders.reversed() { rmdir(folder) }
-                throw error
-            }
-            guard try file.read() == after else { throw Failure("\(step.path) was not kept") }
-            if step.form == .configuration { Client.reloadDaemon() }
+        case .file(let step): try change(step, of: name)
         case .permission(let application, _):
             try store(CameraPermissions.granted, for: application, of: name)
         case .refusal(let application): try store(nil, for: application, of: name)
@@ -201,14 +168,15 @@ struct Fixer {
             }
             // Kept if it fails: it may be enabled, and not start.
             _ = try record(
-                .unit(unit, wasRunning: isTrue("is-active"), wasEnabled: isTrue("is-enabled"))
+                .unit(unit, wasRunning: isTrue("is-active"), wasEnabled: isTrue("is-enabled")),
+                of: name
             )
             try Program.run(["systemctl", "--user"] + words)
         case .ourselves(let words): try Program.run(["/proc/self/exe"] + words)
         case .root(let script, let undoing):
             // Kept if it fails: a part may be done.
             let path = try undoing.map { undoing throws(Failure) in
-                try record(.root(undoing: undoing))
+                try record(.root(undoing: undoing), of: name)
             }
             let status = try Program.status(of: ["sh", "-c", script])
             // By pkexec(1): the user gave up, or may not do it.
@@ -220,18 +188,58 @@ struct Fixer {
         }
     }
 
+    /// Records a change that is about to be made, and returns the path of the record.
+    private func record(
+        _ change: FixRecord.Change,
+        of name: String
+    ) throws(Failure) -> String {
+        try journal.add(FixRecord(name: name, change: change))
+    }
+
+    private func change(_ step: FileStep, of name: String) throws(Failure) {
+        let file = try FixedFile(step.path, inside: step.home, makesFolders: step.makesFolders)
+        let (before, after) = try step.contents()
+        guard try before == file.read() else {
+            throw Failure("\(step.path) is changing; try again")
+        }
+        do throws(Failure) {
+            let path = try record(
+                .file(
+                    path: step.path,
+                    home: step.home,
+                    form: step.form,
+                    before: before,
+                    after: after,
+                    folders: file.madeFolders
+                ),
+                of: name
+            )
+            do throws(Failure) {
+                // It may have been started since the question.
+                try checkClosed(step)
+                try file.write(after)
+            } catch {
+                journal.remove(path)
+                throw error
+            }
+        } catch {
+            for folder in file.madeFolders.reversed() { rmdir(folder) }
+            throw error
+        }
+        guard try file.read() == after else { throw Failure("\(step.path) was not kept") }
+        if step.form == .configuration { Client.reloadDaemon() }
+    }
+
     private func store(
         _ after: [String]?,
         for application: String,
         of name: String
     ) throws(Failure) {
         let before = try permissions.stored()[application]
-        let change = FixRecord.Change.permission(
-            application: application,
-            before: before,
-            after: after
+        let path = try record(
+            .permission(application: application, before: before, after: after),
+            of: name
         )
-        let path = try journal.add(FixRecord(name: name, change: change))
         do throws(Failure) {
             try permissions.set(after, for: application)
         } catch {

@@ -81,22 +81,8 @@ struct FixRecord: Equatable {
     /// - Throws: `Failure` if `bytes` are none.
     init(_ bytes: [UInt8]) throws(Failure) {
         let damaged = Failure("it is damaged")
-        guard let end = Self.endOfLines(in: bytes) else { throw damaged }
-        let lines = bytes[..<end].split(
-            separator: UInt8(ascii: "\n"),
-            omittingEmptySubsequences: false
-        )
-        guard lines.first?.elementsEqual(Self.start.utf8) == true else { throw damaged }
-        var values: [String: [String]] = [:]
-        for line in lines.dropFirst() {
-            let words = line.split(
-                separator: UInt8(ascii: " "),
-                maxSplits: 1,
-                omittingEmptySubsequences: false
-            )
-            guard words.count == 2, let value = Self.unescaped(words[1]) else { throw damaged }
-            values[String(decoding: words[0], as: UTF8.self), default: []].append(value)
-        }
+        guard let end = Self.endOfLines(in: bytes), let values = Self.values(in: bytes[..<end])
+        else { throw damaged }
         func one(_ key: String) -> String? { values[key]?.count == 1 ? values[key]?[0] : nil }
         guard let name = one("name") else { throw damaged }
         self.name = name
@@ -154,6 +140,23 @@ struct FixRecord: Equatable {
     init(name: String, change: Change) {
         self.name = name
         self.change = change
+    }
+
+    /// Returns the values in the lines before the contents, by key; `nil` if these are no record's.
+    private static func values(in bytes: ArraySlice<UInt8>) -> [String: [String]]? {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard lines.first?.elementsEqual(Self.start.utf8) == true else { return nil }
+        var values: [String: [String]] = [:]
+        for line in lines.dropFirst() {
+            let words = line.split(
+                separator: UInt8(ascii: " "),
+                maxSplits: 1,
+                omittingEmptySubsequences: false
+            )
+            guard words.count == 2, let value = Self.unescaped(words[1]) else { return nil }
+            values[String(decoding: words[0], as: UTF8.self), default: []].append(value)
+        }
+        return values
     }
 
     /// Returns the index of the two line ends before the contents.
