@@ -224,9 +224,7 @@ final class PhotoService {
     ) throws(DBusError) -> Request {
         try checkRoom(for: program)
         let state = daemon.state
-        if let suspension = state.suspensions.min(by: { $0.rawValue < $1.rawValue }) {
-            throw .locked(suspension.sentence)
-        }
+        if let suspension = state.suspension { throw .locked(suspension.sentence) }
         let present = Role.allCases.filter { state.cameras[$0].phase != .unavailable }
         guard !present.isEmpty else { throw .noCamera("There is no camera.") }
         let isOne = wish.isOne
@@ -337,9 +335,8 @@ final class PhotoService {
             case .unavailable:
                 if request.leaves(role) { continue }
                 return end(request, .failure(.noCamera("There is no \(role.rawValue) camera.")))
-            case .interrupted where !state.suspensions.isEmpty:
-                let why = state.suspensions.min { $0.rawValue < $1.rawValue }?.sentence ?? ""
-                return end(request, .failure(.locked(why)))
+            case .interrupted where state.suspension != nil:
+                return end(request, .failure(.locked(state.suspension?.sentence ?? "")))
             // Bandwidth is being freed for it, or may be free in a moment.
             case .interrupted where camera.interruption == .bandwidth: return
             case .interrupted:

@@ -79,15 +79,7 @@ final class ProService {
             case .whiteBalance: .stepKelvin(clicks)
             }
         perform(command, role, call) { outcome in
-            let controls = outcome.controls
-            let text =
-                switch dial {
-                case .iso: controls.iso.map(String.init)
-                case .shutter: controls.shutter.map(Stops.shutterText)
-                case .focus: controls.focus.map(Stops.focusText)
-                case .whiteBalance: controls.kelvin.map { "\($0) K" }
-                }
-            call.reply((text ?? "", outcome.limit != nil))
+            call.reply((outcome.controls.text(of: dial) ?? "", outcome.limit != nil))
         }
     }
 

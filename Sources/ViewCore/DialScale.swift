@@ -86,19 +86,22 @@ package struct DialScale: Hashable, Sendable {
             }
         case .shutter:
             name = values.isExposureAutomatic ? "Shutter · automatic" : "Shutter"
-            current = values.shutter > 0 ? Self.short(values.shutter) : ""
+            current = values.shutter > 0 ? Stops.shortText(microseconds: values.shutter) : ""
             position = values.shutter > 0 ? Self.stop(1e6 / Double(values.shutter)) : nil
             marks = values.shutterStops.reversed().map { time in
                 let place = Self.stop(1e6 / Double(max(1, time))).rounded()
-                return Mark(position: place, label: Int(place) % 3 == 0 ? Self.short(time) : nil)
+                let isLong = Int(place) % 3 == 0
+                return Mark(
+                    position: place,
+                    label: isLong ? Stops.shortText(microseconds: time) : nil
+                )
             }
         case .focus:
             name = values.isFocusAutomatic ? "Focus · automatic" : "Focus"
             current = values.focusText
             position = values.focus * Double(Stops.focusClicks)
-            let labels = [0: "0.1", 10: "0.2", 13: "0.3", 16: "0.5", 18: "1", 20: "∞"]
             marks = (0...Stops.focusClicks).map {
-                Mark(position: Double($0), label: labels[$0])
+                Mark(position: Double($0), label: Stops.focusLabels[$0])
             }
         case .whiteBalance:
             let preset = WhiteBalance.Preset(rawValue: values.whiteBalance)
@@ -136,10 +139,5 @@ package struct DialScale: Hashable, Sendable {
 
     private static func click(_ kelvin: Int) -> Double {
         Double(kelvin - Stops.kelvin.lowerBound) / Double(Stops.kelvinStep)
-    }
-
-    private static func short(_ time: Int) -> String {
-        let text = Stops.shutterText(microseconds: time)
-        return text.hasPrefix("1/") ? String(text.dropFirst(2)) : text
     }
 }

@@ -191,7 +191,7 @@ extension State {
 
     /// Opens the cameras that are needed and allowed, and closes the others.
     mutating func keepCameras() -> [Effect] {
-        let suspension = suspensions.min { $0.rawValue < $1.rawValue }?.interruption
+        let suspension = suspension?.interruption
         var effects: [Effect] = []
         for role in Role.allCases {
             let camera = cameras[role]

@@ -317,3 +317,15 @@ package struct CameraControls: Hashable, Sendable {
             + (grade.light == 1 ? [] : ["compensation"])
     }
 }
+
+extension CameraControls {
+    /// Returns what `dial` is set to, in words; `nil` if the camera does not say.
+    package func text(of dial: Dial) -> String? {
+        switch dial {
+        case .iso: iso.map(String.init)
+        case .shutter: shutter.map(Stops.shutterText)
+        case .focus: focus.map(Stops.focusText)
+        case .whiteBalance: kelvin.map { "\($0) K" }
+        }
+    }
+}

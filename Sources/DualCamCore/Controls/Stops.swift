@@ -41,6 +41,8 @@ package enum Stops {
 
     /// The clicks of the focus dial from near to infinity, if the device is that fine.
     package static let focusClicks = 20
+    /// The distances in metres at the long marks of the focus dial, by click.
+    package static let focusLabels = [0: "0.1", 10: "0.2", 13: "0.3", 16: "0.5", 18: "1", 20: "∞"]
 
     /// The range of the white balance dial, in Kelvin.
     package static let kelvin = 2000...10000
@@ -113,6 +115,12 @@ package enum Stops {
         if time < 290_000 { return "1/\(Int((1e6 / Double(time)).rounded()))" }
         let tenths = (time + 50_000) / 100_000
         return tenths % 10 == 0 ? "\(tenths / 10)\"" : "\(tenths / 10).\(tenths % 10)\""
+    }
+
+    /// Returns an exposure time as dials show it: "250" for 1/250 s, `0.5"` for half a second.
+    package static func shortText(microseconds: Int) -> String {
+        let text = shutterText(microseconds: microseconds)
+        return text.hasPrefix("1/") ? String(text.dropFirst(2)) : text
     }
 
     /// Returns the approximate focus distance at `position`, from 0 (near) to 1 (infinity): "0.3

@@ -132,24 +132,21 @@ extension HudContent.Scale {
         self.dial = dial
         marks = Self.marks(of: dial, controls)
         position = Self.position(of: dial, controls)
+        value = controls.text(of: dial) ?? ""
         let isAutomatic: Bool
         switch dial {
         case .iso:
             name = "ISO"
-            value = controls.iso.map(String.init) ?? ""
             isAutomatic = controls.isISOAutomatic
         case .shutter:
             name = "Shutter"
-            value = controls.shutter.map(Stops.shutterText) ?? ""
             isAutomatic = controls.isExposureAutomatic
         case .focus:
             name = "Focus"
-            value = controls.focus.map(Stops.focusText) ?? ""
             isAutomatic = controls.isFocusAutomatic
         case .whiteBalance:
             name = "White balance"
             if case .preset(let preset) = controls.whiteBalance { name = preset.title }
-            value = controls.kelvin.map { "\($0) K" } ?? ""
             isAutomatic = controls.whiteBalance == .auto
         }
         note = isAutomatic ? "automatic" : ""
@@ -173,20 +170,19 @@ extension HudContent.Scale {
             }
         case .shutter:
             let times = Stops.shutter.reversed()
-            ends = controls.shutterStops.reversed().map(Self.short)
+            ends = controls.shutterStops.reversed().map(Stops.shortText)
             marks = controls.shutterStops.reversed().compactMap { time in
                 times.enumerated().first { $0.element == time }.map { index, _ in
                     HudContent.Mark(
                         position: index,
-                        label: index % 3 == 0 ? Self.short(time) : nil
+                        label: index % 3 == 0 ? Stops.shortText(microseconds: time) : nil
                     )
                 }
             }
         case .focus:
-            let labels = [0: "0.1", 10: "0.2", 13: "0.3", 16: "0.5", 18: "1", 20: "∞"]
             marks = controls.focusStops.map { stop in
                 let position = Int((stop * 20).rounded())
-                return HudContent.Mark(position: position, label: labels[position])
+                return HudContent.Mark(position: position, label: Stops.focusLabels[position])
             }
         case .whiteBalance:
             marks = Self.kelvins.enumerated().flatMap { index, kelvin in
@@ -209,12 +205,6 @@ extension HudContent.Scale {
 
     /// The Kelvin of the long marks on the white balance dial.
     private static let kelvins = [2000, 3200, 4000, 5500, 6500, 7500, 10000]
-
-    /// Returns an exposure time as dials show it: "250" for 1/250 s, `0.5"` for half a second.
-    private static func short(_ time: Int) -> String {
-        let text = Stops.shutterText(microseconds: time)
-        return text.hasPrefix("1/") ? String(text.dropFirst(2)) : text
-    }
 
     private static func position(iso: Int) -> Double { 3 * log2(Double(max(1, iso)) / 100) }
 

@@ -15,6 +15,12 @@ struct SceneChange {
     /// The effects so far.
     var effects: [Effect] = []
 
+    /// Begins with what `scene` shows.
+    init(of scene: SceneState, at time: Timestamp, instantly isInstant: Bool) {
+        (style, isSwapped) = (scene.style, scene.isSwapped)
+        (self.time, self.isInstant) = (time, isInstant)
+    }
+
     /// The seconds that movements take.
     var duration: Double { isInstant ? 0 : style.swapDuration }
 }

@@ -280,12 +280,7 @@ extension State {
         instantly isInstant: Bool,
         at time: Timestamp
     ) -> [Effect] {
-        var change = SceneChange(
-            style: scene.style,
-            isSwapped: scene.isSwapped,
-            time: time,
-            isInstant: isInstant
-        )
+        var change = SceneChange(of: scene, at: time, instantly: isInstant)
         for field in SceneField<ScenePreset>.all { field.apply(preset, &self, .back, &change) }
         scene.change(
             toSwapped: change.isSwapped,
@@ -330,12 +325,7 @@ extension State {
                 preset.zoom = nil
                 refusedLate(refused, of: scenes.last)
             }
-            var change = SceneChange(
-                style: scene.style,
-                isSwapped: scene.isSwapped,
-                time: time,
-                isInstant: true
-            )
+            var change = SceneChange(of: scene, at: time, instantly: true)
             let commands = self.commands(of: preset, role, at: time)
             apply(preset, to: role, &change)
             effects += change.effects

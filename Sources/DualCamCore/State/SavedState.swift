@@ -114,7 +114,7 @@ package struct SavedState: Hashable, Sendable {
         let identities = Set(manualControls.keys).union(zooms.keys).union(mountings.keys)
             .union(inks.keys).union(perspectives.keys)
         for identity in identities.sorted() {
-            let name = Self.quoted(identity)
+            let name = quoted(identity)
             // A longer line could not be read back.
             guard name.utf8.count < 4000 else { continue }
             lines += ["", "[cameras.\(name)]"]
@@ -154,20 +154,6 @@ package struct SavedState: Hashable, Sendable {
         }
         if manual.compensation != 0 { lines.append("compensation = \(manual.compensation)") }
         return lines
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": result += "\\\(scalar)"
-            case _ where scalar.properties.generalCategory == .control:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 
     /// Parses `text`, the content of `file`; missing or invalid values keep their defaults.

@@ -40,6 +40,9 @@ package enum SessionEvent: Hashable, Sendable {
 
 /// The session's sleep and locks, which keep cameras closed.
 extension State {
+    /// The suspension that is shown, of those there are.
+    package var suspension: Suspension? { suspensions.min { $0.rawValue < $1.rawValue } }
+
     mutating func handle(_ event: SessionEvent) -> [Effect] {
         var effects: [Effect] = []
         switch event {
