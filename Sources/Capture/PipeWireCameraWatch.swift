@@ -41,8 +41,7 @@ package final class PipeWireCameraWatch: Sendable {
     private final class Following: PipeWireObserver {
         private let report: @Sendable ([CameraDevice], Set<String>) -> Void
         private var registry: RegistryWatch?
-        private var nodes: [UInt32: PipeWireObject.Camera] = [:]
-        private var processes: [String: String] = [:]
+        private var list = PipeWireCameraList()
         private var reported: (cameras: [CameraDevice], names: Set<String>)?
 
         /// The seconds after which a PipeWire that is not there is looked for again.
@@ -60,7 +59,7 @@ package final class PipeWireCameraWatch: Sendable {
                 by: self
             ) { [unowned self] change in
                 switch change {
-                case .lost: (nodes, processes) = ([:], [:])
+                case .lost: list = PipeWireCameraList()
                 case .objects(isWhole: false): return
                 case .objects(isWhole: true): break
                 }
@@ -71,8 +70,7 @@ package final class PipeWireCameraWatch: Sendable {
         func begin() { registry?.begin() }
 
         private func reportCameras() {
-            let ours = "\(getpid())"
-            let others = nodes.values.filter { processes[$0.client] != ours }
+            let others = list.cameras.values.filter { !list.isOurs($0) }
             let cameras = others.compactMap(\.asDevice).sorted { $0.identity < $1.identity }
             let names = Set(others.map(\.name)).subtracting([""])
             if let reported, reported == (cameras, names) { return }
@@ -80,18 +78,8 @@ package final class PipeWireCameraWatch: Sendable {
             report(cameras, names)
         }
 
-        func objectCame(_ id: UInt32, _ object: PipeWireObject) {
-            switch object {
-            case .client(let process, _, _): processes["\(id)"] = process
-            case .camera(let camera): nodes[id] = camera
-            case .link, .node: break
-            }
-        }
-
-        func objectWent(_ id: UInt32) {
-            nodes[id] = nil
-            processes["\(id)"] = nil
-        }
+        func objectCame(_ id: UInt32, _ object: PipeWireObject) { list.add(id, object) }
+        func objectWent(_ id: UInt32) { list.remove(id) }
     }
 }
 

@@ -53,9 +53,7 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     private let connection: PipeWireConnection
     private var input: VideoInput?
 
-    /// The cameras in the registry, by id, and the process ids of clients in `processes`.
-    private var nodes: [UInt32: PipeWireObject.Camera] = [:]
-    private var processes: [String: String] = [:]
+    private var list = PipeWireCameraList()
     /// The id of the linked node.
     private var target: UInt32?
     /// `true` once the linked node has gone.
@@ -123,18 +121,16 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
 
     /// Returns the camera with the name, among our own nodes or among the others.
     private func node(isOwn: Bool) throws(CaptureError) -> (id: UInt32, serial: String) {
-        let ours = "\(getpid())"
-        let called = nodes.filter { $0.value.name == name }
+        let called = list.cameras.filter { $0.value.name == name }
         let suiting = called.first { _, node in
-            let isOurs = processes[node.client] == ours
-            return isOwn ? isOurs : !isOurs && !LoopbackMirror.feeds(node.device)
+            isOwn ? list.isOurs(node) : !list.isOurs(node) && !LoopbackMirror.feeds(node.device)
         }
         if let (id, node) = suiting { return (id, node.serial) }
         guard called.isEmpty else {
             let detail = isOwn ? "it is another program's" : "it is our own"
             throw CaptureError(.unsupported, "PipeWire node", name, detail: detail)
         }
-        let names = nodes.values.map(\.name).sorted().joined(separator: ", ")
+        let names = list.cameras.values.map(\.name).sorted().joined(separator: ", ")
         throw CaptureError(
             .notFound,
             "PipeWire node",
@@ -211,15 +207,11 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     }
 
     func objectCame(_ id: UInt32, _ object: PipeWireObject) {
-        switch object {
-        case .client(let process, _, _): processes["\(id)"] = process
-        case .camera(let camera): nodes[id] = camera
-        case .link, .node: break
-        }
+        list.add(id, object)
     }
 
     func objectWent(_ id: UInt32) {
-        nodes[id] = nil
+        list.remove(id)
         if id == target { isGone = true }
     }
 

@@ -92,11 +92,15 @@ package final class HelperProcess {
         var buffer = [UInt8](repeating: 0, count: Self.longestMessage)
         let count = retryingInterrupts { recv(socket.number, &buffer, buffer.count, 0) }
         guard count <= 0 else { return .answered(Array(buffer[..<count])) }
-        // The process has closed the socket, which it does only when it ends.
+        return .ended(reap())
+    }
+
+    /// Takes the status of the process, which closes the socket only when it ends.
+    private func reap() -> CInt {
         hasEnded = true
         var status: CInt = 0
         _ = retryingInterrupts { waitpid(id, &status, 0) }
-        return .ended(status)
+        return status
     }
 
     /// A message that `receive(into:)` has taken, or none.
@@ -118,10 +122,7 @@ package final class HelperProcess {
         }
         if count > 0 { return .message(count) }
         if count < 0, errno == EAGAIN { return .nothing }
-        hasEnded = true
-        var status: CInt = 0
-        _ = retryingInterrupts { waitpid(id, &status, 0) }
-        return .ended(status)
+        return .ended(reap())
     }
 
     /// Sends a message of one byte, or drops it if the process does not take it. Never waits, and
