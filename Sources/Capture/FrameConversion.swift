@@ -39,9 +39,7 @@ final class FrameConversion {
     }
     private let way: Way
     private let device: VideoDevice
-    private var pool: FramePool?
-    /// The number of bytes of each of its buffers.
-    private var capacity = 0
+    private var pool = GrowingPool(count: poolCount)
 
     /// The number of converted frames that may be held at once.
     private static let poolCount = 6
@@ -149,11 +147,7 @@ final class FrameConversion {
 
     /// Returns free memory for a picture; `nil` if all frames are held.
     private func buffer(for layout: FrameLayout) -> FrameBuffer? {
-        if capacity < layout.byteCount {
-            capacity = layout.byteCount
-            pool = FramePool(count: Self.poolCount, byteCount: capacity)
-        }
-        return pool?.draw()
+        pool.draw(byteCount: layout.byteCount)
     }
 }
 

@@ -62,8 +62,8 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     private var format: VideoFormat?
     private var color = ColorSpace.video
 
-    private var pool: FramePool?
-    private var pooled: FrameLayout?
+    private var pool = GrowingPool(count: poolCount)
+    private var turnedPool = GrowingPool(count: poolCount)
     /// The memory of pictures that still have to be converted or turned.
     private var scratch: FrameBuffer?
     private var jpegs: FramePool?
@@ -300,7 +300,9 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         _ decoder: VideoDecoder,
         _ time: Timestamp
     ) throws(CaptureError) -> CapturedEvent {
-        guard let (layout, color) = try decode(picture, decoder), let buffer = draw(layout) else {
+        guard let (layout, color) = try decode(picture, decoder),
+            let buffer = pool.draw(byteCount: layout.byteCount)
+        else {
             return .dropped
         }
         decoder.copy(into: buffer, layout)
@@ -364,13 +366,14 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         let planar = FrameLayout(size: part.size, format: .i420)
         var made: Frame?
         if needsPlanes {
-            guard let planes = copyToScratch(picture, format, part), let buffer = draw(planar),
+            guard let planes = copyToScratch(picture, format, part),
+                let buffer = pool.draw(byteCount: planar.byteCount),
                 makePlanar(planes, format.pixels, into: buffer, planar)
             else { return .dropped }
             made = frame(buffer, planar)
         } else {
             let layout = FrameLayout(size: part.size, format: format.pixels)
-            guard let buffer = draw(layout),
+            guard let buffer = pool.draw(byteCount: layout.byteCount),
                 copy(
                     picture,
                     FrameLayout(size: format.size, format: format.pixels),
@@ -390,7 +393,7 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
     /// colours that cannot be turned.
     private func turned(_ frame: Frame, _ part: PixelRect, _ transform: Transform) -> Frame? {
         guard let layout = turnedLayout(frame.layout, part: part, transform),
-            let buffer = drawTurned(layout)
+            let buffer = turnedPool.draw(byteCount: layout.byteCount)
         else { return nil }
         turn(frame, part: part, transform, into: buffer, layout)
         return Frame(
@@ -448,25 +451,6 @@ final class PipeWireStream: CameraStream, PipeWireObserver {
         let made = FrameBuffer(byteCount: count)
         scratch = made
         return made
-    }
-
-    private func draw(_ layout: FrameLayout) -> FrameBuffer? {
-        if pooled != layout {
-            pooled = layout
-            pool = FramePool(count: Self.poolCount, byteCount: layout.byteCount)
-        }
-        return pool?.draw()
-    }
-
-    private var turnedPool: FramePool?
-    private var turnedLayouts: FrameLayout?
-
-    private func drawTurned(_ layout: FrameLayout) -> FrameBuffer? {
-        if turnedLayouts != layout {
-            turnedLayouts = layout
-            turnedPool = FramePool(count: Self.poolCount, byteCount: layout.byteCount)
-        }
-        return turnedPool?.draw()
     }
 
     /// Copies `part` of `picture`, whose size and format `whole` has, to `planes`. Returns `true`

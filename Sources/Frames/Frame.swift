@@ -347,3 +347,25 @@ package struct FramePool: ~Copyable {
         return nil
     }
 }
+
+/// A pool whose buffers are made anew when a larger one is wanted.
+///
+/// - Context: as `FramePool`.
+package struct GrowingPool: ~Copyable {
+    private var pool = FramePool([])
+    private let count: Int
+    private var byteCount = 0
+
+    /// Creates a pool of `count` buffers, none of which is made yet.
+    package init(count: Int) { self.count = count }
+
+    /// Returns a free buffer of at least `byteCount` bytes, or `nil` if all are lent. Allocates for
+    /// the first one, and for one larger than all before.
+    package mutating func draw(byteCount: Int) -> FrameBuffer? {
+        if self.byteCount < byteCount {
+            self.byteCount = byteCount
+            pool = FramePool(count: count, byteCount: byteCount)
+        }
+        return pool.draw()
+    }
+}

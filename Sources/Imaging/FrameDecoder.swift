@@ -20,8 +20,7 @@ package final class FrameDecoder {
     private let decoder: JPEGDecoder
     /// The size of pictures that the camera announced.
     private let expected: Size
-    private var pool: FramePool?
-    private var capacity = 0
+    private var pool = GrowingPool(count: poolCount)
     /// The size of the first whole picture.
     private var size: Size?
     /// The number of pictures that were whole in spite of noise in their files.
@@ -102,12 +101,8 @@ package final class FrameDecoder {
         // Each scale fits in the memory of a whole picture, of which unused pages are never
         // allocated.
         let whole = header.layout(at: .full).byteCount
-        if whole > capacity {
-            capacity = whole
-            pool = FramePool(count: Self.poolCount, byteCount: whole)
-        }
         let layout = header.layout(at: scale)
-        guard let buffer = pool?.draw(),
+        guard let buffer = pool.draw(byteCount: whole),
             let isNoisy = try? decoder.decode(
                 jpeg.bytes,
                 header: header,

@@ -105,8 +105,7 @@ package final class Recorder: FrameTap {
         var dropped = 0
         var pool = FramePool([])
         var poolSize = 0
-        var copies = FramePool([])
-        var copySize = 0
+        var copies = GrowingPool(count: Recorder.mostRaw + 1)
         /// The end of the recording, once `end(at:)` was called.
         var end: Timestamp?
 
@@ -164,11 +163,7 @@ package final class Recorder: FrameTap {
         guard frame.timestamp >= plan.start else { return }
         let size = frame.layout.byteCount
         let copy = state.withLock { state -> FrameBuffer? in
-            if state.copySize < size {
-                state.copySize = size
-                state.copies = FramePool(count: Self.mostRaw + 1, byteCount: size)
-            }
-            return state.copies.draw()
+            state.copies.draw(byteCount: size)
         }
         guard let copy else { return drop() }
         copy.bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: frame.buffer.bytes[..<size]))
