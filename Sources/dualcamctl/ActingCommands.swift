@@ -268,7 +268,7 @@ struct Mirror: CameraVerb {
     static let configuration = CommandConfiguration(
         abstract: "Mirror a camera's picture left to right \(defaultCamera)."
     )
-    @Argument(help: "Turn it on or off; toggle switches from one to the other.")
+    @Argument(help: Switch.help)
     var value: Switch
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -283,7 +283,7 @@ struct Privacy: ParsableCommand {
         abstract:
             "Close both cameras for every app; the stream shows the last picture, blurred."
     )
-    @Argument(help: "Turn it on or off; toggle switches from one to the other.")
+    @Argument(help: Switch.help)
     var value: Switch
     @OptionGroup var options: CommonOptions
 

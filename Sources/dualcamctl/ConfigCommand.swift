@@ -16,15 +16,11 @@ struct Config: CommandFamily {
         static let configuration = CommandConfiguration(
             abstract: "Print every value, defaults included, as a configuration file."
         )
-        @Argument(
-            help: "The file to read (default: the one that the daemon reads).",
-            completion: .file(extensions: ["toml"])
-        )
-        var file: String?
+        @OptionGroup var argument: ConfigurationArgument
         @OptionGroup var options: CommonOptions
 
         func run() throws {
-            let reading = try ConfigurationReading(file ?? Client.configurationFile)
+            let reading = try argument.read()
             if let failure = reading.failure() { throw failure }
             let configuration = reading.configuration
             Output.write(
@@ -41,15 +37,11 @@ struct Config: CommandFamily {
         static let configuration = CommandConfiguration(
             abstract: "Check the configuration for mistakes, and for keys that have no effect."
         )
-        @Argument(
-            help: "The file to read (default: the one that the daemon reads).",
-            completion: .file(extensions: ["toml"])
-        )
-        var file: String?
+        @OptionGroup var argument: ConfigurationArgument
         @OptionGroup var options: CommonOptions
 
         func run() throws {
-            let reading = try ConfigurationReading(file ?? Client.configurationFile)
+            let reading = try argument.read()
             let absences = SourceCheck.absences(in: reading.configuration).map { absence in
                 reading.path.map { "\($0): \(absence.text)" } ?? absence.text
             }
@@ -81,5 +73,18 @@ struct Config: CommandFamily {
                 Output.write("there is no configuration file; every value is the default\n")
             }
         }
+    }
+}
+
+/// The configuration file that a verb is for.
+struct ConfigurationArgument: ParsableArguments {
+    @Argument(
+        help: "The file to read (default: the one that the daemon reads).",
+        completion: .file(extensions: ["toml"])
+    )
+    var file: String?
+
+    func read() throws -> ConfigurationReading {
+        try ConfigurationReading(file ?? Client.configurationFile)
     }
 }

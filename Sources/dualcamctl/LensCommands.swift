@@ -256,7 +256,7 @@ struct Freeze: CameraVerb {
             forgets the picture. Photos and recordings of the camera itself stay live.
             """
     )
-    @Argument(help: "Turn it on or off; toggle switches from one to the other.")
+    @Argument(help: Switch.help)
     var value: Switch
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -272,7 +272,7 @@ struct SetInk: CameraVerb {
         commandName: "ink",
         abstract: "Make paper evenly white and ink dark \(defaultCamera)."
     )
-    @Argument(help: "Turn it on or off; toggle switches from one to the other.")
+    @Argument(help: Switch.help)
     var value: Switch
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions
@@ -287,7 +287,7 @@ struct Torch: CameraVerb {
     static let configuration = CommandConfiguration(
         abstract: "Turn a camera's light on or off \(defaultCamera)."
     )
-    @Argument(help: "Turn it on or off; toggle switches from one to the other.")
+    @Argument(help: Switch.help)
     var value: Switch
     @OptionGroup var camera: CameraOption
     @OptionGroup var options: CommonOptions

@@ -178,7 +178,7 @@ struct LivePhoto: ParsableCommand {
         discussion:
             "Stays on after a restart, unless remember is false in the configuration."
     )
-    @Argument(help: "Turn it on or off; toggle switches from one to the other.")
+    @Argument(help: Switch.help)
     var value: Switch
     @OptionGroup var options: CommonOptions
 

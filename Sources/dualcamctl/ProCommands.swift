@@ -115,7 +115,7 @@ struct ProMode: ParsableCommand {
         abstract: "Show the main camera's values in the picture, and set them yourself.",
         discussion: "When you turn it off, every value of both cameras returns to automatic."
     )
-    @Argument(help: "Turn it on or off; toggle switches from one to the other.")
+    @Argument(help: Switch.help)
     var value: Switch
     @OptionGroup var options: CommonOptions
 
@@ -143,8 +143,7 @@ struct TurnDial: ParsableCommand {
         let client = try Client()
         guard verb == .up || verb == .down else {
             try client.set(\ProInterface.dial, to: verb.rawValue)
-            if options.json { Output.write(JSON.document([("dial", .string(verb.rawValue))])) }
-            return
+            return report(options, [("dial", .string(verb.rawValue))])
         }
         var step = Options<ProInterface.Step>()
         step.camera = camera.role?.rawValue
@@ -154,15 +153,13 @@ struct TurnDial: ParsableCommand {
             options: step
         )
         if isLimited { DialTurn.sayItEnds() }
-        if options.json {
-            let dial = try client.get(\ProInterface.dial)
-            Output.write(
-                JSON.document([
-                    ("dial", JSON(dial)), ("value", JSON(value)),
-                    ("limited", .boolean(isLimited)),
-                ])
-            )
-        }
+        try report(
+            options,
+            [
+                ("dial", JSON(try client.get(\ProInterface.dial))), ("value", JSON(value)),
+                ("limited", .boolean(isLimited)),
+            ]
+        )
     }
 }
 

@@ -219,6 +219,9 @@ enum Switch: String, CaseIterable, ExpressibleByArgument {
     case off
     case toggle
 
+    /// The help of each argument of this type.
+    static var help: ArgumentHelp { "Turn it on or off; toggle switches from one to the other." }
+
     /// Switches a property of the daemon. Prints its new value as JSON under `name` if asked to.
     func `switch`<Members: InterfaceMembers>(
         _ property: KeyPath<Members, PropertyMember<Bool>>,

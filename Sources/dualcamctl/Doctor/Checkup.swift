@@ -528,29 +528,24 @@ struct Checkup {
                 )
             }
             return .good(name, "dualcamd \(version) answers on the session bus")
-        case .failure(let failure) where !hasSessionBus:
-            return .bad(
-                name,
-                failure.message,
-                mendedBy: desktop.runsSystemd
-                    ? "systemctl --user start dbus.socket" : "exec dbus-run-session \"$SHELL\""
-            )
-        case .failure(let failure) where failure.status == .timedOut:
-            return .bad(
-                name,
-                failure.message,
-                mendedBy: desktop.runsSystemd
-                    ? "systemctl --user restart dualcamd"
-                    : "pkill -KILL -x dualcamd; dualcamctl start"
-            )
         case .failure(let failure):
-            return .bad(
-                name,
-                failure.message,
-                mendedBy: desktop.runsSystemd
-                    ? "systemctl --user enable --now dualcamd" : "dualcamctl start"
-            )
+            return .bad(name, failure.message, mendedBy: start(after: failure))
         }
+    }
+
+    /// Returns the command that has the daemon answer, which has failed to.
+    private func start(after failure: Failure) -> String {
+        guard hasSessionBus else {
+            return desktop.runsSystemd
+                ? "systemctl --user start dbus.socket" : "exec dbus-run-session \"$SHELL\""
+        }
+        guard failure.status != .timedOut else {
+            return desktop.runsSystemd
+                ? "systemctl --user restart dualcamd"
+                : "pkill -KILL -x dualcamd; dualcamctl start"
+        }
+        return desktop.runsSystemd
+            ? "systemctl --user enable --now dualcamd" : "dualcamctl start"
     }
 
     /// The name of the camera that apps see; `nil` if there is none.
