@@ -609,47 +609,25 @@ final class Daemon {
     }
 
     private func handle(_ role: Role?, _ event: CompositeThread.Event) {
-        switch (role, event) {
-        case (nil, .node(let event)): handle(event)
-        case (nil, .withdrawn): break
-        case (let role?, .withdrawn): send(.node(role, .withdrawn))
-        case (let role?, .node(let event)): handle(role, event)
+        switch event {
+        case .node(let event): handle(role, event)
+        case .withdrawn: if let role { send(.node(role, .withdrawn)) }
         }
     }
 
-    /// Handles an event of a camera's own node.
-    private func handle(_ role: Role, _ event: PipeWireNode.Event) {
-        let camera: Logger.Metadata = ["camera": "\(role.rawValue)"]
+    /// Handles an event of a camera's own node or, for `nil`, of the stream's.
+    private func handle(_ role: Role?, _ event: PipeWireNode.Event) {
+        let camera: Logger.Metadata = role.map { ["camera": "\($0.rawValue)"] } ?? [:]
         switch event {
         case .published(let id):
-            Log.publish.notice(
-                "published",
-                metadata: camera.merging(["node": "\(id)"]) { $1 }
-            )
+            Log.publish.notice("published", metadata: camera.merging(["node": "\(id)"]) { $1 })
             send(.node(role, .published(id: id)))
         case .lost(let reason):
-            Log.publish.warning(
-                "no node",
-                metadata: camera.merging(["reason": "\(reason)"]) { $1 }
-            )
+            Log.publish.warning("no node", metadata: camera.merging(["reason": "\(reason)"]) { $1 })
             send(.node(role, .lost(reason: reason)))
         case .streaming(let isStreaming): send(.node(role, .consumed(isStreaming)))
         case .consumers(let count): send(.node(role, .consumers(count)))
-        case .written(let name, let value): set(name, value, of: role)
-        }
-    }
-
-    private func handle(_ event: PipeWireNode.Event) {
-        switch event {
-        case .published(let id):
-            Log.publish.notice("published", metadata: ["node": "\(id)"])
-            send(.node(nil, .published(id: id)))
-        case .lost(let reason):
-            Log.publish.warning("no node", metadata: ["reason": "\(reason)"])
-            send(.node(nil, .lost(reason: reason)))
-        case .streaming(let isStreaming): send(.node(nil, .consumed(isStreaming)))
-        case .consumers(let count): send(.node(nil, .consumers(count)))
-        case .written(let name, let value): set(name, value, of: state.scene.main)
+        case .written(let name, let value): set(name, value, of: role ?? state.scene.main)
         }
     }
 
