@@ -37,6 +37,15 @@ package final class Window: Widget {
         connect("close-request") { _ in handler() }
     }
 
+    /// Lets the keys close it whose names `isMeant` knows.
+    package func closesOnKey(_ isMeant: @escaping (String) -> Bool = { $0 == "Escape" }) {
+        onKey { [unowned self] name in
+            guard isMeant(name) else { return false }
+            close()
+            return true
+        }
+    }
+
     /// The size of the window's content in units of GTK, as far as it is known.
     package var defaultSize: Size {
         get {

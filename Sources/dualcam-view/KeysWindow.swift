@@ -32,11 +32,7 @@ final class KeysWindow {
             return false
         }
         done.onClick { [unowned self] in window.close() }
-        window.onKey { [unowned self] name in
-            guard name == "Escape" || ViewCore.Command(key: name) == .help else { return false }
-            window.close()
-            return true
-        }
+        window.closesOnKey { $0 == "Escape" || ViewCore.Command(key: $0) == .help }
         window.present()
     }
 }

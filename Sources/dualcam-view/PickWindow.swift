@@ -69,11 +69,7 @@ final class PickWindow {
             finish([])
             return false
         }
-        window.onKey { [unowned self] in
-            guard $0 == "Escape" else { return false }
-            window.close()
-            return true
-        }
+        window.closesOnKey()
         daemon.onChange = { [unowned self] in follow() }
         daemon.onSignal = { [unowned self] in if $0.member == "Changed" { load() } }
         window.present()

@@ -131,11 +131,7 @@ final class PreferencesWindow {
             return false
         }
         done.onClick { [unowned self] in window.close() }
-        window.onKey { [unowned self] name in
-            guard name == "Escape" else { return false }
-            window.close()
-            return true
-        }
+        window.closesOnKey()
         // Later, nobody expects that all cameras are opened at once.
         if isFirst { previews = owner.daemon.flatMap { try? PreviewPictures($0) } }
         attachCameras()
