@@ -175,7 +175,7 @@ package final class LoopbackMirror: Sendable {
 
         /// Looks who has `device` open. Takes some milliseconds. Returns `true` if anybody has.
         private func lookForReaders(of device: LoopbackWriter) -> Bool {
-            let now = WallTime(MonotonicClock.now).microseconds
+            let now = WallTime.now.microseconds
             readers = holders(of: device.path).map { holder in
                 let known = readers.first { $0.process == holder.process }
                 return Reader(

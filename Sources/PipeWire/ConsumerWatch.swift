@@ -96,13 +96,8 @@ package final class ConsumerWatch: PipeWireObserver {
     package func objectCame(_ id: UInt32, _ object: PipeWireObject) {
         switch object {
         case .link(let source, let target):
-            var now = timespec()
-            clock_gettime(CLOCK_REALTIME, &now)
-            links[id] = Link(
-                source: source,
-                target: target,
-                since: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000
-            )
+            let now = WallTime.now.microseconds
+            links[id] = Link(source: source, target: target, since: now)
         case .client(let process, let name, let application):
             programs["\(id)"] = Program(
                 name: name,

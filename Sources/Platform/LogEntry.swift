@@ -50,11 +50,7 @@ struct LogEntry {
     /// Returns "12:03:04 warning publish: the node is gone node=42" and a line end. `time` is in
     /// seconds of the system's clock.
     func line(at time: time_t, colored: Bool) -> String {
-        var (time, parts) = (time, tm())
-        localtime_r(&time, &parts)
-        let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec]
-            .map { $0 < 10 ? "0\($0)" : "\($0)" }
-            .joined(separator: ":")
+        let clock = WallTime(microseconds: Int64(time) * 1_000_000).text("%H:%M:%S")
         let color =
             switch level {
             case .critical, .error: "\u{1b}[31m"

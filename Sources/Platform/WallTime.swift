@@ -25,17 +25,22 @@ package struct WallTime: Hashable, Sendable {
         microseconds = Int64(timegm(&parts)) * 1_000_000
     }
 
-    /// Converts `timestamp` of CLOCK_MONOTONIC by the difference that the two clocks have now.
-    package init(_ timestamp: Timestamp) {
+    /// The present moment.
+    package static var now: WallTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        let wall = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+        return WallTime(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+    }
+
+    /// Converts `timestamp` of CLOCK_MONOTONIC by the difference that the two clocks have now.
+    package init(_ timestamp: Timestamp) {
+        let wall = WallTime.now.microseconds
         microseconds = wall - (MonotonicClock.now - timestamp).nanoseconds / 1000
     }
 
     /// The local time as part of a file name: "2026-11-21_143005.123".
     package var name: String {
-        text("%Y-%m-%d_%H%M%S", isLocal: true) + "." + digits(fraction / 1000, 3)
+        text("%Y-%m-%d_%H%M%S") + "." + milliseconds
     }
 
     /// The time in UTC as ISO 8601: "2026-11-21T13:30:05.123456Z".
@@ -44,13 +49,13 @@ package struct WallTime: Hashable, Sendable {
     }
 
     /// The local time and its distance from UTC: "2026-11-21T14:30:05+0100".
-    package var localWithOffset: String { text("%Y-%m-%dT%H:%M:%S%z", isLocal: true) }
+    package var localWithOffset: String { text("%Y-%m-%dT%H:%M:%S%z") }
 
     /// Returns the local time for people: "14:30" on the day of `now`, else "2026-11-21 14:30".
     package func minute(on now: WallTime) -> String {
-        let day = text("%Y-%m-%d", isLocal: true)
-        let isToday = day == now.text("%Y-%m-%d", isLocal: true)
-        return (isToday ? "" : day + " ") + text("%H:%M", isLocal: true)
+        let day = text("%Y-%m-%d")
+        let isToday = day == now.text("%Y-%m-%d")
+        return (isToday ? "" : day + " ") + text("%H:%M")
     }
 
     /// Returns the local time of day as the timecode of a frame, at about `rate` frames per second,
@@ -58,7 +63,7 @@ package struct WallTime: Hashable, Sendable {
     package func timecode(rate: Double) -> String {
         precondition((1...1000).contains(rate))
         let frame = Int(Double(fraction) * rate.rounded() / 1_000_000)
-        return text("%H:%M:%S", isLocal: true) + ":" + digits(frame, 2)
+        return text("%H:%M:%S") + ":" + digits(frame, 2)
     }
 
     private var fraction: Int { Int(microseconds % 1_000_000) }
@@ -68,7 +73,11 @@ package struct WallTime: Hashable, Sendable {
         return String(repeating: "0", count: max(0, count - text.count)) + text
     }
 
-    private func text(_ format: String, isLocal: Bool) -> String {
+    /// The part of the second, in three digits.
+    package var milliseconds: String { digits(fraction / 1000, 3) }
+
+    /// Returns the local time, or that in UTC, in a format of strftime(3).
+    package func text(_ format: String, isLocal: Bool = true) -> String {
         var seconds = time_t(microseconds / 1_000_000)
         var parts = tm()
         if isLocal { localtime_r(&seconds, &parts) } else { gmtime_r(&seconds, &parts) }

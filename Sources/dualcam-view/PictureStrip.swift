@@ -3,6 +3,7 @@ import DBusKit
 import Frames
 import GTK
 import Glibc
+import Platform
 import ViewCore
 
 /// The pictures taken, the newest first, after the live one.
@@ -186,12 +187,7 @@ extension LibraryItem {
 
     /// Returns a time in microseconds since 1970 as "22 Nov 14:30".
     private static func clock(_ microseconds: Int) -> String {
-        var time = time_t(microseconds / 1_000_000)
-        var parts = tm()
-        localtime_r(&time, &parts)
-        var text = [CChar](repeating: 0, count: 64)
-        let count = strftime(&text, text.count, "%e %b %H:%M", &parts)
-        return String(decoding: text.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        WallTime(microseconds: Int64(microseconds)).text("%e %b %H:%M")
     }
 }
 

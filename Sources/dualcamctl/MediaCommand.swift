@@ -131,12 +131,7 @@ struct Media: CommandFamily {
 
         /// Returns the time in the form "2026-11-21 14:30:05", in the local time zone.
         private static func local(_ microseconds: Int) -> String {
-            var seconds = time_t(microseconds / 1_000_000)
-            var parts = tm()
-            localtime_r(&seconds, &parts)
-            var text = [CChar](repeating: 0, count: 32)
-            let count = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
-            return String(decoding: text.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+            WallTime(microseconds: Int64(microseconds)).text("%Y-%m-%d %H:%M:%S")
         }
     }
 

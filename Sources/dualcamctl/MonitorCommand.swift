@@ -3,6 +3,7 @@ import Control
 import DBusKit
 import DualCamCore
 import Glibc
+import Platform
 
 extension Verbs {
     static let monitor: List = [Monitor.self]
@@ -67,7 +68,7 @@ struct Monitor: ParsableCommand {
         interface: String? = nil
     ) {
         guard !options.json else {
-            var document = [("time", JSON.string(Monitor.moment)), ("event", .string(event))]
+            var document = [("time", JSON.string(Monitor.moment(.now))), ("event", .string(event))]
             if let camera { document.append(("camera", .string(camera.rawValue))) }
             if let interface {
                 document.append(("interface", .string(interface)))
@@ -77,33 +78,18 @@ struct Monitor: ParsableCommand {
             }
             return Output.write(JSON.document(document))
         }
-        let time = Colour.grey(Monitor.clock)
+        let time = Colour.grey(Monitor.clock(.now))
         let values = members.map { " \($0)=\($1.text)" }.joined()
         Output.write("\(time)  " + "\(subject.padded(to: 8)) \(event)\(values)".printable + "\n")
     }
 
-    /// The local time of day in the form "14:03:22.123".
-    private static var clock: String { text { localtime_r($0, $1) }.time }
-
-    /// The time by RFC 3339, in the form "2026-11-21T14:03:22.123Z".
-    private static var moment: String {
-        let (date, time) = text { gmtime_r($0, $1) }
-        return "\(date)T\(time)Z"
+    /// Returns the local time of day in the form "14:03:22.123".
+    private static func clock(_ time: WallTime) -> String {
+        time.text("%H:%M:%S") + "." + time.milliseconds
     }
 
-    /// Returns the present date and time as `takeApart` converts them.
-    private static func text(
-        _ takeApart: (UnsafePointer<time_t>, UnsafeMutablePointer<tm>) -> UnsafeMutablePointer<tm>?
-    ) -> (date: String, time: String) {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        var parts = tm()
-        _ = takeApart(&now.tv_sec, &parts)
-        func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let thousandths = String(1000 + now.tv_nsec / 1_000_000).dropFirst()
-        return (
-            "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))",
-            "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)).\(thousandths)"
-        )
+    /// Returns the time by RFC 3339, in the form "2026-11-21T14:03:22.123Z".
+    private static func moment(_ time: WallTime) -> String {
+        time.text("%Y-%m-%dT%H:%M:%S", isLocal: false) + ".\(time.milliseconds)Z"
     }
 }

@@ -182,7 +182,7 @@ struct StatusText {
 
     /// The apps that take the stream, and since when.
     private var viewerLines: [String] {
-        let now = WallTime(MonotonicClock.now)
+        let now = WallTime.now
         let hasConsumers = snapshot[\StreamInterface.consumers] ?? 0 > 0
         return (snapshot[\StreamInterface.viewers] ?? []).filter { viewer in
             // Consumers are those of the stream's own node.
