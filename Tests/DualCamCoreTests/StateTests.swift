@@ -248,13 +248,8 @@ struct StateTests {
     }
 
     @Test mutating func stoppingIsOverWhenTheCamerasAreClosed() {
-        _ = apply(
-            .camera(.back, .assigned(name: "Desk")),
-            .stream(.start),
-            .node(nil, .published(id: 7)),
-            .node(nil, .consumed(true)),
-            .camera(.back, .opening)
-        )
+        lookedAt()
+        _ = apply(.camera(.back, .opening))
         #expect(apply(.stream(.stop)).contains(.closeCamera(.back, keepsPicture: false)))
         #expect(apply(.node(nil, .withdrawn)) == [])
         #expect(apply(.camera(.back, .closed)) == [.announce(.didStop)])
@@ -325,14 +320,8 @@ struct StateTests {
 
     @Test(arguments: Suspension.allCases)
     mutating func aSuspensionClosesCamerasAndKeepsTheirPicturesVeiled(_ why: Suspension) {
-        _ = apply(
-            .camera(.back, .assigned(name: "Desk")),
-            .stream(.start),
-            .node(nil, .published(id: 7)),
-            .node(nil, .consumed(true)),
-            .camera(.back, .opening),
-            .camera(.back, .streaming(mode, insteadOf: nil))
-        )
+        lookedAt()
+        _ = apply(.camera(.back, .opening), .camera(.back, .streaming(mode, insteadOf: nil)))
         #expect(apply(.suspension(why, true)) == [.closeCamera(.back, keepsPicture: true)])
         _ = apply(.camera(.back, .closed))
         #expect(state.cameras.back.phase == .interrupted)
@@ -352,14 +341,8 @@ struct StateTests {
     }
 
     @Test mutating func aPictureThatWasKeptIsForgottenWhenNobodyLooksAnyMore() {
-        _ = apply(
-            .camera(.back, .assigned(name: "Desk")),
-            .stream(.start),
-            .node(nil, .published(id: 7)),
-            .node(nil, .consumed(true)),
-            .suspension(.privacy, true),
-            .camera(.back, .closed)
-        )
+        lookedAt()
+        _ = apply(.suspension(.privacy, true), .camera(.back, .closed))
         #expect(
             apply(.node(nil, .consumed(false)), .node(nil, .graceOver)) == [
                 .startGrace, .closeCamera(.back, keepsPicture: false),
@@ -369,15 +352,8 @@ struct StateTests {
     }
 
     @Test mutating func whatAThreadToldBeforeItHeardOfAWishIsPassedOver() {
-        _ = apply(
-            .camera(.back, .assigned(name: "Desk")),
-            .camera(.front, .assigned(name: "Face")),
-            .stream(.start),
-            .node(nil, .published(id: 7)),
-            .node(nil, .consumed(true)),
-            .camera(.back, .streaming(mode, insteadOf: nil)),
-            .suspension(.privacy, true)
-        )
+        lookedAt(withFront: true)
+        _ = apply(.camera(.back, .streaming(mode, insteadOf: nil)), .suspension(.privacy, true))
         #expect(
             apply(.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))) == [],
             "a camera that is closed makes no room for"
@@ -391,13 +367,8 @@ struct StateTests {
     }
 
     @Test mutating func aCameraThatWasAskedForIsWaitedForThoughItHasNotBegunToOpen() {
-        _ = apply(
-            .camera(.back, .assigned(name: "Desk")),
-            .stream(.start),
-            .node(nil, .published(id: 7)),
-            .node(nil, .consumed(true)),
-            .stream(.stop)
-        )
+        lookedAt()
+        _ = apply(.stream(.stop))
         #expect(apply(.node(nil, .withdrawn)) == [])
         #expect(apply(.camera(.back, .opening)) == [])
         #expect(apply(.camera(.back, .closed)) == [.announce(.didStop)])
@@ -455,14 +426,8 @@ struct StateTests {
 
     @Test(arguments: [Interruption.unplugged, .busy, .denied, .stalled])
     mutating func aCameraThatIsNotOnTheBusGivesNothing(_ why: Interruption) {
-        _ = apply(
-            .camera(.back, .assigned(name: "Desk")),
-            .camera(.front, .assigned(name: "Face")),
-            .stream(.start),
-            .node(nil, .published(id: 7)),
-            .node(nil, .consumed(true)),
-            .camera(.front, .interrupted(why, reason: ""))
-        )
+        lookedAt(withFront: true)
+        _ = apply(.camera(.front, .interrupted(why, reason: "")))
         let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))
         #expect(apply(noRoom) == [.openCamera(.back)])
     }
@@ -551,13 +516,8 @@ struct StateTests {
     }
 
     @Test mutating func privacyJustAfterTheLastConsumerLeftOpensNothingAgain() {
-        _ = apply(
-            .camera(.back, .assigned(name: "Desk")),
-            .stream(.start),
-            .node(nil, .published(id: 7)),
-            .node(nil, .consumed(true)),
-            .node(nil, .consumed(false))
-        )
+        lookedAt()
+        _ = apply(.node(nil, .consumed(false)))
         #expect(
             apply(.suspension(.privacy, true)) == [.closeCamera(.back, keepsPicture: false)]
         )

@@ -69,7 +69,8 @@ final class DeskService {
 
 @Suite("logind", .timeLimit(.minutes(1)))
 struct LoginTests {
-    private static let manager = Interface(
+    /// The part of logind that is asked for a user and a lock.
+    static let manager = Interface(
         "org.freedesktop.login1.Manager",
         methods: [
             Interface.Method("GetUser", takes: ["uid": "u"], gives: ["path": "o"]),

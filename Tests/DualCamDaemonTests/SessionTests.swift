@@ -10,19 +10,6 @@ import Testing
 @MainActor
 @Suite("Sleep", .timeLimit(.minutes(1)))
 struct SleepTests {
-    private static let manager = Interface(
-        "org.freedesktop.login1.Manager",
-        methods: [
-            Interface.Method("GetUser", takes: ["uid": "u"], gives: ["path": "o"]),
-            Interface.Method(
-                "Inhibit",
-                takes: ["what": "s", "who": "s", "why": "s", "mode": "s"],
-                gives: ["lock": "h"]
-            ),
-        ],
-        signals: [Interface.Signal("PrepareForSleep", ["start": "b"])],
-        properties: [Interface.Property("PreparingForSleep", "b")]
-    )
     private static let path: ObjectPath = "/org/freedesktop/login1"
 
     private let desk: Desk
@@ -51,7 +38,7 @@ struct SleepTests {
         let logind = try machine.service("org.freedesktop.login1")
         var lock: SharedDescriptor? = SharedDescriptor(owning: lock)
         logind.server.export(
-            Self.manager,
+            LoginTests.manager,
             at: Self.path,
             properties: ["PreparingForSleep": .boolean(false)]
         ) { call in
@@ -66,7 +53,7 @@ struct SleepTests {
     }
 
     private func sleep(_ logind: DeskService) throws {
-        logind.server.emit("PrepareForSleep", of: Self.manager, at: Self.path, .boolean(true))
+        logind.server.emit("PrepareForSleep", of: LoginTests.manager, at: Self.path, .boolean(true))
         try desk.wait(for: "sleep") { suspensions.contains(.asleep) }
     }
 

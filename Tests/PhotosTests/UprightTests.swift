@@ -69,6 +69,18 @@ struct UprightTests {
         #expect(try Photograph(file).upright(lossy: true) == .upright)
     }
 
+    /// Returns the picture of `file` turned without loss or, if `lossy`, coded anew.
+    private func upright(_ file: [UInt8], lossy: Bool) throws -> [UInt8] {
+        let outcome = try Photograph(file).upright(lossy: lossy)
+        let result: [UInt8]? =
+            switch outcome {
+            case .turned(let bytes) where !lossy: bytes
+            case .recoded(let bytes) where lossy: bytes
+            default: nil
+            }
+        return try #require(result, "\(outcome)")
+    }
+
     @Test(arguments: [false, true])
     func whatElseItSaysStays(_ lossy: Bool) throws {
         let picture = sample(lossy ? Size(width: 50, height: 70) : Size(width: 64, height: 96))
@@ -89,14 +101,7 @@ struct UprightTests {
         var file = try photograph(of: picture, tag: 6, adding: tags, thumbnail: small)
         file = inserting([(0xE2, profile), (0xFE, Array("a comment".utf8))], into: file)
         file += Array("what follows".utf8)
-        let result: [UInt8]
-        switch try Photograph(file).upright(lossy: lossy) {
-        case .turned(let bytes) where !lossy: result = bytes
-        case .recoded(let bytes) where lossy: result = bytes
-        case let outcome:
-            Issue.record("\(outcome)")
-            return
-        }
+        let result = try upright(file, lossy: lossy)
         #expect(try likeness(result, picture) > 28)
         #expect(try payloads(0xE2, in: result) == [profile])
         #expect(try payloads(0xFE, in: result) == [Array("a comment".utf8)])
@@ -120,14 +125,7 @@ struct UprightTests {
         let picture = sample(lossy ? Size(width: 50, height: 70) : Size(width: 64, height: 96))
         let adobe = Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 1]
         let file = inserting([(0xEE, adobe)], into: try photograph(of: picture, tag: 6))
-        let result: [UInt8]
-        switch try Photograph(file).upright(lossy: lossy) {
-        case .turned(let bytes) where !lossy: result = bytes
-        case .recoded(let bytes) where lossy: result = bytes
-        case let outcome:
-            Issue.record("\(outcome)")
-            return
-        }
+        let result = try upright(file, lossy: lossy)
         #expect(try payloads(0xEE, in: result) == (lossy ? [] : [adobe]))
         #expect(try likeness(result, picture) > 28)
     }

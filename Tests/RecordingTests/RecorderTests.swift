@@ -46,6 +46,16 @@ import Testing
         return log
     }
 
+    /// Returns the plan for `picture`, from now on at 30 frames a second.
+    private func plan(_ picture: String, in folder: Folder) -> Recorder.Plan {
+        Recorder.Plan(
+            picture,
+            stem: "\(folder.path)/a-\(picture)",
+            start: MonotonicClock.now,
+            rate: 30
+        )
+    }
+
     /// Gives `recorder` the pictures `numbers` as a camera would, but waits where it would drop
     /// one.
     private func give(
@@ -66,12 +76,7 @@ import Testing
         // With a comment, which must not get into the file.
         var picture = try jpeg(1, folder)
         picture.insert(contentsOf: [0xFF, 0xFE, 0, 8] + Array("SECRET".utf8), at: 2)
-        let plan = Recorder.Plan(
-            "back",
-            stem: "\(folder.path)/a-back",
-            start: MonotonicClock.now,
-            rate: 30
-        )
+        let plan = plan("back", in: folder)
         let log = try record(plan) { recorder in
             // One from before the start, and one that is damaged.
             let early = plan.start + Timestamp(seconds: -0.1)
@@ -97,12 +102,7 @@ import Testing
     @Test("noise in a camera's JPEGs is not in the file, and damaged ones are dropped")
     func noise() throws {
         let folder = try Folder()
-        let plan = Recorder.Plan(
-            "back",
-            stem: "\(folder.path)/a-back",
-            start: MonotonicClock.now,
-            rate: 30
-        )
+        let plan = plan("back", in: folder)
         let faults = FaultyJPEG.all
         let log = try record(plan) { recorder in
             try give(0..<faults.count, plan, to: recorder) { number, time in
@@ -166,12 +166,7 @@ import Testing
     func lost() throws {
         let folder = try Folder()
         let size = Size(width: 160, height: 90)
-        var plan = Recorder.Plan(
-            "front",
-            stem: "\(folder.path)/a-front",
-            start: MonotonicClock.now,
-            rate: 30
-        )
+        var plan = plan("front", in: folder)
         plan.encoder = .x264
         let log = try record(plan) { recorder in
             try give(0..<30, plan, to: recorder) { number, time in
@@ -288,12 +283,7 @@ import Testing
     @Test("raw pictures from before the start are left out, copied or not")
     func early() throws {
         let folder = try Folder()
-        var plan = Recorder.Plan(
-            "stream",
-            stem: "\(folder.path)/a-stream",
-            start: MonotonicClock.now,
-            rate: 30
-        )
+        var plan = plan("stream", in: folder)
         plan.encoder = .mjpeg
         let size = Size(width: 64, height: 32)
         let log = try record(plan) { recorder in
@@ -316,12 +306,7 @@ import Testing
     func droppedApart() throws {
         let folder = try Folder()
         let picture = try jpeg(1, folder)
-        let plan = Recorder.Plan(
-            "back",
-            stem: "\(folder.path)/a-back",
-            start: MonotonicClock.now,
-            rate: 30
-        )
+        let plan = plan("back", in: folder)
         let log = try record(plan) { recorder in
             try give(0..<3, plan, to: recorder) { _, time in
                 picture.withUnsafeBytes { recorder.take(jpeg: $0, at: time) }
@@ -348,12 +333,7 @@ import Testing
     func earlySound() throws {
         let folder = try Folder()
         let picture = try jpeg(1, folder)
-        var plan = Recorder.Plan(
-            "back",
-            stem: "\(folder.path)/a-back",
-            start: MonotonicClock.now,
-            rate: 30
-        )
+        var plan = plan("back", in: folder)
         plan.sound = try SoundEncoder(rate: 48000, channels: 1, start: plan.start).track
         let log = try record(plan) { recorder in
             for number in 0..<5 {
@@ -375,12 +355,7 @@ import Testing
     func earlySoundOnce() throws {
         let folder = try Folder()
         let picture = try jpeg(1, folder)
-        var plan = Recorder.Plan(
-            "back",
-            stem: "\(folder.path)/a-back",
-            start: MonotonicClock.now,
-            rate: 30
-        )
+        var plan = plan("back", in: folder)
         plan.sound = try SoundEncoder(rate: 48000, channels: 1, start: plan.start).track
         let log = try record(plan) { recorder in
             recorder.take(sound: Packet(.bytes([0xF8, 0xFF, 0xFE]), at: plan.start))

@@ -121,20 +121,21 @@ struct DoctorTests {
 
     @Test func everySourceThatIsNotThereIsNamed() throws {
         let daemon = try FakeDaemon()
-        let file = daemon.session.directory + "/x.toml"
-        try """
-        [cameras.back]
-        source = "test"
-        [[cameras.back.lenses]]
-        name = "wide"
-        factor = 1.0
-        [[cameras.back.lenses]]
-        name = "tele"
-        factor = 2.0
-        source = "file:/no/tele.jpg"
-        [cameras.front]
-        source = "file:/no/such.jpg"
-        """.write(toFile: file, atomically: true, encoding: .utf8)
+        let file = try daemon.configure(
+            """
+            [cameras.back]
+            source = "test"
+            [[cameras.back.lenses]]
+            name = "wide"
+            factor = 1.0
+            [[cameras.back.lenses]]
+            name = "tele"
+            factor = 2.0
+            source = "file:/no/tele.jpg"
+            [cameras.front]
+            source = "file:/no/such.jpg"
+            """
+        )
         try daemon.appear(changing: [
             .stream: [
                 "ConfigurationFile": .string(file),
@@ -163,12 +164,7 @@ struct DoctorTests {
 
     @Test func aTestPictureIsOfferedToTheCameraThatHasNone() throws {
         let daemon = try FakeDaemon()
-        let file = daemon.session.directory + "/x.toml"
-        try "[cameras.back]\nsource = \"test\"\n".write(
-            toFile: file,
-            atomically: true,
-            encoding: .utf8
-        )
+        let file = try daemon.configure("[cameras.back]\nsource = \"test\"\n")
         try daemon.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
         let output = try daemon.run("doctor").output
         #expect(!output.contains("dualcamctl use back test"), "\(output)")
@@ -304,12 +300,7 @@ struct DoctorTests {
 
     @Test func aLoopbackThatIsNotThereIsAmiss() throws {
         let daemon = try FakeDaemon()
-        let file = daemon.session.directory + "/x.toml"
-        try "[loopback]\ndevice = \"/dev/video255\"\n".write(
-            toFile: file,
-            atomically: true,
-            encoding: .utf8
-        )
+        let file = try daemon.configure("[loopback]\ndevice = \"/dev/video255\"\n")
         try daemon.appear(changing: [.stream: ["ConfigurationFile": .string(file)]])
         let output = try daemon.run("doctor").output
         #expect(output.contains("✗ loopback       there is no v4l2loopback device\n"))
@@ -318,12 +309,7 @@ struct DoctorTests {
 
     @Test func theLoopbackIsToldOfOnce() throws {
         let daemon = try FakeDaemon()
-        let file = daemon.session.directory + "/x.toml"
-        try "[loopback]\ndevice = \"/dev/video255\"\n".write(
-            toFile: file,
-            atomically: true,
-            encoding: .utf8
-        )
+        let file = try daemon.configure("[loopback]\ndevice = \"/dev/video255\"\n")
         let root = daemon.session.directory + "/sys"
         for name in ["video10", "video2", "video3"] {
             try FileManager.default.createDirectory(
@@ -452,5 +438,14 @@ struct DoctorTests {
             withIntermediateDirectories: true
         )
         #expect(!AttachedCamera.isWaitingForDriver(usb: "\(root)/usb"))
+    }
+}
+
+extension FakeDaemon {
+    /// Writes a configuration file, and returns its path.
+    fileprivate func configure(_ text: String) throws -> String {
+        let file = session.directory + "/x.toml"
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        return file
     }
 }
