@@ -195,7 +195,7 @@ let package = Package(
         ),
         .target(
             name: "Photos",
-            dependencies: ["Frames", "CExiv2", "CTurboJPEG"],
+            dependencies: ["Frames", "Platform", "CExiv2", "CTurboJPEG"],
             swiftSettings: pixelSettings
         ),
 
@@ -363,7 +363,8 @@ let package = Package(
         .testTarget(
             name: "PhotosTests",
             dependencies: [
-                "Frames", "Photos", "CTurboJPEG", "dualcamctl", "TestJPEGs", "TestSupport",
+                "Frames", "Photos", "Platform", "CTurboJPEG", "dualcamctl", "TestJPEGs",
+                "TestSupport",
             ],
             swiftSettings: pixelSettings
         ),

@@ -59,7 +59,7 @@ package final class PhotoThread: Sendable {
         /// The size in pixels, upright.
         package let size: Size
         /// The time when it was taken.
-        package let moment: Photograph.Moment
+        package let moment: WallTime
 
         fileprivate func stored(at path: String?) -> Photo {
             Photo(name: name, path: path, size: size, moment: moment)
@@ -153,7 +153,7 @@ package final class PhotoThread: Sendable {
     }
 
     private typealias Taken = (
-        still: StillRequest, photograph: Photograph, moment: Photograph.Moment
+        still: StillRequest, photograph: Photograph, moment: WallTime
     )
 
     private func fulfil(_ job: Job) throws(Failure) {
@@ -170,7 +170,7 @@ package final class PhotoThread: Sendable {
         let done = taken ?? []
         // What belongs together has one name.
         let first = done.map(\.moment.microseconds).min() ?? 0
-        let name = Photograph.Moment(microseconds: first).name
+        let name = WallTime(microseconds: first).name
         let files = done.map {
             PhotoWriter.File(
                 name: "DualCam_\(name)_\($0.still.name)",
@@ -214,7 +214,7 @@ package final class PhotoThread: Sendable {
                     taken.append((still, photo, moment))
                 case .stream:
                     guard let raster = streams[index] else { return nil }
-                    let moment = Photograph.Moment(now, now: MonotonicClock.now)
+                    let moment = WallTime(now)
                     let photo = try Photograph.taken(
                         raster,
                         upright: .identity,
@@ -266,15 +266,14 @@ package final class PhotoThread: Sendable {
         _ content: Newest,
         _ transform: Transform,
         _ tags: [String: String]
-    ) throws(PhotoError) -> (Photograph, Photograph.Moment)? {
-        let now = MonotonicClock.now
+    ) throws(PhotoError) -> (Photograph, WallTime)? {
         if let jpeg = content.jpeg {
-            let moment = Photograph.Moment(jpeg.timestamp, now: now)
+            let moment = WallTime(jpeg.timestamp)
             let bytes = Array(jpeg.bytes)
             return (try .taken(jpeg: bytes, upright: transform, at: moment, tags: tags), moment)
         }
         guard let frame = content.frame else { return nil }
-        let moment = Photograph.Moment(frame.timestamp, now: now)
+        let moment = WallTime(frame.timestamp)
         return (try .taken(Raster(frame), upright: transform, at: moment, tags: tags), moment)
     }
 

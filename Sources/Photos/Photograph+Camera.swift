@@ -1,57 +1,7 @@
 package import Frames
-import Glibc
+package import Platform
 
 extension Photograph {
-    /// The date and time of a photograph.
-    package struct Moment: Hashable, Sendable {
-        /// The time in microseconds since 1970.
-        package let microseconds: Int64
-
-        /// Creates the moment `microseconds` after 1970.
-        package init(microseconds: Int64) { self.microseconds = microseconds }
-
-        /// Converts `timestamp` of CLOCK_MONOTONIC, whose present time is `now`.
-        package init(_ timestamp: Timestamp, now: Timestamp) {
-            var time = timespec()
-            clock_gettime(CLOCK_REALTIME, &time)
-            let wall = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-            microseconds = wall - (now.nanoseconds - timestamp.nanoseconds) / 1000
-        }
-
-        /// The local time as part of a file name: "2026-11-21_143005.123".
-        package var name: String { text("%Y-%m-%d_%H%M%S") + "." + milliseconds }
-
-        /// The EXIF tags of the moment.
-        var tags: [String: String] {
-            let date = text("%Y:%m:%d %H:%M:%S")
-            var zone = text("%z")
-            if zone.count == 5 { zone.insert(":", at: zone.index(zone.startIndex, offsetBy: 3)) }
-            return [
-                "Exif.Image.DateTime": date, "Exif.Photo.DateTimeOriginal": date,
-                "Exif.Photo.DateTimeDigitized": date,
-                "Exif.Photo.SubSecTimeOriginal": milliseconds,
-                "Exif.Photo.OffsetTimeOriginal": zone,
-            ]
-        }
-
-        private var milliseconds: String {
-            let text = "\(microseconds / 1000 % 1000)"
-            return String(repeating: "0", count: 3 - text.count) + text
-        }
-
-        private func text(_ format: String) -> String {
-            var seconds = time_t(microseconds / 1_000_000)
-            var parts = tm()
-            localtime_r(&seconds, &parts)
-            var result = [CChar](repeating: 0, count: 64)
-            let count = strftime(&result, result.count, format, &parts)
-            return String(
-                decoding: result.prefix(count).map(UInt8.init(bitPattern:)),
-                as: UTF8.self
-            )
-        }
-    }
-
     /// The bounds of the thumbnail in the metadata, in pixels.
     private static let thumbnailBounds = Size(width: 160, height: 120)
 
@@ -64,7 +14,7 @@ extension Photograph {
     package static func taken(
         jpeg: [UInt8],
         upright transform: Transform,
-        at moment: Moment,
+        at moment: WallTime,
         tags: [String: String]
     ) throws(PhotoError) -> Photograph {
         guard let picture = JPEGMetadata.removed(from: jpeg) else {
@@ -94,7 +44,7 @@ extension Photograph {
     package static func taken(
         _ picture: Raster,
         upright transform: Transform,
-        at moment: Moment,
+        at moment: WallTime,
         tags: [String: String]
     ) throws(PhotoError) -> Photograph {
         let upright = picture.turned(by: transform)
@@ -107,13 +57,13 @@ extension Photograph {
     private static func described(
         _ bytes: [UInt8],
         _ orientation: EXIFOrientation,
-        _ moment: Moment,
+        _ moment: WallTime,
         _ tags: [String: String],
         of picture: Raster?
     ) throws(PhotoError) -> Photograph {
         let size = try JPEGOutline(of: bytes).size
         let metadata = try Metadata(of: bytes)
-        var all = tags.merging(moment.tags) { $1 }
+        var all = tags.merging(moment.exif) { $1 }
         all["Exif.Photo.PixelXDimension"] = "\(size.width)"
         all["Exif.Photo.PixelYDimension"] = "\(size.height)"
         for (tag, value) in all { metadata[tag] = value }
@@ -129,4 +79,19 @@ extension Photograph {
 
     /// The size as displayed, in pixels.
     package var size: Size { orientation.upright.apply(to: outline.size) }
+}
+
+extension WallTime {
+    /// The EXIF tags of a photograph that was taken then.
+    fileprivate var exif: [String: String] {
+        let date = text("%Y:%m:%d %H:%M:%S")
+        var zone = text("%z")
+        if zone.count == 5 { zone.insert(":", at: zone.index(zone.startIndex, offsetBy: 3)) }
+        return [
+            "Exif.Image.DateTime": date, "Exif.Photo.DateTimeOriginal": date,
+            "Exif.Photo.DateTimeDigitized": date,
+            "Exif.Photo.SubSecTimeOriginal": milliseconds,
+            "Exif.Photo.OffsetTimeOriginal": zone,
+        ]
+    }
 }

@@ -182,4 +182,12 @@ struct SystemTests {
             #expect(moment.timecode(rate: rate).hasSuffix(end))
         }
     }
+
+    @Test func aMomentOfTheMonotonicClockIsOneOfTheWallClock() {
+        let now = MonotonicClock.now
+        let (present, before) = (WallTime(now), WallTime(now - Timestamp(seconds: 10)))
+        #expect(abs(present.microseconds - before.microseconds - 10_000_000) < 1_000_000)
+        // The milliseconds shortly after a full second.
+        #expect(WallTime(microseconds: 5_007_900).name.hasSuffix(".007"))
+    }
 }
