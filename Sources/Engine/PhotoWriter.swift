@@ -126,7 +126,7 @@ package final class PhotoWriter: Sendable {
         do throws(SystemError) {
             let writer = try Thread(name: "photo-to") { [self] in
                 job.finish(
-                    Self.result { () throws(SystemError) in
+                    Result { () throws(SystemError) -> [String?] in
                         for file in files {
                             try Self.write(file.bytes, to: number(), until: deadline)
                         }
@@ -187,7 +187,7 @@ package final class PhotoWriter: Sendable {
             if case .folder(let folder, let mode) = job.destination,
                 job.deadline > MonotonicClock.now
             {
-                let result = Self.result { () throws(SystemError) in
+                let result = Result { () throws(SystemError) in
                     try save(job.files, folder, mode)
                 }
                 // Nobody would look for them.
@@ -197,16 +197,6 @@ package final class PhotoWriter: Sendable {
             }
             job.finish(.failure(SystemError("write", "the photograph", errno: ETIMEDOUT)))
             remove(job)
-        }
-    }
-
-    private static func result(
-        _ body: () throws(SystemError) -> [String?]
-    ) -> Result<[String?], SystemError> {
-        do throws(SystemError) {
-            return .success(try body())
-        } catch {
-            return .failure(error)
         }
     }
 
