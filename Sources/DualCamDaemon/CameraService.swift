@@ -23,6 +23,7 @@ final class CameraService {
         for role in Role.allCases {
             server.export(CameraInterface.self, at: role.path) { [unowned self] camera in
                 showSource(of: role, camera)
+                showLook(of: role, camera)
                 showLens(of: role, camera)
                 camera.answer(\.selectLens) { [unowned self] call throws(DBusError) in
                     try selectLens(role, call.arguments)
@@ -58,6 +59,22 @@ final class CameraService {
         handlers.get(\.height) { UInt32(clamping: camera.mode?.size.height ?? 0) }
         handlers.get(\.frameRate) { UInt32(saturating: camera.mode?.rate ?? 0) }
         handlers.get(\.pixelFormat) { camera.mode?.format.description ?? "" }
+        handlers.get(\.nodeID) { camera.node.id ?? .max }
+        handlers.get(\.consumers) { UInt32(clamping: camera.node.consumers) }
+        handlers.get(\.framesCaptured) { daemon.counts(of: role).captured }
+        handlers.get(\.delay) {
+            let delay = daemon.shownSlot(of: role).delay ?? .zero
+            return UInt64(max(0, delay.nanoseconds) / 1000)
+        }
+        handlers.get(\.framesDropped) {
+            let counts = daemon.counts(of: role)
+            return counts.damaged + counts.missing
+        }
+    }
+
+    private func showLook(of role: Role, _ handlers: Handlers<CameraInterface>) {
+        let daemon = daemon
+        var camera: CameraState { daemon.state.cameras[role] }
         handlers.get(\.mirror) { camera.mirror }
         handlers.set(\.mirror) { daemon.send(.camera(role, .setMirror($0))) }
         handlers.get(\.rotation) { UInt32(clamping: camera.rotation) }
@@ -92,17 +109,6 @@ final class CameraService {
                     )
             }
             daemon.send(.camera(role, .setFrozen(isFrozen)))
-        }
-        handlers.get(\.nodeID) { camera.node.id ?? .max }
-        handlers.get(\.consumers) { UInt32(clamping: camera.node.consumers) }
-        handlers.get(\.framesCaptured) { daemon.counts(of: role).captured }
-        handlers.get(\.delay) {
-            let delay = daemon.shownSlot(of: role).delay ?? .zero
-            return UInt64(max(0, delay.nanoseconds) / 1000)
-        }
-        handlers.get(\.framesDropped) {
-            let counts = daemon.counts(of: role)
-            return counts.damaged + counts.missing
         }
     }
 

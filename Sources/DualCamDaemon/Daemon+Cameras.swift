@@ -193,6 +193,21 @@ extension Daemon {
         lensSources[role][device] ?? (sources[role]?.identity == device ? sources[role] : nil)
     }
 
+    /// Opens the device of the lens that comes in for `role`, beside the one that is shown.
+    func openLens(_ role: Role) {
+        let lens = state.cameras[role].lens
+        guard let incoming = lens.incoming, let source = source(role, incoming.device) else {
+            return
+        }
+        Log.capture.notice(
+            "lens",
+            metadata: ["camera": "\(role.rawValue)", "name": "\(source.name)"]
+        )
+        var request = state.captureRequest(for: role, configuration)
+        request.isFull = false
+        cameras?[role][lens.pipeline.other].open(source, request)
+    }
+
     /// Closes the device of `role` that is not shown, and resets its controls to automatic.
     func closeLens(_ role: Role) {
         let pipeline = state.cameras[role].lens.pipeline.other

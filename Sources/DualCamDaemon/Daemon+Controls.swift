@@ -78,6 +78,19 @@ extension Daemon {
         }
     }
 
+    /// Performs a command of the scene called `scene` on the controls of `role`, and notes if the
+    /// camera refuses it.
+    func perform(_ part: SceneCommand, _ role: Role, of scene: String) {
+        perform(part.command, role) { [unowned self] result in
+            guard case .failure(let refusal) = result else { return }
+            Log.control.warning(
+                "scene",
+                metadata: ["key": "\(part.key)", "reason": "\(refusal.reason)"]
+            )
+            send(.scenes(.refusedLate([part.key: refusal.reason], of: scene)))
+        }
+    }
+
     /// Returns `true` if the camera's torch is on, or `nil` if it has none.
     func torch(of role: Role) -> Bool? {
         if let name = configuration.cameras[role].torch { return LED(name).isOn }

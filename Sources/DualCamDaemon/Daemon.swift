@@ -487,17 +487,7 @@ final class Daemon {
             if !(state.cameras[role].lens.incoming?.holds ?? false) { turnTorchOff(role) }
             cameras?[role][state.cameras[role].lens.pipeline].close(keepingPicture: keepsPicture)
         case .openLens(let role):
-            let lens = state.cameras[role].lens
-            guard let incoming = lens.incoming, let source = source(role, incoming.device) else {
-                return
-            }
-            Log.capture.notice(
-                "lens",
-                metadata: ["camera": "\(role.rawValue)", "name": "\(source.name)"]
-            )
-            var request = state.captureRequest(for: role, configuration)
-            request.isFull = false
-            cameras?[role][lens.pipeline.other].open(source, request)
+            openLens(role)
         case .closeLens(let role): closeLens(role)
         case .startCrossing(let role, let seconds): lensTimers?[role].crossed.arm(after: seconds)
         case .startLensRetry(let role): lensTimers?[role].retry.arm(after: LensState.retryDelay)
@@ -510,16 +500,7 @@ final class Daemon {
         case .askLogin, .startLoginMemory, .endLoginMemory: onSession(effect)
         case .storePrivacy(let isOn, let number): onPrivacy(isOn, number)
         case .setControls(let role, let commands, let scene):
-            for one in commands {
-                perform(one.command, role) { [unowned self] result in
-                    guard case .failure(let refusal) = result else { return }
-                    Log.control.warning(
-                        "scene",
-                        metadata: ["key": "\(one.key)", "reason": "\(refusal.reason)"]
-                    )
-                    send(.scenes(.refusedLate([one.key: refusal.reason], of: scene)))
-                }
-            }
+            for command in commands { perform(command, role, of: scene) }
         case .startSettling(let role, let seconds): settlings[role]?.arm(after: seconds)
         case .announce(let announcement): onAnnouncement(announcement)
         }

@@ -359,6 +359,11 @@ final class PhotoService {
         // A photograph of the stream waits for both cameras to have opened.
         guard request.roles.allSatisfy({ ![.opening, .closed].contains(state.cameras[$0].phase) })
         else { return }
+        takePhotos(of: request)
+    }
+
+    /// Takes the photographs of a call whose cameras are ready.
+    private func takePhotos(of request: Request) {
         request.isTaken = true
         request.timer?.disarm()
         let stills = request.subjects.map { subject in
@@ -367,9 +372,7 @@ final class PhotoService {
         }
         let mailbox = loop.mailbox
         // No camera waits for a disk, or for the reader of a pipe.
-        let taken: @Sendable () -> Void = {
-            mailbox.onMain { self.taken(request) }
-        }
+        let taken: @Sendable () -> Void = { mailbox.onMain { self.taken(request) } }
         daemon.takePhotos(stills, to: request.destination, taken: taken) { result in
             mailbox.onMain {
                 switch result {
