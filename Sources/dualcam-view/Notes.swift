@@ -1,4 +1,5 @@
 import Control
+import DualCamCore
 import Frames
 import GTK
 import ViewCore

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import DBusKit
+import DualCamCore
 import Glibc
 import Platform
 
@@ -125,7 +126,7 @@ struct Media: CommandFamily {
 
         /// Returns a length in the form "1:05" or "1:02:03", in a column; "-" if there is none.
         private static func length(_ seconds: Double?) -> String {
-            let text = seconds.flatMap { Int(exactly: $0.rounded()) }.map(StatusText.length) ?? "-"
+            let text = seconds.flatMap { Int(exactly: $0.rounded()) }.map(Clock.text) ?? "-"
             return String(repeating: " ", count: max(0, 7 - text.count)) + text
         }
 

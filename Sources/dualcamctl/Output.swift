@@ -64,21 +64,6 @@ extension String {
     /// The text without what a terminal would obey: cameras choose their names freely.
     var printable: String { plain("\u{FFFD}") }
 
-    /// Returns the number of letters to insert, delete or change to get `other` (Levenshtein).
-    func distance(to other: String) -> Int {
-        var row = Array(0...other.count)
-        for (line, letter) in enumerated() {
-            var corner = row[0]
-            row[0] = line + 1
-            for (column, wanted) in other.enumerated() {
-                let changed = corner + (letter == wanted ? 0 : 1)
-                corner = row[column + 1]
-                row[column + 1] = Swift.min(changed, row[column] + 1, corner + 1)
-            }
-        }
-        return row[other.count]
-    }
-
     /// Returns the text padded with spaces to a width of `width` characters.
     func padded(to width: Int) -> String {
         self + String(repeating: " ", count: Swift.max(0, width - count))

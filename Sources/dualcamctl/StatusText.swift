@@ -283,15 +283,7 @@ struct StatusText {
     /// recorded.
     static func recordingText(_ capture: PropertyValues<CaptureInterface>) -> String? {
         guard capture[\.recording] ?? false else { return nil }
-        return "● REC \(length(Int(capture[\.recordingSeconds] ?? 0)))"
-    }
-
-    /// Returns a length in the form "1:05" or "1:02:03".
-    static func length(_ seconds: Int) -> String {
-        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)
-        func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let start = hours > 0 ? "\(hours):\(padded(minutes))" : "\(minutes)"
-        return "\(start):\(padded(seconds % 60))"
+        return "● REC \(Clock.text(seconds: Int(capture[\.recordingSeconds] ?? 0)))"
     }
 
     // MARK: - Problems

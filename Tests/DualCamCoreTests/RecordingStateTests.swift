@@ -102,4 +102,12 @@ import Testing
         #expect(effects.contains(.announce(.didStop)))
         #expect(state.cameras.back.isOpen)
     }
+
+    @Test(
+        "lengths are told as clocks do",
+        arguments: [(0, "0:00"), (65, "1:05"), (3661, "1:01:01"), (-5, "0:00")]
+    )
+    func clocks(_ seconds: Int, _ text: String) {
+        #expect(Clock.text(seconds: seconds) == text)
+    }
 }

@@ -454,9 +454,4 @@ private let onMain = (x: 0.3, y: 0.5)
         #expect(Command(key: "KP_3") == .scene(3))
         #expect(Command(key: "Shift_L") == nil)
     }
-
-    @Test(arguments: [(0, "0:00"), (65, "1:05"), (3661, "1:01:01"), (-5, "0:00")])
-    func `Durations are told as clocks do`(seconds: Int, text: String) {
-        #expect(Clock.text(seconds: seconds) == text)
-    }
 }

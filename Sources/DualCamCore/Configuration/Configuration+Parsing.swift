@@ -199,25 +199,25 @@ private struct ConfigurationParser {
 /// Returns the word among `words` that `word` most likely misspells, or `nil` if none is close.
 package func nearest(to word: String, among words: [String]) -> String? {
     guard word.utf8.count <= 128 else { return nil }
-    return words.map { (word: $0, distance: distance(word, $0)) }
+    return words.map { (word: $0, distance: word.distance(to: $0)) }
         .filter { $0.distance <= 1 + $0.word.utf8.count / 5 }
         .min { $0.distance < $1.distance }?
         .word
 }
 
-/// Returns the number of bytes to insert, delete or replace to turn one word into the other
-/// (Levenshtein distance).
-private func distance(_ first: String, _ second: String) -> Int {
-    let second = Array(second.utf8)
-    var row = Array(0...second.count)
-    for (i, byte) in first.utf8.enumerated() {
-        var diagonal = row[0]
-        row[0] = i + 1
-        for (j, other) in second.enumerated() {
-            let replaced = diagonal + (byte == other ? 0 : 1)
-            diagonal = row[j + 1]
-            row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+extension String {
+    /// Returns the number of letters to insert, delete or change to get `other` (Levenshtein).
+    package func distance(to other: String) -> Int {
+        var row = Array(0...other.count)
+        for (line, letter) in enumerated() {
+            var corner = row[0]
+            row[0] = line + 1
+            for (column, wanted) in other.enumerated() {
+                let changed = corner + (letter == wanted ? 0 : 1)
+                corner = row[column + 1]
+                row[column + 1] = Swift.min(changed, row[column] + 1, corner + 1)
+            }
         }
+        return row[other.count]
     }
-    return row[second.count]
 }

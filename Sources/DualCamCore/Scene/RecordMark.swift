@@ -9,10 +9,7 @@ package struct RecordMark: Hashable, Sendable {
 
     /// The mark of a recording of this length.
     init(seconds: Int, isRight: Bool) {
-        func two(_ number: Int) -> String { (number < 10 ? "0" : "") + "\(number)" }
-        let (minutes, hours) = (seconds / 60 % 60, seconds / 3600)
-        text =
-            (hours > 0 ? "\(hours):\(two(minutes))" : "\(minutes)") + ":" + two(seconds % 60)
+        text = Clock.text(seconds: seconds)
         self.isRight = isRight
     }
 }
