@@ -86,14 +86,8 @@ package func checked<Number: Comparable>(
     _ number: Number,
     in range: ClosedRange<Number>
 ) throws(DBusError) -> Number {
-    func text(_ number: Number) -> String {
-        let text = "\(number)"
-        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
-    }
     guard range.contains(number) else {
-        throw .outOfRange(
-            "\(name) must be between \(text(range.lowerBound)) and \(text(range.upperBound)), not \(text(number))."
-        )
+        throw .outOfRange(outOfRangeText(name, range, not: number))
     }
     return number
 }

@@ -143,11 +143,7 @@ final class PickWindow {
             if isOn { chosen.append(item.path) }
             mark()
         }
-        daemon.call(\LibraryInterface.thumbnail, (item.path, 256)) { answer in
-            if case .success(let file) = answer, let bytes = contents(of: file) {
-                picture.show(Texture(file: bytes))
-            }
-        }
+        daemon.thumbnail(of: item.path) { picture.show($0) }
         return button
     }
 

@@ -121,13 +121,8 @@ final class PictureStrip {
             if cell === chosen { onOpen(item.uri) } else { choose(cell) }
         }
         cell.button.allowDrag(of: [item.uri])
-        daemon?.call(\LibraryInterface.thumbnail, (item.path, 256)) { [weak cell] answer in
-            // Without a thumbnail its words stay.
-            guard let cell, case .success(let file) = answer, let bytes = contents(of: file) else {
-                return
-            }
-            cell.picture.show(Texture(file: bytes))
-        }
+        // Without a thumbnail its words stay.
+        daemon?.thumbnail(of: item.path) { [weak cell] in cell?.picture.show($0) }
         return cell
     }
 
@@ -191,8 +186,20 @@ extension LibraryItem {
     }
 }
 
+extension DaemonMirror {
+    /// Calls `done` with the thumbnail of the file at `path`, if there is one.
+    func thumbnail(of path: String, _ done: @escaping (Texture) -> Void) {
+        call(\LibraryInterface.thumbnail, (path, 256)) { answer in
+            guard case .success(let file) = answer, let bytes = contents(of: file),
+                let texture = Texture(file: bytes)
+            else { return }
+            done(texture)
+        }
+    }
+}
+
 /// Returns the bytes of a file of at most 4 MB; `nil` if they cannot be read.
-func contents(of file: SharedDescriptor) -> [UInt8]? {
+private func contents(of file: SharedDescriptor) -> [UInt8]? {
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 1 << 16)
     while bytes.count < 1 << 22 {

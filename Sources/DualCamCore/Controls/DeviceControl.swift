@@ -232,12 +232,7 @@ package enum ControlRefusal: Error, Hashable, Sendable {
         _ range: ClosedRange<Number>,
         unit: String = ""
     ) -> ControlRefusal {
-        func text(_ number: Number) -> String {
-            let text = "\(number)"
-            return (text.hasSuffix(".0") ? String(text.dropLast(2)) : text) + unit
-        }
-        let bounds = "\(text(range.lowerBound)) and \(text(range.upperBound))"
-        return .outOfRange("\(name) must be between \(bounds), not \(text(value)).")
+        .outOfRange(outOfRangeText(name, range, not: value, unit: unit))
     }
 
     /// The reason, as a sentence for people.
@@ -246,4 +241,20 @@ package enum ControlRefusal: Error, Hashable, Sendable {
         case .notSupported(let reason), .outOfRange(let reason), .failed(_, let reason): reason
         }
     }
+}
+
+/// Returns the sentence that refuses `value`, which is not in `range`: "ISO must be between 100 and
+/// 3200, not 50."
+package func outOfRangeText<Number: Comparable>(
+    _ name: String,
+    _ range: ClosedRange<Number>,
+    not value: Number,
+    unit: String = ""
+) -> String {
+    func text(_ number: Number) -> String {
+        let text = "\(number)"
+        return (text.hasSuffix(".0") ? String(text.dropLast(2)) : text) + unit
+    }
+    let bounds = "\(text(range.lowerBound)) and \(text(range.upperBound))"
+    return "\(name) must be between \(bounds), not \(text(value))."
 }
