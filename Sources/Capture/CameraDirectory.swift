@@ -246,7 +246,7 @@ package final class CameraDirectory {
         }
         if !node.bus.isEmpty, all.count(where: { $0.bus == node.bus }) == 1 { return node.bus }
         if let place = node.places.first { return place }
-        let interface = node.parent?.split(separator: "/").last.map(String.init)
+        let interface = node.parent.map(fileName)
         return "\(interface ?? node.name)#\(order(of: node, among: all))"
     }
 

@@ -8,7 +8,7 @@ enum MediaDevice {
     /// node at `path` belongs to; empty if it has none, or may not be asked
     /// (MEDIA_IOC_ENUM_ENTITIES).
     static func functions(ofNodeAt path: String) -> Set<UInt32> {
-        let entry = path.split(separator: "/").last.map(String.init) ?? ""
+        let entry = fileName(of: path)
         let siblings = entries(of: "/sys/class/video4linux/\(entry)/device")
         guard let media = siblings.first(where: { $0.hasPrefix("media") }) else { return [] }
         let number = retryingInterrupts { open("/dev/\(media)", O_RDONLY | O_CLOEXEC) }

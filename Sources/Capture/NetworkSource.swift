@@ -83,8 +83,7 @@ private final class NetworkStream: CameraStream {
     /// The pictures that have come and are not taken yet, oldest first.
     private var waiting: [NetworkCamera.Picture] = []
     private var jpegs = FramePool(count: poolCount, byteCount: NetworkCamera.longestPicture)
-    private var planes: FramePool?
-    private var layout: FrameLayout?
+    private var planes = GrowingPool(count: poolCount)
     private var pace = Pace()
 
     /// The number of frames that may be held at once.
@@ -187,13 +186,9 @@ private final class NetworkStream: CameraStream {
                 )
             )
         }
-        if layout != self.layout {
-            self.layout = layout
-            planes = FramePool(count: Self.poolCount, byteCount: layout.byteCount)
-            mode.size = layout.size
-            mode.format = layout.format
-        }
-        guard let buffer = planes?.draw() else { return .dropped }
+        mode.size = layout.size
+        mode.format = layout.format
+        guard let buffer = planes.draw(byteCount: layout.byteCount) else { return .dropped }
         buffer.bytes.copyMemory(from: picture.bytes)
         decoding = MonotonicClock.now - start
         return .frame(

@@ -71,7 +71,7 @@ final class LibraryScanner {
         leftOut = paths
         var hasChanged = false
         for path in differing {
-            let name = path.split(separator: "/").last.map(String.init) ?? ""
+            let name = fileName(of: path)
             guard let kind = MediaName(name) else { continue }
             for (number, folder) in folders.enumerated()
             where isShown(number) && path == "\(folder)/\(name)" {

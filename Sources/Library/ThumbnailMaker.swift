@@ -41,8 +41,7 @@ struct ThumbnailMaker {
         if let facts = failure.flatMap({ subject.facts(in: $0) }) {
             return .unreadable(reason: facts.texts["Description"] ?? "", isKnown: true)
         }
-        let isPhoto =
-            MediaName(path.split(separator: "/").last.map(String.init) ?? "")?.kind == .photo
+        let isPhoto = MediaName(fileName(of: path))?.kind == .photo
         let (picture, original): (Raster, Size)
         do throws(PictureError) {
             (picture, original) = try isPhoto ? photo() : movie()

@@ -27,6 +27,11 @@ package func folder(of path: String) -> String {
     String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
 }
 
+/// Returns the name of the file or directory at `path`; empty for the root.
+package func fileName(of path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? ""
+}
+
 /// Calls `body` with the name in an entry of readdir(3), valid within it.
 package func withName<Result>(
     of entry: UnsafeMutablePointer<dirent>,

@@ -99,7 +99,7 @@ extension AttachedCamera {
         }
         return all().map { camera in
             let own = links.filter { resolvedPath($0.path) == camera.path }
-            let place = camera.path.split(separator: "/").last.flatMap { usbPlace(of: String($0)) }
+            let place = usbPlace(of: fileName(of: camera.path))
             let name = own.first?.name ?? place ?? camera.path
             return CameraDevice(
                 path: camera.path,
