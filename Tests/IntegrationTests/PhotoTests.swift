@@ -235,21 +235,11 @@ extension DaemonTests {
 
             /// Asks for a photograph of the back camera.
             init(_ daemon: Daemon) throws {
-                let ends = try unsharedPipe()
+                let ends = try onePagePipe()
                 _ = fcntl(ends.reader, F_SETFL, O_NONBLOCK)
-                let writer = SharedDescriptor(owning: ends.writer)
-                let setPipeSize: CInt = 1031
-                try #require(fcntl(ends.writer, setPipeSize, 4096) == 4096)
                 number = ends.reader
-                let call = MethodCall(
-                    "TakePhotoTo",
-                    of: Interface.capture.name,
-                    at: DualCam.path,
-                    on: DualCam.busName,
-                    [.descriptor(writer), .string("back"), .named([:])],
-                    timeout: 60
-                )
-                try daemon.bus.call(call) { [weak self] in self?.answer = $0 }
+                let writer = SharedDescriptor(owning: ends.writer)
+                try daemon.bus.call(.photo(to: writer)) { [weak self] in self?.answer = $0 }
                 daemon.bus.flush()
             }
 
@@ -374,5 +364,19 @@ extension DaemonTests {
                 #expect(try run(daemon, "--of both").exit != .status(0))
             }
         }
+    }
+}
+
+extension MethodCall {
+    /// Returns the request for a photograph of the back camera to `writer`.
+    static func photo(to writer: SharedDescriptor) -> MethodCall {
+        MethodCall(
+            "TakePhotoTo",
+            of: Interface.capture.name,
+            at: DualCam.path,
+            on: DualCam.busName,
+            [.descriptor(writer), .string("back"), .named([:])],
+            timeout: 60
+        )
     }
 }

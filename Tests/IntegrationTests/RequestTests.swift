@@ -24,19 +24,10 @@ extension DaemonTests {
         func manyPhotographs() throws {
             try Daemon.with(Self.configuration) { daemon in
                 // Of one page, and nobody reads it.
-                let ends = try unsharedPipe()
+                let ends = try onePagePipe()
                 let writer = SharedDescriptor(owning: ends.writer)
-                let setPipeSize: CInt = 1031
-                try #require(fcntl(writer.number, setPipeSize, 4096) == 4096)
                 var answers: [String] = []
-                let call = MethodCall(
-                    "TakePhotoTo",
-                    of: Interface.capture.name,
-                    at: DualCam.path,
-                    on: DualCam.busName,
-                    [.descriptor(writer), .string("back"), .named([:])],
-                    timeout: 60
-                )
+                let call = MethodCall.photo(to: writer)
                 for number in 1...900 {
                     try daemon.bus.call(call) { answer in
                         if case .failure(let error) = answer { return answers.append(error.name) }
@@ -69,19 +60,10 @@ extension DaemonTests {
         @Test("a program with two connections has the photographs of one")
         func twoConnections() throws {
             try Daemon.with(Self.configuration) { daemon in
-                let ends = try unsharedPipe()
+                let ends = try onePagePipe()
                 let writer = SharedDescriptor(owning: ends.writer)
                 defer { close(ends.reader) }
-                let setPipeSize: CInt = 1031
-                try #require(fcntl(writer.number, setPipeSize, 4096) == 4096)
-                let call = MethodCall(
-                    "TakePhotoTo",
-                    of: Interface.capture.name,
-                    at: DualCam.path,
-                    on: DualCam.busName,
-                    [.descriptor(writer), .string("back"), .named([:])],
-                    timeout: 60
-                )
+                let call = MethodCall.photo(to: writer)
                 // Once the ninth is refused, eight are waiting.
                 var isFull = false
                 for _ in 1...9 {

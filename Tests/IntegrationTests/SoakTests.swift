@@ -357,14 +357,8 @@ private final class Soak {
             if random.isHeads() { running.signal(SIGINT) }
             endGStreamer()
         } else {
-            gstreamer = try desktop.session.run(
-                "gst-launch-1.0",
-                "pipewiresrc",
-                "target-object=dualcam",
-                "!",
-                "video/x-raw",
-                "!",
-                "fakesink"
+            gstreamer = try desktop.session.gstreamer(
+                "pipewiresrc target-object=dualcam ! video/x-raw ! fakesink"
             )
         }
     }

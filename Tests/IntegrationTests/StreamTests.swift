@@ -142,15 +142,11 @@ extension DaemonTests {
                     try StreamReader("dualcam", in: daemon.session)
                 }
                 defer { for reader in readers { reader.close() } }
-                let gstreamer = try daemon.session.run(
-                    "gst-launch-1.0",
-                    "pipewiresrc",
-                    "target-object=dualcam",
-                    "num-buffers=120",
-                    "!",
-                    "video/x-raw,format=YUY2,width=1280,height=720",
-                    "!",
-                    "fakesink"
+                let gstreamer = try daemon.session.gstreamer(
+                    """
+                    pipewiresrc target-object=dualcam num-buffers=120 ! \
+                    video/x-raw,format=YUY2,width=1280,height=720 ! fakesink
+                    """
                 )
                 try eventually("three consumers", within: 10) {
                     try daemon.get("Consumers", of: .stream) == .uint32(3)

@@ -95,15 +95,8 @@ extension PipeWireNodeTests {
                 defer { publisher.close() }
                 let readers = try (0..<2).map { _ in try StreamReader("dualcam", in: session) }
                 defer { for reader in readers { reader.close() } }
-                let gstreamer = try session.run(
-                    "gst-launch-1.0",
-                    "pipewiresrc",
-                    "target-object=dualcam",
-                    "num-buffers=75",
-                    "!",
-                    "video/x-raw",
-                    "!",
-                    "fakesink"
+                let gstreamer = try session.gstreamer(
+                    "pipewiresrc target-object=dualcam num-buffers=75 ! video/x-raw ! fakesink"
                 )
                 try eventually("three consumers", within: 10) { publisher.record.consumers == 3 }
                 for reader in readers {
@@ -132,25 +125,12 @@ extension PipeWireNodeTests {
                         publisher.record.age - start > idle
                     }
                 }
-                let gstreamer = try session.run(
-                    "gst-launch-1.0",
-                    "-v",
-                    "pipewiresrc",
-                    "target-object=dualcam",
-                    "!",
-                    "video/x-raw",
-                    "!",
-                    "identity",
-                    "name=came",
-                    "silent=false",
-                    "!",
-                    "fakesink",
-                    "name=shown",
-                    "silent=false",
-                    "sync=true",
-                    "qos=true",
-                    "max-lateness=500000000",
-                    "num-buffers=60"
+                let gstreamer = try session.gstreamer(
+                    """
+                    -v pipewiresrc target-object=dualcam ! video/x-raw ! identity name=came \
+                    silent=false ! fakesink name=shown silent=false sync=true qos=true \
+                    max-lateness=500000000 num-buffers=60
+                    """
                 )
                 #expect(try gstreamer.wait(within: 20) == .status(0), "\(gstreamer.errors)")
                 let came = counters(at: "came", in: gstreamer.output)
@@ -225,16 +205,11 @@ extension PipeWireNodeTests {
                 let reader = try StreamReader("dualcam", in: session)
                 defer { reader.close() }
                 _ = try reader.next()
-                let other = try session.run(
-                    "gst-launch-1.0",
-                    "-v",
-                    "pipewiresrc",
-                    "target-object=dualcam",
-                    "!",
-                    "video/x-raw,width=640,height=480",
-                    "!",
-                    "fakesink",
-                    "silent=false"
+                let other = try session.gstreamer(
+                    """
+                    -v pipewiresrc target-object=dualcam ! video/x-raw,width=640,height=480 ! \
+                    fakesink silent=false
+                    """
                 )
                 // It is linked for a moment. Then GStreamer 1.22 gives up; 1.26 waits for ever.
                 try eventually("the other one", within: 10) {
@@ -263,16 +238,8 @@ extension PipeWireNodeTests {
                 var other: StreamReader?
                 defer { other?.close() }
                 if how.hasPrefix("stopped") || how == "killed" {
-                    let gstreamer = try session.run(
-                        "gst-launch-1.0",
-                        "-v",
-                        "pipewiresrc",
-                        "target-object=dualcam",
-                        "!",
-                        "video/x-raw",
-                        "!",
-                        "fakesink",
-                        "silent=false"
+                    let gstreamer = try session.gstreamer(
+                        "-v pipewiresrc target-object=dualcam ! video/x-raw ! fakesink silent=false"
                     )
                     try eventually("two consumers") { publisher.record.consumers == 2 }
                     if how != "stopped as it came" {

@@ -22,3 +22,11 @@ package func unsharedPipe() throws(SystemError) -> (reader: CInt, writer: CInt) 
     }
     return (reader, writer)
 }
+
+/// Creates a pipe as `unsharedPipe()` does, which holds no more than a page of 4096 bytes.
+package func onePagePipe() throws(SystemError) -> (reader: CInt, writer: CInt) {
+    let ends = try unsharedPipe()
+    // F_SETPIPE_SZ, which Glibc's module does not have.
+    guard fcntl(ends.writer, 1031, 4096) == 4096 else { throw .last("fcntl") }
+    return ends
+}

@@ -139,6 +139,11 @@ package final class PrivateSession: Sendable {
         return child
     }
 
+    /// Starts a pipeline of GStreamer, written as for gst-launch-1.0(1).
+    package func gstreamer(_ pipeline: String) throws -> Child {
+        try run("gst-launch-1.0", pipeline.split(separator: " ").map(String.init))
+    }
+
     /// Ends a program of this session, and lets go of what is kept of it, its output above all.
     package func forget(_ program: Child) {
         program.end()
