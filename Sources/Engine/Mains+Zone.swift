@@ -17,14 +17,14 @@ extension Mains {
     private static func ofTimeZone() -> Mains {
         guard let zone = zone() else { return .unknown }
         let folder = "/usr/share/zoneinfo"
-        func text(_ name: String) -> String {
-            let bytes = try? readFile("\(folder)/\(name)", limit: 1 << 20)
-            return bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
-        }
-        let countries = text("zone.tab")
+        let countries = wholeText(of: "\(folder)/zone.tab", limit: 1 << 20)
         let found = Mains(ofZone: zone, countries: countries, links: "")
         guard found == .unknown else { return found }
-        return Mains(ofZone: zone, countries: countries, links: text("tzdata.zi"))
+        return Mains(
+            ofZone: zone,
+            countries: countries,
+            links: wholeText(of: "\(folder)/tzdata.zi", limit: 1 << 20)
+        )
     }
 
     /// Returns the name of the time zone, "Europe/Vienna"; `nil` if it is not known.

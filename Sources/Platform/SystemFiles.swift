@@ -57,6 +57,13 @@ package func content(_ path: String) -> String? {
     return String(text.prefix { $0 != "\n" })
 }
 
+/// Returns the text of the regular file `path`; "" if it cannot be read, or has more than `limit`
+/// bytes.
+package func wholeText(of path: String, limit: Int = 1 << 24) -> String {
+    let bytes = try? readFile(path, limit: limit)
+    return bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
+}
+
 /// Returns `path` without links and dots; `nil` if it does not exist.
 package func resolvedPath(_ path: String) -> String? {
     guard let found = realpath(path, nil) else { return nil }

@@ -11,16 +11,14 @@ package enum UserDirectory: String, Sendable {
     package var path: String? {
         guard let home = environmentVariable("HOME"), home.hasPrefix("/") else { return nil }
         let file = BaseDirectory.configuration.path(in: home) + "/user-dirs.dirs"
-        if let bytes = try? readFile(file, limit: 1 << 16) {
-            let key = "XDG_\(rawValue)_DIR="
-            for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-                let line = line.drop { $0 == " " }
-                guard line.hasPrefix(key) else { continue }
-                let value = line.dropFirst(key.count).filter { $0 != "\"" }
-                let path = value.replacing("$HOME", with: home)
-                // Only absolute paths and paths in the home directory are allowed there.
-                if path.hasPrefix("/") { return String(path) }
-            }
+        let key = "XDG_\(rawValue)_DIR="
+        for line in wholeText(of: file, limit: 1 << 16).split(separator: "\n") {
+            let line = line.drop { $0 == " " }
+            guard line.hasPrefix(key) else { continue }
+            let value = line.dropFirst(key.count).filter { $0 != "\"" }
+            let path = value.replacing("$HOME", with: home)
+            // Only absolute paths and paths in the home directory are allowed there.
+            if path.hasPrefix("/") { return String(path) }
         }
         return "\(home)/\(self == .pictures ? "Pictures" : "Videos")"
     }

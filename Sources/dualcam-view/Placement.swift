@@ -38,8 +38,8 @@ final class Placement {
 
         /// Reads what was remembered; `nil` if nothing was, or nothing that makes sense.
         static func load() -> Remembered? {
-            guard let file, let bytes = try? readFile(file, limit: 1000) else { return nil }
-            let words = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }
+            guard let file else { return nil }
+            let words = wholeText(of: file, limit: 1000).split { $0 == " " || $0 == "\n" }
             let numbers = words.compactMap { Double($0) }.filter { abs($0) < 1e5 }
             guard numbers.count == words.count, numbers.count == 1 || numbers.count == 3,
                 let width = numbers.first, width >= Double(Snapping.smallestWidth)

@@ -361,10 +361,8 @@ struct Checkup {
 
     /// Returns the first of `names` that runs as this user, and its process.
     private func runningProgram(_ names: [String]) -> (String, String)? {
-        for process in entries(of: "/proc") where Int32(process) != nil {
-            var directory = stat()
-            guard stat("/proc/\(process)", &directory) == 0, directory.st_uid == getuid(),
-                let name = content("/proc/\(process)/comm"),
+        for process in ownProcesses() {
+            guard let name = content("/proc/\(process)/comm"),
                 // The kernel keeps 15 bytes of a name.
                 names.contains(where: { $0.utf8.prefix(15).elementsEqual(name.utf8) })
             else { continue }

@@ -398,28 +398,18 @@ struct DesktopCheckup {
 
     /// Returns `true` if this user runs `browser` with `word` in its command line.
     static func runs(_ browser: Browser, with word: String) -> Bool {
-        entries(of: "/proc").contains { process in
-            var status = stat()
-            guard Int32(process) != nil, stat("/proc/\(process)", &status) == 0,
-                status.st_uid == geteuid(),
-                let program = linkTarget("/proc/\(process)/exe")
-            else { return false }
-            return browser.runsAs(program)
+        ownProcesses().contains { process in
+            linkTarget("/proc/\(process)/exe").map(browser.runsAs) ?? false
                 && wholeText(of: "/proc/\(process)/cmdline").contains(word)
         }
     }
 }
 
-/// Returns the whole file as text, or "" if it cannot be read.
-func wholeText(of path: String) -> String {
-    guard let file = fopen(path, "re") else { return "" }
-    defer { fclose(file) }
-    var bytes: [UInt8] = []
-    var part = [UInt8](repeating: 0, count: 1 << 16)
-    while bytes.count < 1 << 24 {
-        let count = fread(&part, 1, part.count, file)
-        guard count > 0 else { break }
-        bytes += part[..<count]
+/// Returns the numbers of this user's processes, as /proc names them.
+func ownProcesses() -> [String] {
+    entries(of: "/proc").filter { process in
+        var status = stat()
+        return Int32(process) != nil && stat("/proc/\(process)", &status) == 0
+            && status.st_uid == geteuid()
     }
-    return String(decoding: bytes, as: UTF8.self)
 }

@@ -275,8 +275,7 @@ extension Browser.Place {
     /// The folders of the profiles that Firefox uses here.
     var firefoxProfiles: [String] {
         func text(_ name: String) -> String {
-            let bytes = (try? readFile("\(folder)/\(name)", limit: 1 << 20)) ?? []
-            return String(decoding: bytes, as: UTF8.self)
+            wholeText(of: "\(folder)/\(name)", limit: 1 << 20)
         }
         return FirefoxProfiles.used(profiles: text("profiles.ini"), installs: text("installs.ini"))
             .map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
