@@ -15,10 +15,7 @@ extension Daemon {
             devices,
             back: cameras.back.source,
             front: cameras.front.source,
-            holding: PerRole(
-                back: anew ? nil : sources.back?.identity,
-                front: anew ? nil : sources.front?.identity
-            ),
+            holding: PerRole { anew ? nil : sources[$0]?.identity },
             by: search.policy
         )
         standings = found.standings

@@ -7,7 +7,7 @@ extension Daemon {
     /// The value of `Stream.Statistics`, as `dbus/org.dualcam.DualCam1.Stream.xml` describes it.
     var statistics: [String: Value] {
         let frames = frameCounts
-        let cameras = PerRole(back: counts(of: .back), front: counts(of: .front))
+        let cameras = PerRole(counts)
         return [
             "frames-published": .uint64(frames.published),
             "frames-repeated": .uint64(frames.repeated),

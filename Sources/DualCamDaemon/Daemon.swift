@@ -123,10 +123,7 @@ final class Daemon {
         state = State(configuration)
         bell = try Bell()
         let bell = bell
-        func pipelines() -> PerPipeline<FrameSlot> {
-            PerPipeline(a: FrameSlot(bell: bell), b: FrameSlot(bell: bell))
-        }
-        slots = PerRole(back: pipelines(), front: pipelines())
+        slots = PerRole { _ in PerPipeline(a: FrameSlot(bell: bell), b: FrameSlot(bell: bell)) }
         grace = try loop.timer { [unowned self] in send(.node(nil, .graceOver)) }
         for role in Role.allCases {
             cameraGraces[role] = try loop.timer { [unowned self] in
@@ -134,7 +131,7 @@ final class Daemon {
             }
             settlings[role] = try loop.timer { [unowned self] in send(.scenes(.settled(role))) }
         }
-        lensTimers = PerRole(back: try timers(.back), front: try timers(.front))
+        lensTimers = try PerRole(timers)
     }
 
     private func timers(_ role: Role) throws(SystemError) -> LensTimers {
@@ -168,7 +165,7 @@ final class Daemon {
     /// Starts the threads, looks for cameras and publishes the stream.
     func start() throws(SystemError) {
         try startCapture()
-        controls = PerRole(back: try controlThreads(.back), front: try controlThreads(.front))
+        controls = try PerRole(controlThreads)
         frames = try compositeThread()
         offerCameras()
         photos = try PhotoThread()
@@ -333,7 +330,7 @@ final class Daemon {
 
     /// Starts the threads of the cameras.
     func startCapture() throws(SystemError) {
-        cameras = PerRole(back: try captureThreads(.back), front: try captureThreads(.front))
+        cameras = try PerRole(captureThreads)
     }
 
     private func captureThreads(_ role: Role) throws(SystemError) -> PerPipeline<CaptureThread> {
@@ -400,7 +397,7 @@ final class Daemon {
         func settings(_ role: Role) -> PipeWireNode.Settings? {
             configuration.cameras[role].isOffered ? PipeWireNode.Settings(configuration, role) : nil
         }
-        frames?.offer(PerRole(back: settings(.back), front: settings(.front)))
+        frames?.offer(PerRole(settings))
         for role in Role.allCases { frames?.show(nodeProperties(of: role), of: role) }
     }
 
@@ -751,7 +748,7 @@ extension State {
         self.init(
             canvas: configuration.output.size,
             style: configuration.scene.style,
-            cameras: PerRole(back: camera(.back), front: camera(.front))
+            cameras: PerRole(camera)
         )
         takesLivePhotos = configuration.capture.takesLivePhotos
         pro.hud = configuration.scene.hud
@@ -767,7 +764,7 @@ extension Configuration {
         }
         var settings = ConfiguredSettings(
             style: scene.style,
-            mountings: PerRole(back: mounting(.back), front: mounting(.front))
+            mountings: PerRole(mounting)
         )
         settings.hud = scene.hud
         settings.takesLivePhotos = capture.takesLivePhotos

@@ -656,7 +656,7 @@ extension RecordedPicture {
 extension Daemon {
     /// The clockwise rotation in degrees that turns each camera's picture upright.
     fileprivate var rotations: PerRole<Int> {
-        PerRole(back: state.cameras.back.rotation, front: state.cameras.front.rotation)
+        PerRole { state.cameras[$0].rotation }
     }
 }
 

@@ -103,7 +103,7 @@ package final class OverlayThread: Sendable {
         func labels(_ role: Role) -> NoticeLabels? {
             state.notices[role].flatMap { written[$0.text(for: role)] ?? nil }
         }
-        let new = PerRole(back: labels(.back), front: labels(.front))
+        let new = PerRole(labels)
         let latest = drawn.withLock { $0.last }
         let latestMark = marks.withLock { $0.last }
         let titles = titles.withLock { $0 }

@@ -97,7 +97,7 @@ final class PreferencesWindow {
     /// Shows the window over `owner`; `isFirst` on the first start.
     init(over owner: PictureWindow, isFirst: Bool, closed: @escaping () -> Void) {
         self.owner = owner
-        cameras = PerRole(back: CameraRows(.back), front: CameraRows(.front))
+        cameras = PerRole(CameraRows.init)
         doctor = DoctorGroup(owner.toasts)
         let done = Button("Done")
         let title = isFirst ? "Set Up DualCam" : "Preferences"

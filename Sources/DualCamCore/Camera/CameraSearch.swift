@@ -26,10 +26,7 @@ package struct CameraSearch: Hashable, Sendable {
             ignored: configuration.ignoredCameras,
             failing: failing,
             yields: !isInUse,
-            lenses: PerRole(
-                back: cameras.back.claimedDevices,
-                front: cameras.front.claimedDevices
-            )
+            lenses: PerRole { configuration.cameras[$0].claimedDevices }
         )
     }
 

@@ -954,6 +954,13 @@ package struct PerRole<Value> {
         self.front = front
     }
 
+    /// The value that `make` makes for each role.
+    ///
+    /// - Throws: what `make` throws.
+    package init<Failure>(_ make: (Role) throws(Failure) -> Value) throws(Failure) {
+        self.init(back: try make(.back), front: try make(.front))
+    }
+
     /// The value of `role`.
     package subscript(role: Role) -> Value {
         get { role == .back ? back : front }

@@ -102,7 +102,7 @@ package struct State: Hashable, Sendable {
         self.cameras = cameras
         configured = ConfiguredSettings(
             style: style,
-            mountings: PerRole(back: cameras.back.mounting, front: cameras.front.mounting)
+            mountings: PerRole { cameras[$0].mounting }
         )
         for role in Role.allCases { scene.transforms[role] = cameras[role].transform }
     }
