@@ -189,7 +189,7 @@ package final class DaemonMirror {
             startsService: startsService,
             timeout: timeout
         )
-        send(call) { answer in
+        connection.ask(call) { answer in
             completion(
                 answer.flatMap { values in
                     member.gives.decode(values).map { .success($0) }
@@ -216,22 +216,11 @@ package final class DaemonMirror {
             startsService: false,
             timeout: patience
         )
-        send(call) { answer in
+        connection.ask(call) { answer in
             switch answer {
             case .success: completion(nil)
             case .failure(let error): completion(error)
             }
-        }
-    }
-
-    private func send(
-        _ call: MethodCall,
-        _ completion: @escaping (Result<[Value], DBusError>) -> Void
-    ) {
-        do {
-            try connection.call(call, completion: completion)
-        } catch {
-            completion(.failure(error))
         }
     }
 }

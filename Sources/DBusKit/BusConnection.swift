@@ -219,6 +219,19 @@ package final class BusConnection: MessagePort {
         }
     }
 
+    /// Calls a method as `call(_:completion:)` does. `completion` also gets the error of a call
+    /// that cannot be made, at once.
+    package func ask(
+        _ call: MethodCall,
+        completion: @escaping (Result<[Value], DBusError>) -> Void
+    ) {
+        do {
+            try self.call(call, completion: completion)
+        } catch {
+            completion(.failure(error))
+        }
+    }
+
     /// libdbus takes milliseconds, of which INT_MAX means without end.
     private func milliseconds(_ seconds: Double) -> CInt {
         CInt(max(1, min(seconds * 1000, 1e9)))

@@ -164,8 +164,7 @@ package final class RealTimeKit {
         }
         timer?.arm(after: interval)
         guard let provider = providers.first else { return raiseAlone(member, "no RTKit") }
-        ask(
-            provider,
+        provider.connection.ask(
             MethodCall(
                 "MakeThreadRealtimeWithPID",
                 of: provider.interface,
@@ -239,8 +238,7 @@ package final class RealTimeKit {
         of provider: Provider,
         completion: @escaping (Int?) -> Void
     ) {
-        ask(
-            provider,
+        provider.connection.ask(
             MethodCall(
                 "Get",
                 of: "org.freedesktop.DBus.Properties",
@@ -253,18 +251,6 @@ package final class RealTimeKit {
             guard case .success(let values) = answer, case .variant(let value)? = values.first
             else { return completion(nil) }
             completion(value.integer)
-        }
-    }
-
-    private func ask(
-        _ provider: Provider,
-        _ call: MethodCall,
-        completion: @escaping (Result<[Value], DBusError>) -> Void
-    ) {
-        do throws(DBusError) {
-            try provider.connection.call(call, completion: completion)
-        } catch {
-            completion(.failure(error))
         }
     }
 }

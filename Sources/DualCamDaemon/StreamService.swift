@@ -207,12 +207,6 @@ extension BusConnection {
         _ arguments: [Value],
         _ done: @escaping (Value?) -> Void
     ) {
-        do throws(DBusError) {
-            try call(.bus(member, of: interface, arguments, timeout: 2)) {
-                done((try? $0.get())?.first)
-            }
-        } catch {
-            done(nil)
-        }
+        ask(.bus(member, of: interface, arguments, timeout: 2)) { done((try? $0.get())?.first) }
     }
 }

@@ -224,10 +224,6 @@ final class GlobalKeys {
             arguments,
             timeout: 10
         )
-        do {
-            try connection.call(call) { done(try? $0.get()) }
-        } catch {
-            done(nil)
-        }
+        connection.ask(call) { done(try? $0.get()) }
     }
 }
