@@ -55,6 +55,15 @@ struct FrameMemoryTests {
         #expect(names.contains(name))
     }
 
+    @Test func aPoolGrowsForLargerPicturesAndKeepsItsMemoryForSmallerOnes() {
+        var pool = GrowingPool(count: 1)
+        let (small, none) = (pool.draw(byteCount: 64), pool.draw(byteCount: 32))
+        #expect(small?.bytes.count ?? 0 >= 64 && none == nil)
+        let (large, rest) = (pool.draw(byteCount: 1 << 16), pool.draw(byteCount: 64))
+        #expect(large?.bytes.count ?? 0 >= 1 << 16 && rest == nil)
+        withExtendedLifetime((small, large)) {}
+    }
+
     @Test(arguments: [PixelFormat.i420, .i422, .i444, .i440, .i411, .nv12, .yuyv, .gray])
     func planesDoNotOverlapAndFit(_ format: PixelFormat) {
         for size in [Size(width: 7, height: 5), Size(width: 64, height: 48)] {

@@ -59,6 +59,10 @@ private func write(_ bytes: some Collection<UInt8>, to path: String) {
             precondition(other?.path != path)
             let named = try ConfigurationFile.load(override: path)
             precondition(named == file)
+            setenv("XDG_CONFIG_HOME", "relative", 1)
+            setenv("HOME", "relative", 1)
+            precondition(ConfigurationFile.writablePath(override: nil) == nil)
+            precondition(BaseDirectory.configuration.path(in: "/home/a") == "/home/a/.config")
         }
     }
 
