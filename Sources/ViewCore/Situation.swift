@@ -11,7 +11,7 @@ package struct Situation: Hashable, Sendable {
         package var words: String {
             switch self {
             case .start: "Start"
-            case .endPrivacy: "Show the cameras"
+            case .endPrivacy: "Show the Cameras"
             }
         }
     }
@@ -115,8 +115,8 @@ package struct Knowledge: Hashable, Sendable {
     package var situation: Situation? {
         guard hasBus else {
             return Situation(
-                "There is no session to find DualCam in",
-                "Start the window from your desktop, or in a session with D-Bus."
+                "There is no D-Bus session",
+                "Start the window from your desktop, or in a session that has D-Bus."
             )
         }
         switch daemon {
@@ -162,8 +162,7 @@ package struct Knowledge: Hashable, Sendable {
             {
                 return Situation(
                     "“\(wrong.source)” was not found",
-                    "The configuration names this camera. `dualcamctl use` offers those that are "
-                        + "there.",
+                    "The configuration names this camera. Choose another one in the preferences.",
                     hasPicture: true
                 )
             }

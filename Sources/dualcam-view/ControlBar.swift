@@ -15,16 +15,16 @@ final class ControlBar {
 
     private let daemon: DaemonMirror?
     private let all: [Button]
-    private let swap = Button(icon: "camera-switch-symbolic", "Swap the pictures")
-    private let layout = Button(icon: "view-dual-symbolic", "Next layout")
-    private let photo = Button(icon: "camera-photo-symbolic", "Take a photo")
+    private let swap = Button(icon: "camera-switch-symbolic", "Swap the Pictures")
+    private let layout = Button(icon: "view-dual-symbolic", "Next Layout")
+    private let photo = Button(icon: "camera-photo-symbolic", "Take a Photo")
     private let record = Button(icon: "media-record-symbolic", "Record")
-    private let pro = ToggleButton(toggle: "preferences-other-symbolic", "Pro mode")
+    private let pro = ToggleButton(toggle: "preferences-other-symbolic", "Pro Mode")
     private let mirror = ToggleButton(toggle: "object-flip-horizontal-symbolic", "Mirror")
     private let torch = ToggleButton(toggle: "weather-clear-symbolic", "Torch")
     private let microphone = ToggleButton(
         toggle: "audio-input-microphone-symbolic",
-        "Sound in recordings"
+        "Sound in Recordings"
     )
     private let privacy = ToggleButton(toggle: "view-conceal-symbolic", "Privacy")
     /// The cameras that said that they have no light.
@@ -91,38 +91,38 @@ final class ControlBar {
         let states = Role.allCases.map { daemon?[\CameraInterface.state, at: $0.path] ?? "" }
         let hasCamera = states.contains { !["unavailable", ""].contains($0) }
         let name = daemon?[\CameraInterface.name, at: main] ?? ""
-        let layoutName = daemon?[\SceneInterface.layout] ?? "pip"
+        let present = daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip
 
         let absent = isPresent ? nil : "DualCam is not running"
         let needsCamera =
             absent ?? (isPrivate ? "The cameras are closed: privacy is on" : nil)
             ?? (hasCamera ? nil : "No camera is plugged in")
-        set(swap, "Swap the pictures", unless: absent)
-        set(layout, "Next layout (now \(layoutName))", unless: absent)
-        set(photo, "Take a photo", unless: needsCamera)
+        set(swap, "Swap the Pictures", unless: absent)
+        set(layout, "Next Layout (Now \(present.title))", unless: absent)
+        set(photo, "Take a Photo", unless: needsCamera)
         set(
             record,
-            isRecording ? "Stop recording" : "Record",
+            isRecording ? "Stop Recording" : "Record",
             unless: isRecording ? absent : needsCamera
         )
         record.setIcon(isRecording ? "media-playback-stop-symbolic" : "media-record-symbolic")
-        set(pro, "Pro mode", unless: needsCamera)
-        set(mirror, "Mirror the main picture", unless: absent)
+        set(pro, "Pro Mode", unless: needsCamera)
+        set(mirror, "Mirror the Main Picture", unless: absent)
         set(
             torch,
-            "Torch of \(name.isEmpty ? "the main camera" : name)",
+            "Torch of \(name.isEmpty ? "the Main Camera" : name)",
             unless: needsCamera ?? (torchless.contains(name) ? "\(name) has no light" : nil)
         )
         set(
             microphone,
             recordsSound ? "Recordings have sound" : "Recordings are silent",
-            unless: absent ?? (isRecording ? "Sound can be chosen before a recording" : nil)
+            unless: absent ?? (isRecording ? "Choose this before you start a recording" : nil)
         )
         microphone.setIcon(
             recordsSound
                 ? "audio-input-microphone-symbolic" : "microphone-disabled-symbolic"
         )
-        set(privacy, isPrivate ? "Show the cameras" : "Privacy: close both cameras", unless: absent)
+        set(privacy, isPrivate ? "Show the Cameras" : "Privacy: Close Both Cameras", unless: absent)
         microphone.isOn = recordsSound
         pro.isOn = daemon?[\ProInterface.enabled] ?? false
         mirror.isOn = daemon?[\CameraInterface.mirror, at: main] ?? false

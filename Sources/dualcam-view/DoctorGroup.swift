@@ -9,7 +9,7 @@ import ViewCore
 final class DoctorGroup {
     let group: PreferencesGroup
     private let toasts: ToastOverlay
-    private let again = Button("Look again")
+    private let again = Button("Check Again")
     private let summary: Row
     private var rows: [Row] = []
     private var isBusy = false
@@ -18,8 +18,8 @@ final class DoctorGroup {
 
     init(_ toasts: ToastOverlay) {
         self.toasts = toasts
-        summary = Row("Looking…", after: [again])
-        group = PreferencesGroup("Where it can be picked", "", [summary])
+        summary = Row("Checking…", after: [again])
+        group = PreferencesGroup("DualCam in Apps", "", [summary])
         again.onClick { [unowned self] in look() }
         look()
     }
@@ -36,7 +36,7 @@ final class DoctorGroup {
             isBusy = false
             again.isSensitive = true
             guard let report = output.flatMap({ DoctorReport(json: $0) }) else {
-                summary.words = "dualcamctl, which looks, is not installed"
+                summary.words = "dualcamctl, which checks this, is not installed"
                 return
             }
             show(report)
@@ -48,7 +48,7 @@ final class DoctorGroup {
         let bad = report.checks.filter { $0.isWell == false }
         summary.words =
             bad.isEmpty
-            ? "Apps can pick it" : bad.count == 1 ? "1 problem" : "\(bad.count) problems"
+            ? "Apps can use it" : bad.count == 1 ? "1 problem" : "\(bad.count) problems"
         rows = bad.map { check in
             var after: [Widget] = []
             if check.isFixable {
@@ -67,7 +67,7 @@ final class DoctorGroup {
     private func mend(_ check: DoctorReport.Check, _ button: Button) {
         guard asked == check.name else {
             asked = check.name
-            button.label = "Really fix it?"
+            button.label = "Really Fix It?"
             return
         }
         guard !isBusy else { return }

@@ -22,10 +22,10 @@ final class GlobalKeys {
     /// A command that can have a key: its name, its effect, and the proposed key.
     static let shortcuts: [(id: String, words: String, key: String)] = [
         ("swap", "Swap the two pictures", "CTRL+ALT+s"),
-        ("privacy", "Privacy on or off", "CTRL+ALT+h"),
+        ("privacy", "Turn privacy on or off", "CTRL+ALT+h"),
         ("photo", "Take a photo", "CTRL+ALT+c"),
         ("record", "Start or stop recording", "CTRL+ALT+r"),
-        ("next-scene", "The next scene", "CTRL+ALT+n"),
+        ("next-scene", "Show the next scene", "CTRL+ALT+n"),
     ]
 
     private(set) var state = State.unknown { didSet { if state != oldValue { onChange() } } }

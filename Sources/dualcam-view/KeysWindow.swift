@@ -16,7 +16,7 @@ final class KeysWindow {
         let done = Button("Done")
         window = Window(
             owner.application,
-            title: "Keys",
+            title: "Keyboard Shortcuts",
             size: Size(width: 360, height: 560),
             Box(
                 vertical: true,

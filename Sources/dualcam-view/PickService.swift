@@ -43,7 +43,7 @@ final class PickService {
         case let other?:
             return call.fail(
                 "org.freedesktop.DBus.Error.InvalidArgs",
-                "type is “\(other)”, expected photo or video."
+                "The type must be photo or video, not “\(other)”."
             )
         }
         guard let connection = try? BusConnection(loop: loop) else {

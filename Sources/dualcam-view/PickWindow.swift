@@ -22,7 +22,7 @@ final class PickWindow {
     private let wish: Wish
     private let grid = FlowBox()
     private let message = Label("", wraps: true)
-    private let take = Button(icon: "camera-photo-symbolic", "Take a photo")
+    private let take = Button(icon: "camera-photo-symbolic", "Take a Photo")
     private let choose = Button("Choose")
     private let toasts: ToastOverlay
     private let done: ([String]) -> Void

@@ -51,7 +51,7 @@ final class PictureStrip {
     init(_ daemon: DaemonMirror?) {
         self.daemon = daemon
         live.request(width: 139, height: 78)
-        let shutter = Button(live.clip(), "Take a photo").style("cell", "live")
+        let shutter = Button(live.clip(), "Take a Photo").style("cell", "live")
         row.append(shutter)
         let words = Box(
             spacing: 8,
@@ -60,7 +60,7 @@ final class PictureStrip {
                 open.button, trash.button,
             ]
         )
-        let close = Button(icon: "window-close-symbolic", "Back to the picture").style("flat")
+        let close = Button(icon: "window-close-symbolic", "Back to the Picture").style("flat")
         words.append(close)
         let column = Box(vertical: true, spacing: 6, [ScrolledWindow(sideways: row), words])
         widget = Revealer(column.style("strip"), seconds: 0.2)

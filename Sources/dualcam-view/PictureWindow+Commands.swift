@@ -74,7 +74,7 @@ extension PictureWindow {
             case .success(let refused):
                 self?.say("Scene \(name)")
                 if let reason = refused.values.first?.string {
-                    self?.toasts.show("Not all of “\(name)” is shown: \(reason)")
+                    self?.toasts.show("Part of “\(name)” could not be shown: \(reason)")
                 }
             case .failure(let error): self?.report(error)
             }

@@ -88,7 +88,7 @@ final class PictureWindow {
         stage.style("stage").clip()
         toasts = ToastOverlay(stage)
         let close = Button(icon: "window-close-symbolic", "Close")
-        let whole = Button(icon: "view-fullscreen-symbolic", "Whole screen")
+        let whole = Button(icon: "view-fullscreen-symbolic", "Fullscreen")
         for disc in [close, whole] { disc.keepsFocus() }
         discs = Revealer(
             Box(spacing: 8, [close.style("disc"), whole.style("disc")]),
@@ -535,7 +535,7 @@ final class PictureWindow {
     private static func words(_ reason: String) -> String {
         switch RecordingFailure(word: reason) {
         case .noSpace: "the disk is full."
-        case .denied: "the folder may not be written to."
+        case .denied: "the folder is not writable."
         case .other(let reason): reason.isEmpty ? "That did not work." : reason
         }
     }

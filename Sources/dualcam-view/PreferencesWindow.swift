@@ -16,24 +16,19 @@ final class PreferencesWindow {
     let window: Window
     private unowned let owner: PictureWindow
     private var cameras: PerRole<CameraRows>
-    private let exchange = Button("They are the wrong way round")
+    private let exchange = Button("Swap the Cameras")
     private let layout = ChoiceRow("Layout", "How the two pictures are arranged")
-    private let tray = SwitchRow("Icon in the tray", "From the next login on")
-    private let opening = SwitchRow("Window at login", "From the next login on")
-    private let ticks = SwitchRow("Dials can be heard")
-    private let keys = Row("Keys in other programs")
-    private let chooseKeys = Button("Choose keys…")
+    private let tray = SwitchRow("Icon in the Tray", "From the next login on")
+    private let opening = SwitchRow("Show the Window", "From the next login on")
+    private let ticks = SwitchRow("Sound of Dials")
+    private let keys = Row("Keys in Other Programs")
+    private let chooseKeys = Button("Choose Keys…")
     private let doctor: DoctorGroup
     private var following: MainLoop.Timer?
     /// Live pictures of the cameras in use as neither; `nil` after the first start.
     private var previews: PreviewPictures?
     /// `true` once the first button had the keyboard.
     private var hasBegun = false
-
-    private static let layouts: [(Layout, String)] = [
-        (.pip, "Picture in picture"), (.sideBySide, "Side by side"), (.stacked, "Stacked"),
-        (.single, "One picture"),
-    ]
 
     /// The rows of one camera.
     private struct CameraRows {
@@ -50,10 +45,10 @@ final class PreferencesWindow {
         init(_ role: Role) {
             let isFront = role == .front
             device = ChoiceRow(
-                isFront ? "Front camera" : "Back camera",
+                isFront ? "Front Camera" : "Back Camera",
                 isFront ? "The one that shows you" : "The one that shows what you see"
             )
-            rotation = ChoiceRow("How it is mounted")
+            rotation = ChoiceRow("Mounting")
             mirror = SwitchRow(
                 "Mirrored",
                 isFront
@@ -61,9 +56,9 @@ final class PreferencesWindow {
             )
             picture.request(width: 128, height: 72)
             picture.style("choice").clip()
-            let shown = Row("What it sees", before: [], after: [picture])
+            let shown = Row("Live Picture", before: [], after: [picture])
             others = Row(
-                "Others",
+                "Other Cameras",
                 isFront ? "Click the one that shows you" : "Click the one that shows what you see",
                 after: [ScrolledWindow(sideways: strip.place(.end, .center))]
             )
@@ -90,8 +85,8 @@ final class PreferencesWindow {
 
     /// The ways in which a camera can be mounted: degrees clockwise, and words.
     private static let rotations: [(UInt32, String)] = [
-        (0, "Upright"), (90, "Turned to the right"), (180, "Upside-down"),
-        (270, "Turned to the left"),
+        (0, "Upright"), (90, "Turned to the Right"), (180, "Upside Down"),
+        (270, "Turned to the Left"),
     ]
 
     /// Shows the window over `owner`; `isFirst` on the first start.
@@ -110,8 +105,8 @@ final class PreferencesWindow {
         let page = PreferencesPage([
             first, cameras.front.group, cameras.back.group,
             PreferencesGroup("Picture", "", [layout]),
-            PreferencesGroup("Start", "", [tray, opening]),
-            PreferencesGroup("Hands", "", [ticks, keys]), doctor.group,
+            PreferencesGroup("At Login", "", [tray, opening]),
+            PreferencesGroup("Controls", "", [ticks, keys]), doctor.group,
         ])
         window = Window(
             owner.application,
@@ -276,7 +271,7 @@ final class PreferencesWindow {
 
     private func attachRest() {
         layout.onChoice { [unowned self] index in
-            set(\SceneInterface.layout, to: Self.layouts[index].0.rawValue)
+            set(\SceneInterface.layout, to: Layout.allCases[index].rawValue)
         }
         tray.isOn = Autostart.tray?.isOn ?? false
         tray.onToggle { [unowned self] in start(.tray, $0) }
@@ -318,16 +313,16 @@ final class PreferencesWindow {
         switch owner.keys?.state {
         case .on(let shown)?:
             keys.words = shown.isEmpty ? "No key was chosen" : shown.joined(separator: "\n")
-            chooseKeys.label = "Off"
+            chooseKeys.label = "Turn Off"
         case .off?:
             keys.words = "Swap, privacy, photo, record, next scene"
-            chooseKeys.label = "Choose keys…"
+            chooseKeys.label = "Choose Keys…"
         case .refused?:
             keys.words = "The desktop did not allow it"
-            chooseKeys.label = "Try again"
+            chooseKeys.label = "Try Again"
         case .impossible?, .unknown?, nil:
             keys.words =
-                "This desktop offers none to programs: give “dualcamctl swap” a key in its settings"
+                "This desktop offers none: give “dualcamctl swap” a key in the desktop's settings"
             chooseKeys.label = "Examples"
         }
     }
@@ -344,8 +339,8 @@ final class PreferencesWindow {
         layout.isSensitive = isPresent
         let present = daemon?[\SceneInterface.layout].flatMap(Layout.init) ?? .pip
         layout.show(
-            Self.layouts.map(\.1),
-            chosen: Self.layouts.firstIndex { $0.0 == present } ?? 0
+            Layout.allCases.map(\.title),
+            chosen: Layout.allCases.firstIndex(of: present) ?? 0
         )
         for role in Role.allCases {
             let (rows, choice) = (cameras[role], choice(of: role))

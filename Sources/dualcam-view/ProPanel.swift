@@ -47,7 +47,7 @@ final class ProPanel {
             line.append(button)
         }
         let auto = Button("Auto")
-        auto.tooltip = "Leave Pro mode: everything automatic"
+        auto.tooltip = "Leave Pro Mode: Everything Automatic"
         line.append(auto)
         presetRow = ScrolledWindow(sideways: presets.style("presets"))
         presetRow.named("White balance presets")

@@ -10,12 +10,12 @@ struct ViewCommand: ParsableCommand {
         abstract: "Show DualCam's picture in a small window above the others.",
         discussion: """
             Click the inset to swap the pictures, drag it into another corner, and turn the wheel over \
-            it for its size, or over the main picture to zoom. The right button opens the menu; ? \
+            it to resize it, or over the main picture to zoom. The right button opens the menu; ? \
             lists the keys. While nobody sees the window, the cameras are closed.
 
             With --pick it shows the pictures taken instead, and prints the path of the one that the \
-            user chooses. Without a choice it prints nothing, and the exit status is 1; it is \
-            8 where there is no session bus.
+            user chooses. Without a choice it prints nothing, and the exit status is 1; \
+            without a session bus it is 8.
             """,
         version: DualCam.version
     )

@@ -11,10 +11,6 @@ final class ViewMenu {
     private let popup: PopupMenu
     private let scenes = Submenu()
     private var sceneNames: [String] = []
-    private static let layouts: [(String, Layout)] = [
-        ("Picture in picture", .pip), ("Side by side", .sideBySide), ("Stacked", .stacked),
-        ("One picture", .single),
-    ]
 
     init(
         over stage: Widget,
@@ -30,7 +26,7 @@ final class ViewMenu {
         actions.addChoice("scene", scene)
         actions.insert(in: stage, as: "view")
         let layouts = Submenu()
-        layouts.set(Self.layouts.map { ($0.0, $0.1.rawValue) }, choosing: "view.layout")
+        layouts.set(Layout.allCases.map { ($0.title, $0.rawValue) }, choosing: "view.layout")
         popup = PopupMenu(
             over: stage,
             [
@@ -45,7 +41,7 @@ final class ViewMenu {
                     ("Sound in Recordings", "view.sound"), ("Privacy", "view.privacy"),
                 ],
                 [
-                    ("Preferences", "view.preferences"), ("Keys", "view.help"),
+                    ("Preferences", "view.preferences"), ("Keyboard Shortcuts", "view.help"),
                     ("Close", "view.close"),
                 ],
             ],

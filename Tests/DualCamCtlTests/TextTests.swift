@@ -14,10 +14,12 @@ struct TextTests {
             ViewerNames(names.map { ["name": .string($0)] }).sentence
         }
         #expect(sentence() == nil && sentence("") == nil)
-        #expect(sentence("OBS", "OBS") == "OBS is looking")
-        #expect(sentence("OBS", "Zoom") == "OBS and Zoom are looking")
-        #expect(sentence("OBS", "Zoom", "Meet") == "OBS, Zoom and 1 more are looking")
-        #expect(sentence("OBS", "Zoom", "Meet", "Jitsi") == "OBS, Zoom and 2 more are looking")
+        #expect(sentence("OBS", "OBS") == "OBS is using the camera")
+        #expect(sentence("OBS", "Zoom") == "OBS and Zoom are using the camera")
+        #expect(sentence("OBS", "Zoom", "Meet") == "OBS, Zoom and 1 more are using the camera")
+        #expect(
+            sentence("OBS", "Zoom", "Meet", "Jitsi") == "OBS, Zoom and 2 more are using the camera"
+        )
     }
 
     @Test(

@@ -373,7 +373,7 @@ private let onMain = (x: 0.3, y: 0.5)
 
     @Test func `Each trouble has its words, and a button where one helps`() {
         let cases: [((inout Knowledge) -> Void, String, Situation.Remedy?)] = [
-            ({ $0.hasBus = false }, "There is no session to find DualCam in", nil),
+            ({ $0.hasBus = false }, "There is no D-Bus session", nil),
             ({ $0.daemon = .absent }, "DualCam is not running", .start),
             ({ $0.daemon = .starting }, "Starting DualCam…", nil),
             ({ $0.daemon = .failed("x") }, "DualCam does not start", .start),

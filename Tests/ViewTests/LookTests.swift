@@ -119,19 +119,19 @@ import Testing
             let reader = try ScreenReader(window.daemon)
             let controls = try places(
                 of: [
-                    "Close", "Whole screen", "Swap the pictures", "Record", "Pro mode", "Privacy",
+                    "Close", "Fullscreen", "Swap the Pictures", "Record", "Pro Mode", "Privacy",
                 ],
                 in: window,
                 reader
             )
-            if let close = controls["Close"], let whole = controls["Whole screen"] {
+            if let close = controls["Close"], let whole = controls["Fullscreen"] {
                 #expect((close.x > whole.x) == look.isRightToLeft)
             }
-            if let swap = controls["Swap the pictures"], let record = controls["Record"] {
+            if let swap = controls["Swap the Pictures"], let record = controls["Record"] {
                 #expect((swap.x > record.x) == look.isRightToLeft)
             }
             try window.desktop.hand("key g")
-            try places(of: ["Open", "Move to Trash", "Back to the picture"], in: window, reader)
+            try places(of: ["Open", "Move to Trash", "Back to the Picture"], in: window, reader)
         }
     }
 
@@ -141,7 +141,7 @@ import Testing
             let reader = try ScreenReader(window.daemon)
             try window.hand(at: 100, 60, "key h")
             try eventually("privacy", within: 5) { try window.daemon.isPrivate }
-            let button = "Show the cameras"
+            let button = "Show the Cameras"
             try places(of: ["Privacy is on", button], in: window, reader, least: 16)
             guard let place = try places(of: [button], in: window, reader)[button] else { return }
             try window.hand(
@@ -160,7 +160,7 @@ import Testing
             try window.hand(at: 100, 60, "key w")
             _ = try dial(window, reader)
             try places(
-                of: ["White balance presets", "Close", "Whole screen"],
+                of: ["White balance presets", "Close", "Fullscreen"],
                 in: window,
                 reader
             )
@@ -173,7 +173,7 @@ import Testing
             let reader = try ScreenReader(window.daemon)
             try window.hand(at: 100, 60, "key h")
             try eventually("privacy", within: 5) { try window.daemon.isPrivate }
-            let button = "Show the cameras"
+            let button = "Show the Cameras"
             guard let place = try places(of: [button], in: window, reader)[button] else { return }
             // The dials are there while the button is held, below what ends privacy.
             try window.hand(
@@ -195,7 +195,7 @@ import Testing
         try look.with { window in
             for _ in 1...2 { _ = try window.takePhoto() }
             try window.hand(at: 100, 60, "sleep 0.1")
-            for (key, title) in [("comma", "Preferences"), ("question", "Keys")] {
+            for (key, title) in [("comma", "Preferences"), ("question", "Keyboard Shortcuts")] {
                 try window.desktop.hand("key \(key)")
                 try check(title, look, window.desktop)
                 try window.desktop.hand("key Escape")
@@ -242,7 +242,7 @@ import Testing
     func `Nothing shines through controls where people want contrast`(look: Look) throws {
         try look.with { window in
             let reader = try ScreenReader(window.daemon)
-            let names = ["Swap the pictures", "Next layout"]
+            let names = ["Swap the Pictures", "Next Layout"]
             let controls = try places(of: names, in: window, reader)
             guard let swap = controls[names[0]], let next = controls[names[1]] else { return }
             // Between them there is nothing but their bar.

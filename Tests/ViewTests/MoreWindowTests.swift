@@ -257,7 +257,7 @@ import Testing
                 }
             }
             try go(to: "the picture") { name in
-                !["Cancel", "Take a photo", "Choose"].contains { name.hasPrefix($0) }
+                !["Cancel", "Take a Photo", "Choose"].contains { name.hasPrefix($0) }
             }
             try window.desktop.hand("key Return")
             try eventually("the choice", within: 5) {
@@ -319,12 +319,12 @@ import Testing
     @Test func `Controls have roles and states`() throws {
         try ShownWindow.with(hasScreenReader: true) { window in
             let reader = try window.reader(showing: [
-                "Take a photo", "Mirror", "Sound in recordings",
+                "Take a Photo", "Mirror", "Sound in Recordings",
             ])
             let named = reader.named
-            #expect(named["Take a photo"].flatMap(reader.role) == ScreenReader.button)
+            #expect(named["Take a Photo"].flatMap(reader.role) == ScreenReader.button)
             #expect(ScreenReader.toggles.contains(named["Mirror"].flatMap(reader.role) ?? 0))
-            guard let mirror = named["Mirror"], let sound = named["Sound in recordings"] else {
+            guard let mirror = named["Mirror"], let sound = named["Sound in Recordings"] else {
                 return
             }
             let was = reader.hasState(ScreenReader.pressed, mirror)

@@ -248,7 +248,7 @@ extension WindowTests {
                 }
                 let wrong = try pick("{'type': <'song'>}")
                 #expect(try wrong.wait(within: 10) != .status(0))
-                #expect(wrong.errors.contains("expected photo or video"), "\(wrong.errors)")
+                #expect(wrong.errors.contains("must be photo or video"), "\(wrong.errors)")
                 let picking = try pick("{'type': <'photo'>, 'multiple': <true>}")
                 try wait(for: "Choose Pictures", window.desktop)
                 let parent = try window.desktop.run(

@@ -103,7 +103,7 @@ import Testing
             let old = try item.labels()
             daemon.program.signal(SIGTERM)
             try item.wait("DualCam is not running")
-            try item.choose(id: #require(old["Take a photo"]))
+            try item.choose(id: #require(old["Take a Photo"]))
             try item.choose(id: #require(old["Quit"]))
             #expect(try program.wait(within: 5) == .status(0))
         }
@@ -140,7 +140,7 @@ import Testing
     }
 
     private static func useMenu(_ item: Item) throws {
-        try item.wait("No app is looking")
+        try item.wait("No app is using the camera")
         try item.choose("Swap")
         try eventually("a swap", within: 5) {
             try item.daemon.get("Swapped", of: .scene) == .boolean(true)
@@ -187,7 +187,7 @@ import Testing
         #expect(!told.contains("LayoutUpdated"))
         try item.choose(id: .int32(0), "closed")
         let end = try eventually("the end", within: 5) {
-            try item.labels().first { $0.key.hasPrefix("Stop recording (") }
+            try item.labels().first { $0.key.hasPrefix("Stop Recording (") }
         }
         try item.choose(id: end.value)
         try eventually("no recording", within: 10) {
@@ -201,14 +201,15 @@ import Testing
         // By the name that it gives itself, also in the menu.
         let words = try eventually("a viewer", within: 10) {
             let words = try item.words()
-            return words.hasSuffix(" is looking") && !words.hasSuffix(" app is looking")
+            return words.hasSuffix(" is using the camera")
+                && !words.hasSuffix(" app is using the camera")
                 ? words : nil
         }
         try eventually("the viewer in the menu", within: 5) {
             try item.labels()[words] != nil
         }
         reader.close()
-        try item.wait("No app is looking")
+        try item.wait("No app is using the camera")
     }
 
     /// Checks that the tray does not wake while nothing happens.

@@ -144,13 +144,13 @@ import Testing
             try window.hand(at: Self.main.x, Self.main.y, "mousemove_relative 3 3")
             let reader = try ScreenReader(window.daemon)
             let names = [
-                "Close", "Whole screen", "Swap the pictures", "Next layout", "Take a photo",
-                "Record", "Pro mode", "Privacy",
+                "Close", "Fullscreen", "Swap the Pictures", "Next Layout", "Take a Photo",
+                "Record", "Pro Mode", "Privacy",
             ]
             try eventually("the controls", within: 10) {
                 Set(names).isSubset(of: Set(reader.named.keys))
             }
-            try reader.press("Swap the pictures")
+            try reader.press("Swap the Pictures")
             try window.wait("Swapped") { $0 == .boolean(true) }
         }
     }

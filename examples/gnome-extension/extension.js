@@ -11,8 +11,8 @@ import {QuickMenuToggle, SystemIndicator} from 'resource:///org/gnome/shell/ui/q
 
 const NAME = 'org.dualcam.DualCam1', PATH = '/org/dualcam/DualCam1';
 const LAYOUTS = {
-    'pip': 'Picture in picture', 'side-by-side': 'Side by side', 'stacked': 'Stacked',
-    'single': 'One picture',
+    'pip': 'Picture in Picture', 'side-by-side': 'Side by Side', 'stacked': 'Stacked',
+    'single': 'One Picture',
 };
 
 const Toggle = GObject.registerClass(class Toggle extends QuickMenuToggle {

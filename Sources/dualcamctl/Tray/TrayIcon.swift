@@ -14,8 +14,8 @@ enum TrayState: String, CaseIterable {
     var words: String {
         switch self {
         case .off: "DualCam is not running"
-        case .idle: "No app is looking"
-        case .live: "An app is looking"
+        case .idle: "No app is using the camera"
+        case .live: "An app is using the camera"
         case .recording: "Recording"
         case .hidden: "Privacy: the cameras are closed"
         }

@@ -140,8 +140,8 @@ extension TrayMenu {
         let scenes = daemon[\ScenesInterface.names] ?? []
         let scene = daemon[\ScenesInterface.current]
         let names: [(Layout, String)] = [
-            (.pip, "Picture in picture"), (.sideBySide, "Side by side"), (.stacked, "Stacked"),
-            (.single, "One picture"),
+            (.pip, "Picture in Picture"), (.sideBySide, "Side by Side"), (.stacked, "Stacked"),
+            (.single, "One Picture"),
         ]
         // Who looks, for whoever wonders why the light is on.
         let viewers = ViewerNames(daemon).sentence
@@ -169,14 +169,14 @@ extension TrayMenu {
                     )
                 }
             ),
-            .line, Item(label: "Take a photo", action: .photo, isEnabled: !isPrivate),
+            .line, Item(label: "Take a Photo", action: .photo, isEnabled: !isPrivate),
             Item(
-                label: isRecording ? "Stop recording" : "Record",
+                label: isRecording ? "Stop Recording" : "Record",
                 action: .record,
                 isEnabled: isRecording || !isPrivate
             ), Item(label: "Privacy", action: .privacy, mark: Mark(isOn: isPrivate)), .line,
         ]
-        if hasWindow { items.append(Item(label: "Show the window", action: .window)) }
+        if hasWindow { items.append(Item(label: "Show the Window", action: .window)) }
         items.append(Item(label: "Quit", action: .quit))
     }
 

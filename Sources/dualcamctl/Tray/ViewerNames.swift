@@ -21,9 +21,9 @@ struct ViewerNames: Equatable {
     var sentence: String? {
         switch names.count {
         case 0: nil
-        case 1: "\(names[0]) is looking"
-        case 2: "\(names[0]) and \(names[1]) are looking"
-        default: "\(names[0]), \(names[1]) and \(names.count - 2) more are looking"
+        case 1: "\(names[0]) is using the camera"
+        case 2: "\(names[0]) and \(names[1]) are using the camera"
+        default: "\(names[0]), \(names[1]) and \(names.count - 2) more are using the camera"
         }
     }
 }
