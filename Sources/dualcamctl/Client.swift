@@ -128,7 +128,7 @@ final class Client {
             throw Failure(
                 status: .failed,
                 message:
-                    "dualcamd did not send what was expected. Is it of another version? Restart it."
+                    "dualcamd sent an unexpected answer. If it is of another version, restart it."
             )
         }
         return content

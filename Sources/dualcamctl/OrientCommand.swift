@@ -134,7 +134,7 @@ extension Photograph.Outcome {
     fileprivate func words(check: Bool) -> String {
         let will = check ? "would be " : ""
         return switch self {
-        case .upright: "upright already"
+        case .upright: "already upright"
         case .turned: will + "turned without loss"
         case .recoded: will + "turned and encoded again"
         case .kept(let reason): will + "kept as it is, with its tag: \(reason)"

@@ -313,7 +313,7 @@ struct SetWhiteBalance: CameraVerb {
                 let now = try client.get(\ControlsInterface.kelvin, at: path)
                 guard now > 0 else {
                     throw Failure(
-                        "This camera does not tell its white balance. Set it first, for example with "
+                        "This camera does not report its white balance. Set it first, for example with "
                             + "`dualcamctl wb 5500K`."
                     )
                 }
@@ -471,7 +471,7 @@ struct Controls: CameraVerb {
         } else if ["int", "intmenu"].contains(text("type")) {
             line += "  of \(text("minimum")) to \(text("maximum"))"
             if text("step") != "1" { line += " by \(text("step"))" }
-            line += ", \(text("default")) at first"
+            line += ", default \(text("default"))"
         }
         let flags = members.first { $0.0 == "flags" }.map { Int($0.1.text) ?? 0 } ?? 0
         for (bit, word) in [(1, "disabled"), (2, "grabbed"), (4, "read-only"), (16, "inactive")]

@@ -55,10 +55,10 @@ struct OrientTests {
         let turned = ["2.jpg", "3.jpg", "4.jpg", "5.jpg", "6.jpg", "7.jpg", "link.jpg"]
         #expect(
             child.output
-                == (["0.jpg: upright already", "1.jpg: upright already"]
+                == (["0.jpg: already upright", "1.jpg: already upright"]
                 + turned.map { "\($0): turned without loss" }
                 + [
-                    "9.jpg: upright already",
+                    "9.jpg: already upright",
                     "odd.jpg: kept as it is, with its tag: its size does not fill its blocks",
                 ]).map { $0 + "\n" }.joined()
         )
@@ -100,7 +100,7 @@ struct OrientTests {
         #expect(try bytes("a.jpg") == file && bytes("b.jpg") == bytes("c.jpg"))
         #expect(try likeness(bytes("b.jpg"), picture) > 28)
         // A file that is upright already is written to the output, too.
-        #expect(try run("b.jpg -o d.jpg").output == "b.jpg: upright already\n")
+        #expect(try run("b.jpg -o d.jpg").output == "b.jpg: already upright\n")
         #expect(try bytes("d.jpg") == bytes("b.jpg"))
         for wrong in ["a.jpg b.jpg -o e.jpg", "--check a.jpg -o e.jpg", "--json a.jpg -o -", ""] {
             #expect(try run(wrong).exit == .status(2))

@@ -412,7 +412,7 @@ struct CommandTests {
                 "such as auto_exposure=+5, not \"+a\"."
             ),
             (["controls", "--set", "nope=-1"], 10, "The back camera has no control nope.\n"),
-            (["wb", "+500K"], 1, "does not tell its white balance. Set it first"),
+            (["wb", "+500K"], 1, "does not report its white balance. Set it first"),
         ] {
             let child = try daemon.run(arguments)
             #expect(child.exit == .status(status) && child.output == "")

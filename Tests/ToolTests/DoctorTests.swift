@@ -16,7 +16,7 @@ struct DoctorTests {
         #expect(child.exit == .status(1))
         for line in [
             "✓ configuration  there is no file; every value is the default",
-            "✗ pipewire       nobody answers at \(daemon.session.socket)",
+            "✗ pipewire       nothing answers at \(daemon.session.socket)",
             "                 → pipewire &",
             "                 → dualcamctl start",
             "? node           there is none while dualcamd does not answer",
@@ -91,7 +91,7 @@ struct DoctorTests {
         #expect(child.exit == .status(1))
         #expect(
             child.output.contains(
-                "✗ daemon         dualcamd 1.2.3 runs, and \(DualCam.version) is installed\n"
+                "✗ daemon         dualcamd 1.2.3 is running, but \(DualCam.version) is installed\n"
             )
         )
         #expect(child.output.contains("→ pkill -x dualcamd; dualcamctl start\n"))
@@ -187,7 +187,7 @@ struct DoctorTests {
         let after = try daemon.run("doctor").output
         #expect(after.contains("✓ mirror         no camera is mirrored"), "\(after)")
         let again = try daemon.run("doctor", "--fix", "mirror", "--yes").output
-        #expect(again.contains("Nothing needs doing."), "\(again)")
+        #expect(again.contains("There is nothing to do."), "\(again)")
     }
 
     @Test func theFirstSetUpAsksAboutTheMirror() throws {
@@ -262,9 +262,9 @@ struct DoctorTests {
         let amiss = try daemon.run("doctor")
         for line in [
             "→ systemctl --user enable --now dualcamd",
-            "✗ portal         the camera portal was there before the camera, and does not see it",
+            "✗ portal         the camera portal started before the camera, and does not see it",
             "→ systemctl --user restart xdg-desktop-portal",
-            "✗ refusals       org.example.Call was refused the camera, and stays so",
+            "✗ refusals       org.example.Call was refused the camera, and the portal remembers this",
             "→ dualcamctl doctor --fix refusals",
         ] { #expect(amiss.output.contains(line + "\n"), "\(line) in\n\(amiss.output)") }
 

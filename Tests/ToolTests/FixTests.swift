@@ -261,7 +261,9 @@ struct FixTests {
         #expect(try user.everything()[own]?.hasPrefix("100644 ") == true)
         let flags = "--ozone-platform=wayland\n\(Self.word)\n"
         #expect(try user.text("\(flatpak)/edge-flags.conf") == flags)
-        #expect(try user.doctor("--fix", "edge", "--yes").output.contains("Nothing needs doing."))
+        #expect(
+            try user.doctor("--fix", "edge", "--yes").output.contains("There is nothing to do.")
+        )
         try user.doctor("--undo")
         #expect(try user.everything() == before)
 
@@ -313,10 +315,10 @@ struct FixTests {
     }
 
     @Test(arguments: [
-        ("1.12.1", "apps outside a sandbox as one, without a name"),
-        ("1.16.0", "them by name (chromium) if the desktop starts them"),
-        ("1.20.3", "apps outside a sandbox as one, without a name"),
-        ("1.21.0", "them by name (chromium) if the desktop starts them"),
+        ("1.12.1", "treats all apps outside a sandbox as one, without a name"),
+        ("1.16.0", "knows them by name (chromium) if the desktop starts them"),
+        ("1.20.3", "treats all apps outside a sandbox as one, without a name"),
+        ("1.21.0", "knows them by name (chromium) if the desktop starts them"),
     ])
     func theIdentityThatThePortalUsesIsSaid(_ version: String, _ words: String) throws {
         let user = try User()
@@ -338,7 +340,7 @@ struct FixTests {
                 ["--user", "call", name, path, name, "List", "s", "devices"]
             ).wait() == .status(0)
         }
-        let told = "; portal \(version) knows \(words)\n"
+        let told = "; portal \(version) \(words)\n"
         let amiss = try user.doctor(expecting: 1).output
         let refusal = "✗ access         GNOME may refuse Chromium the camera without asking you"
         #expect(amiss.contains(refusal + told), "\(amiss)")
@@ -523,7 +525,7 @@ struct FixTests {
         let before = try user.everything()
         let child = try user.doctor("--fix", expecting: 1)
         #expect(
-            child.output.contains("• Have Chromium look for cameras in PipeWire: one setting in ")
+            child.output.contains("• Make Chromium look for cameras in PipeWire: one setting in ")
         )
         #expect(child.errors.contains("Nothing was changed: there is no terminal to ask at."))
         let json = try user.doctor("--fix", "chromium", "--json", expecting: 1).output
@@ -845,7 +847,7 @@ struct FixTests {
         #expect(json.contains("Nothing was changed: --json asks no questions."), "\(json)")
         #expect(try user.text(".config/chromium/Local State") == "{}")
         let output = try ask("--fix chromium >/dev/null")
-        let step = try #require(output.range(of: "• Have Chromium look for cameras"), "\(output)")
+        let step = try #require(output.range(of: "• Make Chromium look for cameras"), "\(output)")
         let question = try #require(output.range(of: "Do it?"), "\(output)")
         #expect(step.lowerBound < question.lowerBound)
         #expect(try user.text(".config/chromium/Local State").contains("pipewire"))
@@ -914,7 +916,7 @@ struct FixTests {
         try user.imitate("systemctl", saying: "echo no such unit >&2; exit 4")
         let failed = try user.doctor("--fix", "unit", "--yes", expecting: 1)
         #expect(
-            failed.output.contains("✗ The command systemctl did not succeed (exit status 4)."),
+            failed.output.contains("✗ The command systemctl failed (exit status 4)."),
             "\(failed.output)"
         )
         #expect(failed.errors.contains("no such unit\n"))
@@ -994,7 +996,7 @@ struct FixTests {
                 == "dualcamctl: Vivaldi is not installed.\n"
         )
         #expect(
-            try user.doctor("--undo", "unit", expecting: 2).errors.contains("under the name unit")
+            try user.doctor("--undo", "unit", expecting: 2).errors.contains("no fix called unit")
         )
         for words in [["--fix", "--undo"], ["--yes"], ["unit"]] {
             let child = try user.session.run(FakeDaemon.tool, ["doctor"] + words)
@@ -1205,23 +1207,26 @@ struct HidingTests {
         try daemon.appear(changing: [.stream: ["Devices": FakeDaemon.devices([lost])]])
         let nothing = try daemon.run("doctor", "--fix", "hide-cameras", "--yes")
         #expect(nothing.exit == .status(1), "\(nothing.output)")
-        #expect(nothing.output.contains("  WirePlumber knows no lasting name of Lost Cam.\n"))
+        #expect(nothing.output.contains("  WirePlumber has no permanent name for Lost Cam.\n"))
         daemon.set(
             ["Devices": FakeDaemon.devices([lost, device("back", "v4l2:usb-0000:00:14.0-1")])],
             of: .stream
         )
         let fixed = try daemon.run("doctor", "--fix", "hide-cameras", "--yes")
         #expect(fixed.exit == .status(0), "\(fixed.output)\(fixed.errors)")
-        #expect(fixed.output.contains("knows no lasting name: Lost Cam.\n"), "\(fixed.output)")
         #expect(
-            fixed.output.contains("do not list the cameras that DualCam uses, but for Lost Cam\n")
+            fixed.output.contains("for lack of a permanent name: Lost Cam.\n"),
+            "\(fixed.output)"
+        )
+        #expect(
+            fixed.output.contains("do not list the cameras that DualCam uses, except Lost Cam\n")
         )
         daemon.set(["Devices": FakeDaemon.devices([])], of: .stream)
         _ = try daemon.run("doctor", "--undo")
         let none = try daemon.run("doctor", "--fix", "hide-cameras", "--yes")
         #expect(none.output.contains("  No camera is in use.\n"), "\(none.output)")
         let good = try daemon.run("doctor", "--fix", "configuration")
-        #expect(good.output.hasSuffix("  Nothing needs doing.\n"), "\(good.output)")
+        #expect(good.output.hasSuffix("  There is nothing to do.\n"), "\(good.output)")
     }
 
     @Test func areWrittenForTheDevicesInUseAndTakenBack() throws {
@@ -1244,12 +1249,15 @@ struct HidingTests {
         )
         let fixed = try daemon.run("doctor", "--fix", "hide-cameras", "--yes")
         #expect(fixed.exit == .status(0), "\(fixed.output)\(fixed.errors)")
-        #expect(fixed.output.contains("They count from your next login, or after"))
+        #expect(fixed.output.contains("This takes effect at your next login, or after"))
         #expect(fixed.output.contains("✓ hide-cameras   apps that use PipeWire do not list"))
         #expect(try String(contentsOfFile: file, encoding: .utf8) == rules.text)
         // It is the user's wish from now on.
         let home = "\(daemon.session.directory)/home"
-        #expect(fixed.output.contains("• Keep it so: hide-cameras = true in "), "\(fixed.output)")
+        #expect(
+            fixed.output.contains("• Note that you want this: hide-cameras = true in "),
+            "\(fixed.output)"
+        )
         #expect(
             try String(contentsOfFile: "\(home)/.config/dualcam/dualcam.toml", encoding: .utf8)
                 == "[desktop]\nhide-cameras = true\n"
@@ -1269,10 +1277,10 @@ struct HidingTests {
         let undone = try daemon.run("doctor", "--undo", "hide-cameras")
         #expect(undone.exit == .status(0))
         #expect(
-            undone.output.contains("  This counts from your next login, or after `systemctl"),
+            undone.output.contains("  This takes effect at your next login, or after `systemctl"),
             "\(undone.output)"
         )
-        #expect(undone.output.components(separatedBy: "This counts").count == 3)
+        #expect(undone.output.components(separatedBy: "This takes effect").count == 3)
         #expect(try FileManager.default.contentsOfDirectory(atPath: home) == [".local"])
     }
 
@@ -1316,7 +1324,7 @@ struct HidingTests {
         let removed = try daemon.run("doctor", "--fix", "hide-cameras", "--yes")
         #expect(removed.exit == .status(0), "\(removed.output)")
         #expect(removed.output.contains("• Remove rules for WirePlumber that hide the cameras"))
-        #expect(removed.output.contains("  Done. This counts from your next login, or after"))
+        #expect(removed.output.contains("  Done. This takes effect at your next login, or after"))
         #expect(access(path, F_OK) != 0)
         #expect(try said().hasPrefix("✓ hide-cameras   apps may list the cameras"))
         #expect(try daemon.run("doctor", "--undo").exit == .status(0))
@@ -1493,7 +1501,7 @@ struct TryTests {
         let ended = try attempt("firefox", "firefox", "sys.exit(3)")
         #expect(ended.child.exit == .status(1))
         #expect(
-            ended.child.output.contains("✗ firefox        Firefox ended by itself at its start\n")
+            ended.child.output.contains("✗ firefox        Firefox ended right after its start\n")
         )
         let missing = try attempt("vivaldi", "firefox", "")
         #expect(missing.child.exit == .status(10))

@@ -119,7 +119,7 @@ def refused():
     store('SetPermission', 'sbssas', 'devices', 'true', 'camera', '', '1', 'no')
     expect(offered() is None, 'the portal refuses the camera')
     finding = wait_for_finding('refusals', False)
-    expect(finding['text'] == 'an app without a sandbox was refused the camera, and stays so', f'it says so: {finding["text"]}')
+    expect(finding['text'] == 'an app outside a sandbox was refused the camera, and the portal remembers this', f'it says so: {finding["text"]}')
     follow(finding, '--yes')
     wait_for_finding('refusals', True)
     doctor('--undo', 'refusals')
@@ -206,7 +206,7 @@ def held(camera):
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **AS_USER)
     try:
         finding = wait_for_finding('in-use', False)
-        expect(finding['text'] == f'Desk ({camera.device}) is held by v4l2-ctl ({holder.pid})',
+        expect(finding['text'] == f'Desk ({camera.device}) is in use by v4l2-ctl ({holder.pid})',
                f'it says by whom: {finding["text"]}')
         follow(finding)
         expect(holder.wait(30) == -signal.SIGTERM, 'the program has ended')

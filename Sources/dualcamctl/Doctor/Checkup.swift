@@ -132,7 +132,7 @@ struct Checkup {
             return .good(name, cameras.map(\.description).joined(separator: ", "))
         }
         guard let role = neediest else {
-            return .good(name, "none is attached, and none is asked for")
+            return .good(name, "none is attached, and the configuration asks for none")
         }
         guard AttachedCamera.isWaitingForDriver() else {
             return .bad(
@@ -216,8 +216,8 @@ struct Checkup {
         case .none:
             return .bad(
                 name,
-                "\(what), and this computer has no seat (loginctl list-seats); the group that may "
-                    + "is \(group), from the next login on",
+                "\(what), and this computer has no seat (loginctl list-seats); members of "
+                    + "the group \(group) may, from their next login on",
                 mendedBy: "sudo usermod -aG \(group) \"$USER\""
             )
         }
@@ -233,7 +233,7 @@ struct Checkup {
         }
         return .bad(
             name,
-            "\(camera) is held by \(holder)",
+            "\(camera) is in use by \(holder)",
             mendedBy: "kill \(holder.process)"
         )
     }
@@ -260,9 +260,9 @@ struct Checkup {
             )
             return reason == "bandwidth"
         }
-        let text = "\(sharing) share USB bus \(bus.number), of \(bus.megabits) Mb/s"
-        guard short else { return .good(name, text + ", and it suffices") }
-        return .bad(name, text + ": plug \(first.name) in elsewhere, or have both send MJPG")
+        let text = "\(sharing) share USB bus \(bus.number) (\(bus.megabits) Mb/s)"
+        guard short else { return .good(name, text + ", which is enough for them") }
+        return .bad(name, text + ": plug \(first.name) in elsewhere, or make both send MJPG")
     }
 
     /// The configured loopback device.
@@ -308,7 +308,7 @@ struct Checkup {
         }
         // The daemon has tried to use the device, and knows more.
         if let problem = problems.first(where: Self.isOfLoopback) { return .bad(name, problem) }
-        return .good(name, "the stream is mirrored to \(path) while somebody reads it")
+        return .good(name, "the stream is copied to \(path) while a program reads it")
     }
 
     /// The loopback device that the daemon feeds; `nil` if there is none, or nobody says.
@@ -334,7 +334,7 @@ struct Checkup {
         if PipeWireSocket.accepts(socket) { return .good(name, "it answers at \(socket)") }
         return .bad(
             name,
-            "nobody answers at \(socket)",
+            "nothing answers at \(socket)",
             mendedBy: desktop.runsSystemd
                 ? "systemctl --user enable --now pipewire.socket" : "pipewire &"
         )
@@ -344,16 +344,16 @@ struct Checkup {
         let name = "wireplumber"
         // A program that runs may belong to another session.
         guard pipeWireFinding.outcome == .good else {
-            return .unknown(name, "there is nothing to link without PipeWire")
+            return .unknown(name, "cannot be checked without PipeWire")
         }
         let managers = ["wireplumber", "pipewire-media-session"]
         if let (program, process) = runningProgram(managers) {
             let versions = loadedVersions(of: process).map { "; \($0)" } ?? ""
-            return .good(name, "\(program) (\(process)) links apps to cameras\(versions)")
+            return .good(name, "\(program) (\(process)) connects apps to cameras\(versions)")
         }
         return .bad(
             name,
-            "no session manager runs, so no app is linked to a camera",
+            "no session manager runs, so apps get no camera",
             mendedBy: desktop.runsSystemd
                 ? "systemctl --user enable --now wireplumber.service" : "wireplumber &"
         )
@@ -440,9 +440,9 @@ struct Checkup {
             return "WirePlumber is not installed, so no rule hides a camera"
         }
         if case .failure(let failure) = stream {
-            return "nobody says which cameras are in use: \(failure.message)"
+            return "it is not known which cameras are in use: \(failure.message)"
         }
-        return unhidableCameras.map { "WirePlumber knows no lasting name of \($0)" }
+        return unhidableCameras.map { "WirePlumber has no permanent name for \($0)" }
             ?? "no camera is in use"
     }
 
@@ -490,7 +490,7 @@ struct Checkup {
         return .good(
             name,
             "apps that use PipeWire do not list the cameras that DualCam uses"
-                + (unhidableCameras.map { ", but for \($0)" } ?? "")
+                + (unhidableCameras.map { ", except \($0)" } ?? "")
         )
     }
 
@@ -519,7 +519,7 @@ struct Checkup {
             guard version == DualCam.version else {
                 return .bad(
                     name,
-                    "dualcamd \(version) runs, and \(DualCam.version) is installed",
+                    "dualcamd \(version) is running, but \(DualCam.version) is installed",
                     mendedBy: desktop.runsSystemd
                         ? "systemctl --user restart dualcamd"
                         : "pkill -x dualcamd; dualcamctl start"

@@ -50,7 +50,9 @@ struct DesktopCheckup {
     /// Checks if the daemon starts at login.
     func unitFinding() -> Finding {
         let name = "unit"
-        guard connection != nil else { return .unknown(name, "nobody tells without a session bus") }
+        guard connection != nil else {
+            return .unknown(name, "cannot be checked without a session bus")
+        }
         let answer = ask(
             "GetUnitFileState",
             of: "org.freedesktop.systemd1.Manager",
@@ -71,7 +73,7 @@ struct DesktopCheckup {
             guard state == "disabled" else { return .good(name, "dualcamd.service is \(state)") }
             return .bad(
                 name,
-                "dualcamd.service is not enabled, so the camera is not there from login on",
+                "dualcamd.service is not enabled, so the camera is not there after you log in",
                 mendedBy: "systemctl --user enable --now dualcamd"
             )
         case .failure(let error)
@@ -87,7 +89,7 @@ struct DesktopCheckup {
             || error.name.hasSuffix(".NameHasNoOwner"):
             return .good(name, "no systemd runs this session")
         case .failure(let error):
-            return .bad(name, "the user's systemd does not say: \(error.message)")
+            return .bad(name, "cannot ask the user's systemd: \(error.message)")
         }
     }
 
@@ -98,7 +100,9 @@ struct DesktopCheckup {
     /// Checks if the portal, where one runs, has noticed that there is a camera.
     func portalFinding(hasNode: Bool) -> Finding {
         let name = "portal"
-        guard connection != nil else { return .unknown(name, "nobody tells without a session bus") }
+        guard connection != nil else {
+            return .unknown(name, "cannot be checked without a session bus")
+        }
         let answer = ask(
             "Get",
             of: "org.freedesktop.DBus.Properties",
@@ -107,14 +111,14 @@ struct DesktopCheckup {
             [.string("org.freedesktop.portal.Camera"), .string("IsCameraPresent")]
         )
         guard case .variant(let isPresent)? = (try? answer.get())?.first else {
-            return .good(name, "none runs; apps that need it start it")
+            return .good(name, "none is running; apps that need it start it")
         }
         guard hasNode, isPresent == .boolean(false) else {
             return .good(name, "it offers cameras to apps")
         }
         return .bad(
             name,
-            "the camera portal was there before the camera, and does not see it",
+            "the camera portal started before the camera, and does not see it",
             mendedBy: "systemctl --user restart xdg-desktop-portal"
         )
     }
@@ -131,12 +135,14 @@ struct DesktopCheckup {
     /// Checks if an app was once refused the camera, which the portal remembers.
     func refusalFinding() -> Finding {
         let name = "refusals"
-        guard connection != nil else { return .unknown(name, "nobody tells without a session bus") }
+        guard connection != nil else {
+            return .unknown(name, "cannot be checked without a session bus")
+        }
         guard let app = refused.first else { return .good(name, "the portal remembers none") }
         // An app outside a sandbox has no name there.
         return .bad(
             name,
-            "\(app.isEmpty ? "an app without a sandbox" : app) was refused the camera, and stays so",
+            "\(app.isEmpty ? "an app outside a sandbox" : app) was refused the camera, and the portal remembers this",
             mendedBy: "dualcamctl doctor --fix refusals"
         )
     }
@@ -197,7 +203,8 @@ struct DesktopCheckup {
         }
         guard isAny, let version = PortalVersion.installed(in: Self.dataFolders) else { return "" }
         guard version.knowsNames else {
-            return "; portal \(version.text) knows apps outside a sandbox as one, without a name"
+            return
+                "; portal \(version.text) treats all apps outside a sandbox as one, without a name"
         }
         guard !names.isEmpty else { return "" }
         let list = names.joined(separator: ", ")
@@ -208,7 +215,9 @@ struct DesktopCheckup {
     /// process without a window, as Chromium and its kin do, and nobody remembers that.
     func accessFinding() -> Finding {
         let name = "access"
-        guard connection != nil else { return .unknown(name, "nobody tells without a session bus") }
+        guard connection != nil else {
+            return .unknown(name, "cannot be checked without a session bus")
+        }
         let stored = (try? permissions.stored(startsService: false)) ?? [:]
         let kin = Browser.allCases.filter { $0 != .firefox && !$0.places(in: home).isEmpty }
         let desktop = environmentVariable("XDG_CURRENT_DESKTOP") ?? ""
@@ -235,7 +244,7 @@ struct DesktopCheckup {
     func browserFindings() -> [Finding] {
         let findings = Browser.allCases.compactMap(browserFinding)
         return findings.isEmpty
-            ? [.good("browsers", "no browser that takes cameras from PipeWire is here")]
+            ? [.good("browsers", "no browser that can use PipeWire cameras is installed")]
             : findings
     }
 

@@ -69,7 +69,7 @@ enum BrowserSwitch {
     /// Returns the lines of `bytes`, with what is after the last line end as one more.
     private static func lines(_ bytes: [UInt8]) throws(Failure) -> [String] {
         guard String(validating: bytes, as: UTF8.self) != nil else {
-            throw Failure("it is no text in UTF-8")
+            throw Failure("it is not UTF-8 text")
         }
         return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }

@@ -55,7 +55,7 @@ extension Checkup {
         return Fix(
             name: name,
             steps: [.root(script, undoing: nil)],
-            afterwards: isForLogin ? "It counts from your next login." : nil,
+            afterwards: isForLogin ? "This takes effect at your next login." : nil,
             isForLater: isForLogin
         )
     }
@@ -92,7 +92,7 @@ extension Checkup {
             return Fix(
                 name: name,
                 steps: former.map { .file(rulesStep($0, content: nil)) },
-                afterwards: "This counts \(WirePlumberRules.whenTheyCount)."
+                afterwards: "This takes effect \(WirePlumberRules.whenTheyCount)."
             )
         }
         guard let rules = hidingRules else { return nil }
@@ -103,9 +103,9 @@ extension Checkup {
         return Fix(
             name: name,
             steps: steps.map { .file($0) },
-            afterwards: "They count \(WirePlumberRules.whenTheyCount)."
+            afterwards: "This takes effect \(WirePlumberRules.whenTheyCount)."
                 + (unhidableCameras.map {
-                    " Not hidden, for WirePlumber knows no lasting name: \($0)."
+                    " Not hidden, for lack of a permanent name: \($0)."
                 } ?? "")
         )
     }

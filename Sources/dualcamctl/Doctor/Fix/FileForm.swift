@@ -115,7 +115,7 @@ enum FileForm: String {
         _ edit: (String) throws(ConfigurationError) -> String
     ) throws(Failure) -> [UInt8] {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure("it is no text in UTF-8")
+            throw Failure("it is not UTF-8 text")
         }
         do throws(ConfigurationError) {
             return Array(try edit(text).utf8)

@@ -46,8 +46,8 @@ enum FixStep {
         switch self {
         case .file(let step): step.text
         case .permission("", _):
-            "Let apps outside a sandbox that the portal knows no name of use cameras without "
-                + "asking you"
+            "Let apps outside a sandbox, if the portal has no name for them, use cameras "
+                + "without asking you"
         case .refusal(""): "Forget that apps outside a sandbox were refused the camera"
         case .refusal(let application):
             "Forget that \(application) was refused the camera, so that it may ask again"
@@ -81,13 +81,13 @@ struct FileStep {
     var text: String {
         switch form {
         case .chromiumFlags, .firefoxPreferences:
-            "Have \(title) look for cameras in PipeWire: one setting in \(path)"
+            "Make \(title) look for cameras in PipeWire: one setting in \(path)"
         case .own: "\(removes ? "Remove" : "Write") \(title): \(path)"
         case .configuration:
             "Copy the stream to a loopback device: one setting in \(path)"
-        case .hiding: "Keep it so: hide-cameras = true in \(path)"
+        case .hiding: "Note that you want this: hide-cameras = true in \(path)"
         case .desktopEntry, .switches:
-            "Have \(title) look for cameras in PipeWire: the switch \(BrowserSwitch.word) in "
+            "Make \(title) look for cameras in PipeWire: the switch \(BrowserSwitch.word) in "
                 + "\(path)"
         case .seed: "Give \(title), which was never started, its first profile: \(path)"
         }
@@ -266,19 +266,19 @@ struct Fixer {
                 return "The camera permission of \(title) was changed since, and stays"
             }
             try permissions.set(before, for: application)
-            return "The camera permission of \(title) is as it was"
+            return "The camera permission of \(title) is as it was before"
         case .unit(let unit, let wasRunning, let wasEnabled):
             func run(_ words: String...) throws(Failure) {
                 try Program.run(["systemctl", "--user"] + words + [unit])
             }
             switch (wasRunning, wasEnabled) {
-            case (true, true): return "\(unit) was enabled and ran before, and stays so"
+            case (true, true): return "\(unit) was enabled and running before, and stays so"
             case (false, true):
                 try run("stop")
                 return "\(unit) was stopped; it was enabled before, and stays so"
             case (true, false):
                 try run("disable")
-                return "\(unit) is not enabled; it ran before, and still runs"
+                return "\(unit) is not enabled; it was running before, and still is"
             case (false, false):
                 try run("disable", "--now")
                 return "\(unit) is not enabled, and was stopped"
@@ -309,10 +309,10 @@ struct Fixer {
         }
         let text: String
         if now == before {
-            text = "\(path) is as it was already"
+            text = "\(path) is already as it was before"
         } else if now == after {
             try file.write(before)
-            text = before == nil ? "\(path) is removed" : "\(path) is as it was"
+            text = before == nil ? "\(path) is removed" : "\(path) is as it was before"
         } else if let now {
             let bytes: [UInt8]?
             do throws(Failure) {
@@ -376,7 +376,7 @@ enum Program {
 
     /// Returns the failure of a program that ended with `status`.
     static func failure(_ name: String, _ status: CInt) -> Failure {
-        Failure("the command \(name) did not succeed (exit status \(status))")
+        Failure("the command \(name) failed (exit status \(status))")
     }
 
     /// Runs a program to its end, and returns its exit status; 128 and the signal for one that was

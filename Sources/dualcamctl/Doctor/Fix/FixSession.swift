@@ -208,7 +208,7 @@ struct FixSession {
                 return Outcome(name: name, state: .failed, message: obstacle)
             }
             if finding.outcome == .good {
-                say("  Nothing needs doing.")
+                say("  There is nothing to do.")
                 return Outcome(name: name, state: .good)
             }
             let message =
@@ -229,7 +229,7 @@ struct FixSession {
         }
         // What is well stays as it is, but for what is done only if it is asked for.
         guard !needed.isEmpty, finding.outcome == .bad || fix.isByName else {
-            say("  Nothing needs doing.")
+            say("  There is nothing to do.")
             return Outcome(name: name, state: .good)
         }
         let texts = needed.map(\.text)
@@ -301,7 +301,7 @@ struct FixSession {
         ) {
             throw Failure(
                 status: .usage,
-                message: "nothing was fixed under the name \(unknown.printable)"
+                message: "there is no fix called \(unknown.printable) to undo"
             )
         }
         let chosen = records.filter { names.isEmpty || names.contains($0.record.name) }
@@ -329,7 +329,7 @@ struct FixSession {
                 say("\(Colour.green("✓")) \(record.name.padded(to: 14)) \(text.printable).")
                 var outcome = Outcome(name: record.name, state: .done, steps: [text])
                 if record.name == "hide-cameras", record.isOfOwnFile {
-                    let message = "This counts \(WirePlumberRules.whenTheyCount)."
+                    let message = "This takes effect \(WirePlumberRules.whenTheyCount)."
                     say("  \(message)")
                     outcome.message = message
                 }

@@ -146,7 +146,7 @@ struct WirePlumberRules: Equatable {
 extension WirePlumberRules {
     /// When a change of the rules takes effect, as the end of a sentence.
     static let whenTheyCount =
-        "from your next login, or after `systemctl --user restart wireplumber`, which interrupts "
+        "at your next login, or after `systemctl --user restart wireplumber`, which interrupts "
         + "sound for a moment"
 
     /// Returns the path of the rules that DualCam wrote below `folder`, that of the user's

@@ -60,14 +60,15 @@ struct BrowserTrial {
             var value: CInt = 0
             if status == nil, waitpid(process, &value, WNOHANG) == process { status = value }
             if let status, status != 0 {
-                return Outcome(isWell: false, text: "\(browser.title) ended by itself at its start")
+                return Outcome(isWell: false, text: "\(browser.title) ended right after its start")
             }
             guard MonotonicClock.now < deadline else {
                 // The desktop may wait for an answer.
                 let isAsked = DesktopCheckup(home: home).isAccessMissing
                 return Outcome(
                     isWell: false,
-                    text: "\(browser.title) did not say within \(Int(Self.limit)) s what it sees",
+                    text:
+                        "\(browser.title) did not report within \(Int(Self.limit)) s what it sees",
                     command: isAsked ? "dualcamctl doctor --fix access" : nil
                 )
             }
