@@ -193,7 +193,7 @@ package final class DaemonMirror {
             completion(
                 answer.flatMap { values in
                     member.gives.decode(values).map { .success($0) }
-                        ?? .failure(.failed("DualCam answered in a way that is not understood."))
+                        ?? .failure(.failed("DualCam sent an unexpected answer."))
                 }
             )
         }

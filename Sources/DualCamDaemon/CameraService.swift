@@ -104,7 +104,7 @@ final class CameraService {
                 throw camera.phase == .unavailable
                     ? .noCamera("There is no \(role.rawValue) camera to freeze.")
                     : .failed(
-                        "The \(role.rawValue) camera gives no pictures now, so there is none to "
+                        "The \(role.rawValue) camera gives no pictures now, so there is nothing to "
                             + "freeze. Open the stream in an app first."
                     )
             }
@@ -156,7 +156,7 @@ final class CameraService {
                 let certainty = Int(((page?.certainty ?? 0) * 100).rounded())
                 return call.fail(
                     .failed(
-                        "No page is clear in the picture of the \(role.rawValue) camera "
+                        "No page can be made out in the picture of the \(role.rawValue) camera "
                             + "(\(certainty) % sure). Show all four corners on something darker, or "
                             + "set them with `dualcamctl perspective set`."
                     )
@@ -166,7 +166,7 @@ final class CameraService {
             daemon.send(.camera(role, .setPerspective(perspective)))
             call.reply((perspective.points.map { Pair($0.x, $0.y) }, page.certainty))
         }
-        guard isAccepted else { throw .busy("A page is being looked for already.") }
+        guard isAccepted else { throw .busy("A search for a page is running already.") }
     }
 
     private func selectLens(_ role: Role, _ name: String) throws(DBusError) {

@@ -147,10 +147,10 @@ extension PreviewRefusal {
         case .used(let role):
             .busy("\(name) is the \(role.rawValue) camera already, or a lens of it.")
         case .noRoom: .busy("The USB bus has no room for another camera.")
-        case .doubled: .busy("Somebody looks at \(name) already.")
+        case .doubled: .busy("A program already has a preview of \(name).")
         case .tooManyOfOne:
-            .busy("This program looks at \(PreviewsState.mostOfOne) cameras already.")
-        case .tooMany: .busy("Programs look at \(PreviewsState.most) cameras already.")
+            .busy("This program already has previews of \(PreviewsState.mostOfOne) cameras.")
+        case .tooMany: .busy("Programs already have previews of \(PreviewsState.most) cameras.")
         }
     }
 }

@@ -58,7 +58,12 @@ private struct Options: ParsableCommand {
         version: DualCam.version
     )
 
-    @Option(help: "Read this file instead of the user's or the system's dualcam.toml.")
+    @Option(
+        help: ArgumentHelp(
+            "Read this file instead of the user's or the system's dualcam.toml.",
+            valueName: "file"
+        )
+    )
     var config: String?
     @Option(help: .hidden) var helper: HelperKind?
 }
@@ -155,7 +160,7 @@ private func leave(_ status: CInt, hasEnded: Bool) {
 private func objectServer(on connection: BusConnection) -> ObjectServer {
     let server = ObjectServer(on: connection, managing: DualCam.path)
     // As many as the library takes: a gallery asks for many thumbnails at once.
-    server.callLimit = (256, .busy("Too many calls of this program wait for their answer."))
+    server.callLimit = (256, .busy("Too many calls of this program are waiting for an answer."))
     return server
 }
 

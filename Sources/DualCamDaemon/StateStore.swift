@@ -154,7 +154,7 @@ private final class Disk {
             // Somebody may have asked for privacy.
             contents.isPrivate = true
             contents.problems.append(
-                "Privacy is on, because it cannot be read if you had turned it on: \(error)"
+                "Privacy is on, because DualCam cannot read if you had turned it on: \(error)"
             )
         }
         guard isRemembered else { return contents }

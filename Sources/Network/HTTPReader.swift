@@ -51,7 +51,7 @@ final class HTTPReader {
             guard result == ccurl_done, (300..<400).contains(status) else { throw failure(result) }
             url = try redirection()
         }
-        throw NetworkError(.unsupported, "it leads from one address to another without end")
+        throw NetworkError(.unsupported, "it redirects from one address to another without end")
     }
 
     private var status: Int { ccurl_status(handle) }
@@ -113,7 +113,7 @@ final class HTTPReader {
             let place = NetworkAddress.redacted(url)
             throw NetworkError(
                 .unsupported,
-                "it leads on to \(place), another place; set that as the source if you trust it"
+                "it redirects to another place, \(place); set that as the source if you trust it"
             )
         }
         return url

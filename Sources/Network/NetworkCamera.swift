@@ -81,7 +81,7 @@ package final class NetworkCamera {
                     message: picture
                 )
             case .failed(let error): throw error
-            case nil: throw NetworkError(.system, "its reader sent what is no picture")
+            case nil: throw NetworkError(.system, "its reader sent something that is no picture")
             }
         case .ended(let status): throw NetworkError(.system, HelperProcess.describe(status))
         }

@@ -108,7 +108,9 @@ extension DaemonTests {
                 #expect(refusal("pipewire:desk").contains("is the back camera already"))
                 let reader = try open("pipewire:phone", daemon)
                 defer { reader.close() }
-                #expect(refusal("pipewire:phone").hasPrefix("Busy Somebody looks at"))
+                #expect(
+                    refusal("pipewire:phone").hasPrefix("Busy A program already has a preview of")
+                )
                 try daemon.set("Enabled", of: .privacy, to: .boolean(true))
                 #expect(refusal("pipewire:phone").hasPrefix("Locked Privacy is on."))
             }
