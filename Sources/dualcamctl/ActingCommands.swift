@@ -156,7 +156,7 @@ struct SetLayout: ParsableCommand {
 
     @Argument(
         help: """
-            pip: the main picture with the inset; side-by-side, stacked: both in the same size, \
+            pip: the main picture with the inset; side-by-side, stacked: both at the same size, \
             beside or above each other; single: the main picture alone; next: the one after the current one.
             """,
         completion: .list(Choice.allValueStrings)

@@ -7,7 +7,8 @@ extension Verbs {
 struct Completions: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the script with which a shell completes commands and options.",
-        discussion: "To complete with Tab in this bash, run: source <(dualcamctl completions bash)"
+        discussion:
+            "To complete with Tab in bash, run: source <(dualcamctl completions bash)"
     )
 
     enum Shell: String, CaseIterable, ExpressibleByArgument {

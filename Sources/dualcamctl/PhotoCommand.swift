@@ -29,7 +29,13 @@ struct TakePhoto: ParsableCommand {
         case all
     }
 
-    @Option(name: .customLong("of"), help: "What to take a photo of (default: each camera).")
+    @Option(
+        name: .customLong("of"),
+        help: ArgumentHelp(
+            "What to take a photo of (default: each camera).",
+            valueName: "picture"
+        )
+    )
     var subject: Subject?
     @Flag(
         inversion: .prefixedNo,

@@ -39,10 +39,13 @@ struct Record: ParsableCommand {
     @Argument(help: "Start or stop recording, or show what is being recorded.")
     var verb: Verb
     @Option(
-        help: """
+        help: ArgumentHelp(
+            """
             A picture to record, by default the connected cameras and the stream. Can be given more \
             than once.
-            """
+            """,
+            valueName: "picture"
+        )
     )
     var of: [Picture] = []
     @Flag(help: "Record without sound.")

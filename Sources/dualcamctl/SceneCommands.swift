@@ -210,7 +210,7 @@ struct Scenes: CommandFamily {
         var names: [String] = []
         @Option(
             name: [.customShort("o"), .long],
-            help: "Write into this file instead.",
+            help: ArgumentHelp("Write into this file instead.", valueName: "file"),
             completion: .file()
         )
         var output: String?

@@ -202,6 +202,12 @@ struct CompletionTests {
                 let entry = "\\fB\(key.replacing("-", with: "\\-"))\\fR = "
                 #expect(pages["dualcam.toml.5.gz"]?.contains(entry) == true, "\(key)")
             }
+            // The defaults have no lens: its keys are a comment in the file.
+            for entry in [
+                ".SS [[cameras.back.lenses]], [[cameras.front.lenses]]", "\\fBfactor\\fR = ",
+            ] {
+                #expect(pages["dualcam.toml.5.gz"]?.contains(entry) == true, "\(entry)")
+            }
         }
     }
 }

@@ -22,7 +22,10 @@ struct Doctor: ParsableCommand {
     var undo = false
     @Option(
         name: .customLong("try"),
-        help: "Open the stream in this browser, without a window, and count frames."
+        help: ArgumentHelp(
+            "Open the stream in this browser, without a window, and count frames.",
+            valueName: "browser"
+        )
     )
     var trial: Browser?
     @Flag(help: "Agree to every change, for scripts.")

@@ -14,12 +14,17 @@ struct Tray: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show DualCam in the system tray until interrupted.",
         discussion: """
-            Needs a tray that knows StatusNotifierItem: Plasma, Xfce, Cinnamon, Waybar, swaybar, or \
-            GNOME with the AppIndicator extension. Waits where there is none yet.
+            Needs a tray that supports StatusNotifierItem: Plasma, Xfce, Cinnamon, Waybar, swaybar, \
+            or GNOME with the AppIndicator extension. If there is none yet, it waits for one.
             """
     )
 
-    @Option(help: "Show it after each login, or no longer, and do nothing else.")
+    @Option(
+        help: ArgumentHelp(
+            "Choose if it is shown after each login, and do nothing else.",
+            valueName: "value"
+        )
+    )
     var atLogin: Switch?
 
     func run() throws {
