@@ -91,12 +91,12 @@ soak: ## do everything at once, in random order: MINUTES=1; SEED= repeats a run
 	swift build --build-tests
 	DUALCAM_SOAK_MINUTES=$(MINUTES) DUALCAM_SOAK_SEED=$(SEED) swift test --skip-build --filter SoakTests
 
-fuzz: ## feed generated input to each reader of foreign bytes for a minute, or to TARGETS="photographs"
+fuzz: ## feed generated input to each parser of untrusted data for a minute, or to TARGETS="photographs"
 	@tools/deps build
 	@tools/toolchain
 	@tools/fuzz 60 $(TARGETS)
 
-bench: ## measure speed, next to GStreamer and ffmpeg; QUICK=1 measures only what the tests limit, BASE=FILE beside an older bench
+bench: ## measure speed, next to GStreamer and ffmpeg; QUICK=1 measures only what the tests limit, BASE=FILE compares with an older bench
 	@tools/deps build view run test bench
 	@tools/toolchain
 	$(call release,dualcamd dualcamctl dualcam-view bench)
