@@ -434,8 +434,8 @@ let package = Package(
         .testTarget(
             name: "DualCamDaemonTests",
             dependencies: [
-                "CDBus", "Control", "DBusKit", "Desktop", "DualCamCore", "DualCamDaemon", "Engine",
-                "Frames", "Media", "Platform", "TestSupport",
+                "CDBus", "Capture", "Control", "DBusKit", "Desktop", "DualCamCore", "DualCamDaemon",
+                "Engine", "Frames", "Media", "Platform", "TestSupport",
             ],
             swiftSettings: settings
         ),

@@ -27,8 +27,12 @@ final class PreviewService {
         }
     }
 
+    /// Returns the source of a device.
+    typealias Sources = (CameraDevice) throws(CaptureError) -> (any CameraSource)?
+
     private let daemon: Daemon
     private let mailbox: EventLoop.Mailbox
+    private let source: Sources
     private var running: [Int: Running] = [:]
     private var count = 0
     private var isEnding = false
@@ -36,18 +40,27 @@ final class PreviewService {
     /// Tells the program of a caller; see `PhotoService.program`.
     var program: (String, @escaping (String?) -> Void) -> Void = { $1($0) }
 
-    /// Creates the service for the devices of `daemon`.
-    init(_ daemon: Daemon, loop: EventLoop) {
+    private static let ending = DBusError.failed("DualCam is ending.")
+
+    /// Creates the service for the devices of `daemon`, which `source` opens.
+    init(
+        _ daemon: Daemon,
+        loop: EventLoop,
+        source: @escaping Sources = { device throws(CaptureError) in
+            try cameraSource(.auto, role: .back, device: device)
+        }
+    ) {
         self.daemon = daemon
+        self.source = source
         mailbox = loop.mailbox
-        daemon.onPreviewEnd = { [unowned self] in running[$0]?.thread.end() }
+        daemon.onPreviewEnd = { [unowned self] in end($0) }
     }
 
     /// Opens a preview of the device that the call names. The reply comes with the first picture.
     func open(_ call: OpenCall) {
         program(call.sender) { [unowned self] program in
             do throws(DBusError) {
-                guard let program, !isEnding else { throw .failed("DualCam is ending.") }
+                guard let program, !isEnding else { throw Self.ending }
                 try open(call, for: program)
             } catch {
                 call.fail(error)
@@ -85,8 +98,9 @@ final class PreviewService {
     ) throws(DBusError) -> Running {
         let mailbox = mailbox
         do {
-            let source = try cameraSource(.auto, role: .back, device: device)
-            guard let source else { throw DBusError.noCamera("There is no \(device.name).") }
+            guard let source = try self.source(device) else {
+                throw DBusError.noCamera("There is no \(device.name).")
+            }
             var end: SharedDescriptor?
             let thread = try PreviewThread(
                 source,
@@ -118,16 +132,22 @@ final class PreviewService {
             if let failure {
                 Log.capture.warning("preview ended", metadata: ["reason": "\(failure)"])
             }
-            let why = daemon.state.suspensions.min { $0.rawValue < $1.rawValue }
             daemon.send(.preview(.closed(number: number)))
-            guard let call = preview.waiting?.call else { break }
-            if let failure {
-                call.fail(failure.dbusError(preview.name))
-            } else if let why {
-                call.fail(.locked(why.sentence))
-            } else {
-                call.fail(.cameraLost("\(preview.name) is needed for something else now."))
-            }
+            preview.waiting?.call.fail(failure?.dbusError(preview.name) ?? Self.ending)
+        }
+    }
+
+    /// Closes the device of a preview. A call that waits for its first picture gets none, even
+    /// if one is on its way, and does not wait for the device.
+    private func end(_ number: Int) {
+        guard let preview = running[number] else { return }
+        preview.thread.end()
+        guard let call = preview.waiting?.call else { return }
+        preview.waiting = nil
+        if let why = daemon.state.suspensions.min(by: { $0.rawValue < $1.rawValue }) {
+            call.fail(.locked(why.sentence))
+        } else {
+            call.fail(.cameraLost("\(preview.name) is needed for something else now."))
         }
     }
 

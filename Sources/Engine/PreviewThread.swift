@@ -21,6 +21,7 @@ package final class PreviewThread: Sendable {
 
     private let source: any CameraSource
     private let report: @Sendable (Report) -> Void
+    private let limits: (start: Double, stall: Double)
     private let worker: Worker
     // Unsafe: used before the thread starts, and then by it alone.
     nonisolated(unsafe) private var socket: PictureSocket?
@@ -31,23 +32,23 @@ package final class PreviewThread: Sendable {
     private static let quality = 75
     /// The seconds from one picture to the next: about five a second.
     private static let interval = 0.19
-    /// The seconds that the camera may take to its first picture, and those that may pass without
-    /// another one.
-    private static let (startTime, stallTime) = (10.0, 5.0)
     /// The longest wait before it is looked if anybody reads, in seconds.
     private static let patience = 0.5
 
     /// Starts the thread, which opens `source`. The end of the socket to read from is passed on.
+    /// The camera may take `limits.start` seconds to its first picture, and `limits.stall` to each
+    /// after that.
     ///
     /// Call `leave` after the report `closed`, or `end` and `wait` before.
     ///
     /// - Throws: `SystemError` if the system has no thread or descriptor left.
     package init(
         _ source: any CameraSource,
+        within limits: (start: Double, stall: Double) = (10, 5),
         takeReader: (consuming Descriptor) -> Void,
         report: @escaping @Sendable (Report) -> Void
     ) throws(SystemError) {
-        (self.source, self.report) = (source, report)
+        (self.source, self.limits, self.report) = (source, limits, report)
         socket = try PictureSocket(takeReader)
         worker = try Worker(name: "preview")
         try worker.start { [self] in run() }
@@ -84,20 +85,28 @@ package final class PreviewThread: Sendable {
         stream.isEveryPictureNeeded = false
         let shrinker = try Shrinker(stream.mode.size)
         var hasDelivered = false
-        var deadline = MonotonicClock.now + Timestamp(seconds: Self.startTime)
+        // `true` while what comes cannot be shown, which is as bad as nothing.
+        var isDamaged = false
+        var deadline = MonotonicClock.now + Timestamp(seconds: limits.start)
         var due = Timestamp.zero
         while !worker.isEnding, !socket.isLeft {
             let look = MonotonicClock.now + Timestamp(seconds: Self.patience)
             let event = try stream.next(until: min(look, deadline), bell: worker.bell)
             let now = MonotonicClock.now
-            if event.isPicture {
-                deadline = now + Timestamp(seconds: Self.stallTime)
-            } else if now >= deadline {
-                throw CaptureError(.timedOut, "capture", source.place)
+            var jpeg: [UInt8]?
+            if event.hasPixels, now >= due, !stream.hasNewer, socket.isTaken {
+                jpeg = shrinker.picture(of: event, at: Self.quality)
+                isDamaged = jpeg == nil
             }
-            guard now >= due, !stream.hasNewer, socket.isTaken,
-                let jpeg = shrinker.picture(of: event, at: Self.quality)
-            else { continue }
+            if event.isPicture, !isDamaged {
+                deadline = now + Timestamp(seconds: limits.stall)
+            } else if now >= deadline {
+                throw isDamaged
+                    ? CaptureError(.unreadable, "capture", detail: "all are damaged")
+                    : CaptureError(.timedOut, "capture", source.place)
+            }
+            // Of a camera that has to be closed, nothing more is shown.
+            guard let jpeg, !worker.isEnding else { continue }
             due = now + Timestamp(seconds: Self.interval)
             socket.send(jpeg)
             if !hasDelivered { report(.delivering) }
@@ -136,7 +145,15 @@ package final class PreviewThread: Sendable {
 }
 
 extension CapturedEvent {
-    /// `true` if it has a picture.
+    /// `true` if it has a picture that can be looked at.
+    fileprivate var hasPixels: Bool {
+        switch self {
+        case .frame, .jpeg: true
+        case .outdated, .dropped, .timedOut, .woken: false
+        }
+    }
+
+    /// `true` if the camera has made a picture.
     fileprivate var isPicture: Bool {
         switch self {
         case .frame, .jpeg, .outdated: true

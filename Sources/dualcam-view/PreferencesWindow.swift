@@ -241,11 +241,15 @@ final class PreferencesWindow {
         let isWatched = window.isMapped && !window.isMinimized && owner.daemon?.isPresent == true
         let devices = cameras.front.cells.map(\.option.device)
         previews.follow(isWatched ? devices : [])
-        for device in devices {
-            guard let pixels = previews.take(device) else { continue }
-            for role in Role.allCases {
-                for cell in cameras[role].cells where cell.option.device == device {
+        var newest: [String: Pixels] = [:]
+        for device in devices { newest[device] = previews.take(device) }
+        for role in Role.allCases {
+            for cell in cameras[role].cells {
+                if let pixels = newest[cell.option.device] {
                     cell.picture.show(cell.picture.paintable(of: pixels))
+                } else if !previews.isLive(cell.option.device) {
+                    // What stayed would pass for live, also while privacy is on.
+                    cell.picture.show(nil)
                 }
             }
         }

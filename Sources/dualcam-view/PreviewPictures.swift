@@ -19,8 +19,6 @@ final class PreviewPictures {
         /// `nil` before there is a preview, and once it has ended.
         var latest: Latest?
         var isAsked = false
-        /// `true` once the daemon has said that there will be none.
-        var isRefused = false
         /// The time before which it is not tried again.
         var patience = Timestamp.zero
     }
@@ -28,9 +26,8 @@ final class PreviewPictures {
     private let daemon: DaemonMirror
     private let worker: LoopWorker<Reading>
     private var shown: [String: Shown] = [:]
+    private var places = PreviewPlaces()
 
-    /// The number of previews that the daemon gives to one program.
-    private static let most = 4
     /// The time between two attempts to get a preview, in seconds.
     private static let delay = 2.0
 
@@ -48,9 +45,9 @@ final class PreviewPictures {
         worker.leave()
     }
 
-    /// Shows the devices with these identities, and no others any more.
-    func follow(_ wanted: [String]) {
-        let wanted = wanted.prefix(Self.most)
+    /// Shows the devices with these identities, as many as may be, and no others any more.
+    func follow(_ all: [String]) {
+        let wanted = places.choose(all)
         for (device, one) in shown where !wanted.contains(device) {
             shown[device] = nil
             if let latest = one.latest { worker.post { $0.close(latest) } }
@@ -59,7 +56,7 @@ final class PreviewPictures {
             let one = shown[device] ?? Shown()
             shown[device] = one
             if one.latest?.hasEnded == true { wait(one) }
-            if one.latest == nil, !one.isAsked, !one.isRefused, one.patience <= MonotonicClock.now {
+            if one.latest == nil, !one.isAsked, one.patience <= MonotonicClock.now {
                 ask(one, device)
             }
         }
@@ -67,6 +64,11 @@ final class PreviewPictures {
 
     /// Returns the newest picture of a device that was not taken yet, if there is one.
     func take(_ device: String) -> Pixels? { shown[device]?.latest?.take() }
+
+    /// Returns `true` while pictures of a device come.
+    func isLive(_ device: String) -> Bool {
+        shown[device]?.latest.map { !$0.hasEnded } ?? false
+    }
 
     private func ask(_ one: Shown, _ device: String) {
         one.isAsked = true
@@ -80,8 +82,8 @@ final class PreviewPictures {
                 one.latest = latest
                 worker.post { $0.read(socket, latest) }
             case .failure(let error):
-                one.isRefused = !Self.passing.contains { error.name.hasSuffix(".\($0)") }
-                wait(one)
+                let isPassing = Self.passing.contains { error.name.hasSuffix(".\($0)") }
+                if isPassing { wait(one) } else { places.refuse(device) }
             }
         }
     }

@@ -111,6 +111,20 @@ struct PreviewTests {
         #expect(state.previews.open.map(\.number) == [2], "the other one goes on")
     }
 
+    @Test("a lens that is looked at is opened once that is closed")
+    mutating func takenLens() {
+        stream()
+        begin(1, "tele")
+        let lenses = [("back", 1.0), ("tele", 3.0)].map {
+            Lens(name: $0, factor: $1, device: $0, deviceFactor: $1, isThere: true)
+        }
+        #expect(apply(.lens(.back, .found(lenses))).contains(.endPreview(number: 1)))
+        let effects = apply(.lens(.back, .setZoom(4, middle: nil, duration: 0)))
+        #expect(state.cameras.back.lens.incoming?.device == "tele")
+        #expect(!effects.contains(.openLens(.back)))
+        #expect(apply(.preview(.closed(number: 1))).contains(.openLens(.back)))
+    }
+
     @Test("a camera that is needed no more is not opened after all")
     mutating func takenInVain() {
         stream()

@@ -59,6 +59,27 @@ struct PreviewThreadTests {
         #expect(try preview.reader?.picture() == nil)
     }
 
+    @Test("a camera whose pictures are all damaged fails, soon or late", arguments: [0, 1])
+    func damaged(good: Int) throws {
+        let preview = try Preview(of: Damaged(after: good), within: (0.5, 0.5))
+        let reader = try #require(preview.reader)
+        for _ in 0..<good { #expect(try reader.picture().flatMap(jpegSize) != nil) }
+        try preview.awaitEnd(CaptureError(.unreadable, "capture", detail: "all are damaged"))
+        #expect(try reader.picture() == nil)
+    }
+
+    @Test("a picture that is on its way when it is told to end is not sent")
+    func lastPicture() throws {
+        let camera = Parting()
+        let preview = try Preview(of: camera)
+        camera.preview.withLock { $0 = preview.thread }
+        try preview.awaitEnd(nil)
+        camera.preview.withLock { $0 = nil }
+        #expect(preview.reports == [.closed(nil)])
+        let reader = try #require(preview.reader)
+        #expect(try reader.picture() == nil)
+    }
+
     @Test("an end before the beginning opens nothing for long")
     func early() throws {
         let camera = Counted()
@@ -133,11 +154,15 @@ private final class Preview {
         let all = Mutex<[PreviewThread.Report]>([])
     }
 
-    init(of source: any CameraSource) throws {
+    init(
+        of source: any CameraSource,
+        within limits: (start: Double, stall: Double) = (60, 60)
+    ) throws {
         let log = ReportLog()
         var made: PreviewReader?
         thread = try PreviewThread(
             source,
+            within: limits,
             takeReader: { made = PreviewReader($0) },
             report: { report in log.all.withLock { $0.append(report) } }
         )
@@ -186,18 +211,92 @@ private final class Counted: CameraSource {
                 count += 1
                 return count
             }
-            let layout = FrameLayout(size: mode.size, format: .gray)
-            let buffer = FrameBuffer(byteCount: layout.byteCount)
-            for index in buffer.bytes.indices { buffer.bytes[index] = UInt8(Counted.luma(count)) }
-            return .frame(
-                Frame(
+            return picture(of: mode.size, luma: Counted.luma(count), UInt64(count))
+        }
+    }
+}
+
+/// Returns a picture of one grey, with this number.
+private func picture(of size: Size, luma: Double, _ number: UInt64) -> CapturedEvent {
+    let layout = FrameLayout(size: size, format: .gray)
+    let buffer = FrameBuffer(byteCount: layout.byteCount)
+    for index in buffer.bytes.indices { buffer.bytes[index] = UInt8(luma) }
+    return .frame(
+        Frame(
+            buffer: buffer,
+            layout: layout,
+            color: .jpeg,
+            timestamp: MonotonicClock.now,
+            sequence: number
+        )
+    )
+}
+
+/// A camera whose JPEGs are damaged, after some good pictures.
+private struct Damaged: CameraSource {
+    let name = "Damaged", identity = "test:damaged"
+    let good: Int
+
+    init(after good: Int) { self.good = good }
+
+    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream { Stream(good) }
+    func openControls() throws(CaptureError) -> any ControlPort {
+        throw CaptureError(.unsupported, "controls")
+    }
+
+    private final class Stream: CameraStream {
+        let mode = CaptureMode(size: Size(width: 64, height: 48), rate: 100, format: .mjpg)
+        private let good: Int
+        private var count = 0
+
+        init(_ good: Int) { self.good = good }
+
+        func suits(_ request: CaptureRequest) -> Bool { true }
+
+        func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
+            if bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.01)) { return .woken }
+            defer { count += 1 }
+            if count < good { return picture(of: mode.size, luma: 99, UInt64(count)) }
+            let bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xD9]
+            let buffer = FrameBuffer(byteCount: bytes.count)
+            buffer.bytes.copyBytes(from: bytes)
+            return .jpeg(
+                JPEGFrame(
                     buffer: buffer,
-                    layout: layout,
-                    color: .jpeg,
+                    byteCount: bytes.count,
                     timestamp: MonotonicClock.now,
                     sequence: UInt64(count)
                 )
             )
+        }
+    }
+}
+
+/// A camera that tells its preview to end just before it gives a picture.
+private final class Parting: CameraSource {
+    let name = "Parting", identity = "test:parting"
+    let preview = Mutex<PreviewThread?>(nil)
+
+    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream { Stream(self) }
+    func openControls() throws(CaptureError) -> any ControlPort {
+        throw CaptureError(.unsupported, "controls")
+    }
+
+    private final class Stream: CameraStream {
+        let mode = CaptureMode(size: Size(width: 64, height: 48), rate: 100, format: .gray)
+        private let source: Parting
+
+        init(_ source: Parting) { self.source = source }
+
+        func suits(_ request: CaptureRequest) -> Bool { true }
+
+        func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
+            guard let preview = source.preview.withLock({ $0 }) else {
+                bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.01))
+                return .timedOut
+            }
+            preview.end()
+            return picture(of: mode.size, luma: 99, 0)
         }
     }
 }

@@ -171,8 +171,8 @@ struct Holdings: CustomStringConvertible {
         names = Dictionary((files + tasks).map { ($0, 1) }, uniquingKeysWith: +)
     }
 
-    /// Returns what a daemon at rest has once it also watches who is linked to its node, which takes
-    /// a connection of its own a moment after the start.
+    /// Returns what a daemon at rest has once it also watches who is linked to its node: that takes
+    /// a connection of its own, a moment after the start.
     static func atRest(_ daemon: Daemon) throws -> Holdings {
         let reader = try StreamReader("dualcam", in: daemon.session)
         try eventually("the reader among the viewers") {

@@ -13,6 +13,11 @@ extension DaemonTests {
     struct PreviewTests {
         /// The camera "desk" is the back one, and "phone" none; a consumer need not come.
         private func with(_ body: (Daemon) throws -> Void) throws {
+            try withPhone { daemon, _ in try body(daemon) }
+        }
+
+        /// The same, with the program that is the camera "phone".
+        private func withPhone(_ body: (Daemon, Child) throws -> Void) throws {
             let configuration = DaemonTests.still(back: "pipewire:desk", front: "test")
             try Daemon.with(configuration) { daemon in
                 let picture = "\(daemon.session.directory)/red.jpg"
@@ -29,18 +34,20 @@ extension DaemonTests {
                     picture
                 )
                 try #require(painter.wait() == .status(0), "\(painter.errors)")
-                for name in ["desk", "phone"] {
+                func camera(_ name: String) throws -> Child {
                     try daemon.session.run(
                         Programs.path(of: "jpeg-node"),
                         [name, "640", "360", picture]
                     )
                 }
+                _ = try camera("desk")
+                let phone = try camera("phone")
                 try eventually("both cameras", within: 20) {
                     let devices = try daemon.get("Devices", of: .stream).array ?? []
                     let ids = devices.compactMap { $0.named?["id"]?.string }
                     return ids.contains("pipewire:desk") && ids.contains("pipewire:phone")
                 }
-                try body(daemon)
+                try body(daemon, phone)
             }
         }
 
@@ -147,6 +154,20 @@ extension DaemonTests {
                 try readToEnd(reader)
                 try eventually("the camera in its role", within: 20) {
                     try daemon.state(of: DualCam.frontPath) == "streaming"
+                }
+            }
+        }
+
+        @Test("a camera that goes while somebody looks ends its preview")
+        func unplugged() throws {
+            try withPhone { daemon, phone in
+                let reader = try open("pipewire:phone", daemon)
+                #expect(try reader.picture() != nil)
+                phone.end()
+                try readToEnd(reader)
+                try eventually("its end", within: 10) { !isShowing(daemon) }
+                try eventually("a list without it", within: 10) {
+                    error { _ = try open("pipewire:phone", daemon) }.hasPrefix("NoCamera")
                 }
             }
         }

@@ -99,7 +99,9 @@ extension WindowTests {
             }
         }
 
-        @Test func `The set-up shows a camera that is neither, and a click makes it one`() throws {
+        /// Runs `body` with a window in its set-up, which shows a camera that is neither: "phone",
+        /// all lime.
+        private func withPhone(_ body: (Desktop, Daemon, Child) throws -> Void) throws {
             try PrivateSession.with { session in
                 let desktop = try Desktop(in: session, hasScreenReader: true)
                 try FirstStart.isToCome(in: session)
@@ -130,14 +132,23 @@ extension WindowTests {
                 try eventually("the camera to be looked at; \(program.errors)", within: 20) {
                     isPreviewing(daemon)
                 }
-                // Wherever it is, one of these columns goes through it.
-                let columns = stride(from: 800, to: 1264, by: 60)
-                try eventually("its picture", within: 20) {
-                    try columns.contains { x in
-                        try desktop.colors(PixelRect(x: x, y: 0, width: 1, height: 800))
-                            .contains { $0[0] < 40 && $0[1] > 200 && $0[2] < 40 }
-                    }
-                }
+                try eventually("its picture", within: 20) { try isSeen(desktop) }
+                try body(desktop, daemon, program)
+                #expect(program.exit == nil && !program.errors.contains("CRITICAL"))
+            }
+        }
+
+        /// Returns `true` while something lime is on the screen, where the set-up is.
+        private func isSeen(_ desktop: Desktop) throws -> Bool {
+            // Wherever it is, one of these columns goes through it.
+            try stride(from: 800, to: 1264, by: 60).contains { x in
+                try desktop.colors(PixelRect(x: x, y: 0, width: 1, height: 800))
+                    .contains { $0[0] < 40 && $0[1] > 200 && $0[2] < 40 }
+            }
+        }
+
+        @Test func `The set-up shows a camera that is neither, and a click makes it one`() throws {
+            try withPhone { desktop, daemon, _ in
                 let reader = try ScreenReader(daemon)
                 try reader.press("phone")
                 try eventually("the camera in its role", within: 10) {
@@ -145,7 +156,19 @@ extension WindowTests {
                         == .string("pipewire:phone")
                 }
                 try eventually("the end of its preview", within: 10) { !isPreviewing(daemon) }
-                #expect(program.exit == nil && !program.errors.contains("CRITICAL"))
+            }
+        }
+
+        @Test func `With privacy no picture stays in the set-up, whose end closes the camera`()
+            throws
+        {
+            try withPhone { desktop, daemon, _ in
+                try daemon.set("Enabled", of: .privacy, to: .boolean(true))
+                try eventually("an empty place for it", within: 10) { try !isSeen(desktop) }
+                try daemon.set("Enabled", of: .privacy, to: .boolean(false))
+                try eventually("its picture again", within: 20) { try isSeen(desktop) }
+                try desktop.hand("key Escape")
+                try eventually("the end of its preview", within: 10) { !isPreviewing(daemon) }
             }
         }
 
