@@ -102,7 +102,7 @@ def old_portal():
     wait_for('the node is there', node, 60)
     if version('/usr/libexec/xdg-desktop-portal', '--version') < [1, 20]:
         finding = wait_for_finding('portal', False)
-        expect('was there before the camera' in finding['text'], f'it says why: {finding["text"]}')
+        expect('started before the camera' in finding['text'], f'it says why: {finding["text"]}')
         doctor('--fix', 'portal', '--yes')
     wait_for('the portal sees the camera', portal_sees, 60, 0.5)
     wait_for_finding('portal', True)
