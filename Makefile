@@ -6,8 +6,6 @@ DESTDIR =
 MINUTES = 1
 # Where the built binaries are.
 BIN_DIR = .build/release
-# Builds a release of these programs, and of nothing that they do not need.
-release = $(foreach program,$(1),swift build -c release --static-swift-stdlib --product $(program) &&) true
 
 BIN = $(DESTDIR)$(PREFIX)/bin
 SHARE = $(DESTDIR)$(PREFIX)/share
@@ -44,13 +42,13 @@ deps: ## install the Debian packages that are missing
 build: ## build a release
 	@tools/deps build
 	@tools/toolchain
-	$(call release,dualcamd dualcamctl)
+	@tools/build dualcamd dualcamctl
 	@$(MAKE) --no-print-directory documents
 
 view: ## build a release of the window, which needs GTK
 	@tools/deps build view
 	@tools/toolchain
-	$(call release,dualcam-view)
+	@tools/build dualcam-view
 
 documents: $(GENERATED)/made ## make the manual pages and the shell completions of what was built
 
@@ -67,14 +65,14 @@ $(BIN_DIR)/dualcamd $(BIN_DIR)/dualcamctl:
 run: ## build DualCam, start it and show that it works; ONCE=1 stops it then
 	@tools/deps build run
 	@tools/toolchain
-	$(call release,dualcamd dualcamctl)
+	@tools/build dualcamd dualcamctl
 	@$(MAKE) --no-print-directory documents
 	@ONCE="$(ONCE)" tools/run
 
-test: ## run every test; WITHOUT=vm skips the virtual machine
+test: ## build and run every test; WITHOUT=vm skips the virtual machine, DEBUG=1 tests debug programs
 	@tools/deps build view run test bench browser $(if $(filter vm,$(WITHOUT)),,vm) deb
 	@tools/toolchain
-	@WITHOUT="$(WITHOUT)" tools/test
+	@WITHOUT="$(WITHOUT)" DEBUG="$(DEBUG)" ROWS="$(ROWS)" tools/test
 
 releases: ## build and test on minimal Debian 12, 13 and testing, or only RELEASES="trixie"
 	@FULL="$(FULL)" tools/releases $(RELEASES)
@@ -83,13 +81,14 @@ vm-test: ## run only the tests in the virtual machine
 	@tools/deps build view run vm deb
 	@tools/toolchain
 	Tests/VM/rig/setup.sh
-	swift test --filter '^VMTests\.'
+	@tools/build
+	swift test -c release --skip-build --filter '^VMTests\.'
 
 soak: ## do everything at once, in random order: MINUTES=1; SEED= repeats a run
 	@tools/deps build view run test
 	@tools/toolchain
-	swift build --build-tests
-	DUALCAM_SOAK_MINUTES=$(MINUTES) DUALCAM_SOAK_SEED=$(SEED) swift test --skip-build --filter SoakTests
+	@tools/build
+	DUALCAM_SOAK_MINUTES=$(MINUTES) DUALCAM_SOAK_SEED=$(SEED) swift test -c release --skip-build --filter SoakTests
 
 fuzz: ## feed generated input to each parser of untrusted data for a minute, or to TARGETS="photographs"
 	@tools/deps build
@@ -99,13 +98,13 @@ fuzz: ## feed generated input to each parser of untrusted data for a minute, or 
 bench: ## measure speed, next to GStreamer and ffmpeg; QUICK=1 measures only what the tests limit, BASE=FILE compares with an older bench
 	@tools/deps build view run test bench
 	@tools/toolchain
-	$(call release,dualcamd dualcamctl dualcam-view bench)
+	@tools/build dualcamd dualcamctl dualcam-view bench
 	@.build/release/bench $(if $(QUICK),--quick) $(if $(BASE),--base $(BASE))
 
 profile: ## show where the daemon's time goes, stage by stage
 	@tools/deps build run bench profile
 	@tools/toolchain
-	$(call release,dualcamd dualcamctl bench)
+	@tools/build dualcamd dualcamctl bench
 	@.build/release/bench --profile
 
 pictures: build ## take the pictures in docs from the stream itself
@@ -115,7 +114,7 @@ pictures: build ## take the pictures in docs from the stream itself
 window-pictures: build ## take the pictures in docs of the window, in each of its states
 	@tools/deps build view run pictures
 	@tools/toolchain
-	$(call release,dualcamd dualcamctl dualcam-view)
+	@tools/build dualcamd dualcamctl dualcam-view
 	@tools/window-pictures
 
 deb: ## build Debian packages for this release, and their source package, in .build/deb

@@ -1,3 +1,3 @@
-import ArgumentParser
+import DualCamView
 
-ViewCommand.main()
+EntryPoint.main()

@@ -1,4 +1,3 @@
-import ArgumentParser
-import Glibc
+import DualCamTool
 
-exit(Tool.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+EntryPoint.main()

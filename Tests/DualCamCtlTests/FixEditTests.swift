@@ -1,6 +1,6 @@
 import Testing
 
-@testable import dualcamctl
+@testable import DualCamTool
 
 @Suite("What doctor changes in files")
 struct FixEditTests {

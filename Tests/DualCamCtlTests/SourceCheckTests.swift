@@ -1,7 +1,7 @@
 import DualCamCore
 import Testing
 
-@testable import dualcamctl
+@testable import DualCamTool
 
 @Suite("Sources that are checked")
 struct SourceCheckTests {

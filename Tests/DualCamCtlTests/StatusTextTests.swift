@@ -3,7 +3,7 @@ import DBusKit
 import DualCamCore
 import Testing
 
-@testable import dualcamctl
+@testable import DualCamTool
 
 extension Snapshot {
     /// The daemon with two cameras in use, and `changes` of its properties: of all, and of its

@@ -4,7 +4,7 @@ import DBusKit
 import DualCamCore
 import Testing
 
-@testable import dualcamctl
+@testable import DualCamTool
 
 @Suite("Texts of dualcamctl")
 struct TextTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import dualcamctl
+@testable import DualCamTool
 
 @Suite("A trial of a browser")
 struct TrialTests {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Testing
 
-@testable import dualcamctl
+@testable import DualCamTool
 
 @Suite("Verbs")
 struct VerbTests {

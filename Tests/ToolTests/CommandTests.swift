@@ -30,7 +30,9 @@ struct CommandTests {
         #expect(try goldens().filter { $0.hasPrefix("help") } == all.map(golden).sorted())
     }
 
-    @Test(arguments: [
+    /// What is typed, and what the daemon is then asked. The type is said, since the compiler needs
+    /// six seconds to find it.
+    private static let verbs: [([String], [String])] = [
         (["start"], ["Start"]), (["stop"], ["Stop"]), (["toggle"], ["Toggle"]),
         (["restore"], ["Restore"]), (["swap"], ["Swap"]), (["reset"], ["Reset"]),
         (["swap", "--instant"], ["Swap instant=true"]), (["swap", "--reset"], ["Reset"]),
@@ -108,7 +110,9 @@ struct CommandTests {
             ["back ListRaw", "back SetRaw exposure_time_absolute 161"]
         ),
         (["controls", "--set", "pan==-5"], ["back SetRaw pan -5"]),
-    ])
+    ]
+
+    @Test(arguments: verbs)
     func aVerbAsksForOneThing(_ arguments: [String], _ asked: [String]) throws {
         let daemon = try FakeDaemon()
         try daemon.appear()
@@ -233,7 +237,7 @@ struct CommandTests {
     @Test func everyCommandInTheSourcesIsInTheHelp() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let folder = root.appending(path: "Sources/dualcamctl")
+        let folder = root.appending(path: "Sources/DualCamTool")
         let files = try #require(FileManager.default.enumerator(atPath: folder.path))
         var listed: Set<String> = []
         var declared: Set<String> = []

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@testable import dualcamctl
+@testable import DualCamTool
 
 @Suite("dualcamctl doctor", .timeLimit(.minutes(5)))
 struct DoctorTests {

@@ -6,7 +6,7 @@ import Platform
 import TestSupport
 import Testing
 
-@testable import dualcamctl
+@testable import DualCamTool
 
 extension NewFile {
     fileprivate func fill(_ bytes: [UInt8]) throws {

@@ -7,7 +7,7 @@ import Platform
 import TestSupport
 import Testing
 
-@testable import dualcam_view
+@testable import DualCamView
 
 extension WindowTests {
     /// The window beside the rest of the desktop, of which mocks play a part.

@@ -96,7 +96,7 @@ struct SetZoom: CameraVerb {
 
     private func place() throws -> Pair<Double, Double>? {
         guard let at else { return nil }
-        guard let place = dualcamctl.place(at) else {
+        guard let place = DualCamTool.place(at) else {
             let expected = "two numbers from 0 to 1, such as 0.3,0.5"
             throw ValidationError("Expected \(expected), not \"\(at)\".")
         }
