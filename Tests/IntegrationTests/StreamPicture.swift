@@ -160,13 +160,15 @@ extension StreamReader {
         return StreamPicture(frame, size: size)
     }
 
-    /// Returns the next picture for which `condition` holds.
+    /// Returns the next picture for which `condition` holds; it is an error that `fixture` ends
+    /// before.
     func picture(
         _ what: String,
         within seconds: Double = 20,
+        while fixture: Child? = nil,
         where condition: (StreamPicture) -> Bool
     ) throws -> StreamPicture {
-        try eventually(what, within: seconds) {
+        try eventually(what, within: seconds, while: fixture) {
             let picture = try self.picture()
             return condition(picture) ? picture : nil
         }

@@ -148,7 +148,7 @@ extension DaemonTests {
                     video/x-raw,format=YUY2,width=1280,height=720 ! fakesink
                     """
                 )
-                try eventually("three consumers", within: 10) {
+                try eventually("three consumers", within: 10, while: gstreamer) {
                     try daemon.get("Consumers", of: .stream) == .uint32(3)
                 }
                 try eventually("live pictures") {

@@ -2,6 +2,9 @@
 // FILE, 30 times a second, until it is ended. GStreamer's pipewiresink cannot on Debian 13: version
 // 1.4.2 has buffers of one byte for whatever is not raw; and none says how a picture lies.
 //   raw                        FILE has pixels, as BGRx
+//   raw=FORMAT                 FILE has pixels, as FORMAT, one row after the other; what is sent has
+//                              each row rounded up to four bytes, as GStreamer does
+//   unnamed                    and does not say how long a row is, as older versions of it
 //   h264                       FILE has H.264 with access unit delimiters, sent one unit a picture,
 //                              and again from the first
 //   transform=N                the pictures' SPA_META_VideoTransform
@@ -23,7 +26,21 @@ static struct spa_source *timer;
 static uint8_t picture[largest];
 static size_t length;
 static int width, height;
-static bool is_raw, is_h264;
+static bool is_h264, is_unnamed;
+
+// Raw pictures: `pixel` bytes for each in the first plane, then `chroma` planes of half the size with
+// `pair` bytes for each.
+struct raw {
+    const char *name;
+    uint32_t format;
+    int pixel, chroma, pair;
+};
+static const struct raw forms[] = {
+    {"BGRx", SPA_VIDEO_FORMAT_BGRx, 4}, {"RGB", SPA_VIDEO_FORMAT_RGB, 3},
+    {"YUY2", SPA_VIDEO_FORMAT_YUY2, 2}, {"UYVY", SPA_VIDEO_FORMAT_UYVY, 2},
+    {"NV12", SPA_VIDEO_FORMAT_NV12, 1, 1, 2}, {"I420", SPA_VIDEO_FORMAT_I420, 1, 2, 1},
+};
+static const struct raw *raw;
 static size_t unit;  // where the next access unit begins
 static uint32_t transform;
 static struct spa_region crop;
@@ -31,11 +48,33 @@ static int good = -1, sent;
 static int then = -1, next_width, next_height;
 static char next_file[256];
 
+static int rounded(int bytes) { return (bytes + 3) / 4 * 4; }
+static int stride(void) { return raw ? rounded(width * raw->pixel) : 0; }
+
+// Reads a plane of `rows` rows to the end of the picture.
+static bool read_plane(FILE *file, int row, int rows) {
+    for (; rows > 0; rows--) {
+        if (length + rounded(row) > largest || fread(picture + length, 1, row, file) != (size_t)row)
+            return false;
+        length += rounded(row);
+    }
+    return true;
+}
+
 static bool read_picture(const char *path) {
     FILE *file = fopen(path, "rb");
-    length = file ? fread(picture, 1, largest, file) : 0;
-    if (file) fclose(file);
-    return length > 0 && length < largest && (!is_raw || length == (size_t)width * height * 4);
+    if (!file) return false;
+    bool is_whole = true;
+    length = 0;
+    if (raw) {
+        is_whole = read_plane(file, width * raw->pixel, height);
+        for (int plane = 0; plane < raw->chroma; plane++)
+            is_whole = is_whole && read_plane(file, (width + 1) / 2 * raw->pair, (height + 1) / 2);
+    } else
+        length = fread(picture, 1, largest, file);
+    is_whole = is_whole && length > 0 && fgetc(file) == EOF;
+    fclose(file);
+    return is_whole;
 }
 
 // Returns where the access unit ends that begins at `from`: before the next delimiter.
@@ -49,7 +88,7 @@ static size_t unit_end(size_t from) {
 static const struct spa_pod *format(struct spa_pod_builder *builder) {
     struct spa_rectangle size = SPA_RECTANGLE(width, height);
     struct spa_fraction rate = SPA_FRACTION(30, 1);
-    if (!is_raw)
+    if (!raw)
         return spa_pod_builder_add_object(
             builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat,
             SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
@@ -60,7 +99,7 @@ static const struct spa_pod *format(struct spa_pod_builder *builder) {
         builder, SPA_TYPE_OBJECT_Format, SPA_PARAM_EnumFormat,
         SPA_FORMAT_mediaType, SPA_POD_Id(SPA_MEDIA_TYPE_video),
         SPA_FORMAT_mediaSubtype, SPA_POD_Id(SPA_MEDIA_SUBTYPE_raw),
-        SPA_FORMAT_VIDEO_format, SPA_POD_Id(SPA_VIDEO_FORMAT_BGRx),
+        SPA_FORMAT_VIDEO_format, SPA_POD_Id(raw->format),
         SPA_FORMAT_VIDEO_size, SPA_POD_Rectangle(&size),
         SPA_FORMAT_VIDEO_framerate, SPA_POD_Fraction(&rate));
 }
@@ -83,7 +122,7 @@ static void negotiated(void *data, uint32_t id, const struct spa_pod *chosen) {
         SPA_PARAM_BUFFERS_buffers, SPA_POD_CHOICE_RANGE_Int(4, 2, 16),
         SPA_PARAM_BUFFERS_blocks, SPA_POD_Int(1),
         SPA_PARAM_BUFFERS_size, SPA_POD_Int(largest),
-        SPA_PARAM_BUFFERS_stride, SPA_POD_Int(is_raw ? width * 4 : 0));
+        SPA_PARAM_BUFFERS_stride, SPA_POD_Int(stride()));
     parameters[1] = spa_pod_builder_add_object(
         &builder, SPA_TYPE_OBJECT_ParamMeta, SPA_PARAM_Meta,
         SPA_PARAM_META_type, SPA_POD_Id(SPA_META_VideoTransform),
@@ -114,7 +153,7 @@ static void process(void *data) {
             memset(plane->data, 0x55, to - from);
         else
             memcpy(plane->data, picture + from, to - from);
-        *plane->chunk = (struct spa_chunk){.size = to - from, .stride = is_raw ? width * 4 : 0};
+        *plane->chunk = (struct spa_chunk){.size = to - from, .stride = is_unnamed ? 0 : stride()};
         sent++;
     }
     describe(buffer->buffer);
@@ -142,7 +181,11 @@ static const struct pw_stream_events events = {
     PW_VERSION_STREAM_EVENTS, .state_changed = changed, .param_changed = negotiated, .process = process};
 
 static bool take(const char *option) {
-    if (!strcmp(option, "raw")) return is_raw = true;
+    if (!strcmp(option, "raw")) return take("raw=BGRx");
+    if (!strcmp(option, "unnamed")) return is_unnamed = true;
+    if (!strncmp(option, "raw=", 4))
+        for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
+            if (!strcmp(option + 4, forms[i].name)) return raw = &forms[i];
     if (!strcmp(option, "h264")) return is_h264 = true;
     if (sscanf(option, "transform=%u", &transform) == 1) return true;
     if (sscanf(option, "good=%d", &good) == 1) return true;

@@ -98,7 +98,9 @@ extension PipeWireNodeTests {
                 let gstreamer = try session.gstreamer(
                     "pipewiresrc target-object=dualcam num-buffers=75 ! video/x-raw ! fakesink"
                 )
-                try eventually("three consumers", within: 10) { publisher.record.consumers == 3 }
+                try eventually("three consumers", within: 10, while: gstreamer) {
+                    publisher.record.consumers == 3
+                }
                 for reader in readers {
                     try expectSteadyFrames(reader, in: session, count: 30)
                 }
@@ -241,9 +243,13 @@ extension PipeWireNodeTests {
                     let gstreamer = try session.gstreamer(
                         "-v pipewiresrc target-object=dualcam ! video/x-raw ! fakesink silent=false"
                     )
-                    try eventually("two consumers") { publisher.record.consumers == 2 }
+                    try eventually("two consumers", while: gstreamer) {
+                        publisher.record.consumers == 2
+                    }
                     if how != "stopped as it came" {
-                        try eventually("its frames") { gstreamer.output.contains("chain") }
+                        try eventually("its frames", while: gstreamer) {
+                            gstreamer.output.contains("chain")
+                        }
                     }
                     gstreamer.signal(how == "killed" ? SIGKILL : SIGSTOP)
                 } else {

@@ -139,9 +139,10 @@ package final class PrivateSession: Sendable {
         return child
     }
 
-    /// Starts a pipeline of GStreamer, written as for gst-launch-1.0(1).
+    /// Starts a pipeline of GStreamer, written as for gst-launch-1.0(1). One that crashes ends;
+    /// GStreamer's own handler would keep it "spinning".
     package func gstreamer(_ pipeline: String) throws -> Child {
-        try run("gst-launch-1.0", pipeline.split(separator: " ").map(String.init))
+        try run("gst-launch-1.0", ["--no-fault"] + pipeline.split(separator: " ").map(String.init))
     }
 
     /// Ends a program of this session, and lets go of what is kept of it, its output above all.

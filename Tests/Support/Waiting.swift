@@ -17,16 +17,26 @@ package struct TimedOut: Error, CustomStringConvertible {
 ///
 /// `what` completes the sentence "waited for …". Blocks the calling thread.
 ///
-/// - Throws: `TimedOut` after `seconds`.
+/// - Throws: `TimedOut` after `seconds`; `ServiceFailed`, with its output, once `fixture` has ended
+///   and there still is no value: nothing will come of it.
 @discardableResult
 package func eventually<Value>(
     _ what: @autoclosure () -> String,
     within seconds: Double = 20,
+    while fixture: Child? = nil,
     _ value: () throws -> Value?
 ) throws -> Value {
     let deadline = MonotonicClock.now + Timestamp(seconds: seconds)
     while true {
+        // First, so that what it did before its end counts.
+        let end = fixture?.exit
         if let value = try value() { return value }
+        if let fixture, let end {
+            throw ServiceFailed(
+                description: "\(fixture.name) ended (\(end)) while the test waited for \(what()); "
+                    + "it wrote:\n\(fixture.output)\(fixture.errors)"
+            )
+        }
         guard MonotonicClock.now < deadline else { throw TimedOut(what(), after: seconds) }
         usleep(2_000)
     }
@@ -36,11 +46,13 @@ package func eventually<Value>(
 ///
 /// `what` completes the sentence "waited for …". Blocks the calling thread.
 ///
-/// - Throws: `TimedOut` after `seconds`.
+/// - Throws: `TimedOut` after `seconds`; `ServiceFailed`, with its output, once `fixture` has ended
+///   and the condition still does not hold.
 package func eventually(
     _ what: @autoclosure () -> String,
     within seconds: Double = 20,
+    while fixture: Child? = nil,
     _ condition: () throws -> Bool
 ) throws {
-    try eventually(what(), within: seconds) { try condition() ? () : nil }
+    try eventually(what(), within: seconds, while: fixture) { try condition() ? () : nil }
 }
