@@ -214,16 +214,19 @@ extension DaemonTests {
                 reader.flush()
                 let lateness = Lateness(daemon.session)
                 let before = try counts(daemon)
-                var random = SystemRandomNumberGenerator()
+                var random = Chance()
                 var order: [String] = []
                 var frames: [StreamReader.Frame] = []
                 for _ in 0..<60 {
                     let name = ["talk", "desk", "demo", "away"].randomElement(using: &random)
                     order.append(name ?? "talk")
                     let refused = try call("Apply", order[order.count - 1], daemon)
-                    #expect(refused == [.named([:])], "\(order)")
+                    #expect(refused == [.named([:])], "seed \(Chance.seed): \(order)")
                     // On the way of some, at the end of others.
-                    frames += try reader.frames(Int.random(in: 1...14), within: 20)
+                    frames += try reader.frames(
+                        Int.random(in: 1...14, using: &random),
+                        within: 20
+                    )
                 }
                 frames += try reader.frames(12, within: 20)
                 // PipeWire replaces a frame that its reader has not taken in time.
@@ -235,7 +238,7 @@ extension DaemonTests {
                 }
                 #expect(frames.allSatisfy { !$0.isDiscontinuous })
                 let after = try counts(daemon)
-                #expect(after.unbuffered == before.unbuffered, "\(order)")
+                #expect(after.unbuffered == before.unbuffered, "seed \(Chance.seed): \(order)")
                 print("\(frames.count) frames, published \(after.published - before.published)")
             }
         }
