@@ -555,7 +555,9 @@ extension DaemonTests {
         /// Black and white, ten pictures each, over SRT, and with a passphrase in a file.
         @Test(arguments: [false, true])
         func aStreamOverSRTIsACamera(_ isSecret: Bool) throws {
-            let port = try freeDatagramPort()
+            let claim = try DatagramPort()
+            let port = claim.number
+            defer { withExtendedLifetime(claim) {} }
             let folder = try ScratchDirectory()
             let file = "\(folder.path)/camera"
             try ":a long & odd passphrase\n".write(toFile: file, atomically: true, encoding: .utf8)
@@ -579,7 +581,7 @@ extension DaemonTests {
                 defer { reader.close() }
                 try reaches(daemon, "streaming", within: 40)
                 for isWhite in [true, false, true] {
-                    try eventually("a picture; it wrote: \(server.errors)", within: 20) {
+                    try eventually("a picture", within: 20, while: server) {
                         let luma = StreamPicture(try reader.next(), size: Self.size)[320, 180].y
                         return isWhite ? luma > 200 : luma < 40
                     }

@@ -65,7 +65,9 @@ import Testing
     /// The brightness of each picture is its number. Each takes three times as long as the stream
     /// has for it.
     @Test func aSlowReaderShowsNewPictures() throws {
-        let port = try freeDatagramPort()
+        let claim = try DatagramPort()
+        let port = claim.number
+        defer { withExtendedLifetime(claim) {} }
         var arguments = ["-v", "error", "-re", "-f", "lavfi", "-i"]
         arguments.append("nullsrc=s=64x64:r=30,geq=lum='mod(N,200)+20':cb=128:cr=128")
         arguments += ["-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency"]
@@ -79,7 +81,7 @@ import Testing
                 MonotonicClock.now < deadline
             }
         }
-        let reader = try eventually("the server; it wrote: \(server.errors)", within: 30) { open() }
+        let reader = try eventually("the server", within: 30, while: server) { open() }
         var (start, first, behind) = (Timestamp.zero, 0, 0)
         var count = 0
         while count < 80, let (picture, _) = try reader.next() {

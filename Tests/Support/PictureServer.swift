@@ -140,22 +140,61 @@ package final class PictureServer: Sendable {
     }
 }
 
-/// Returns the number of a port that no program has for datagrams, as SRT needs one.
+/// A port for datagrams, as SRT needs one, which no other test takes while this object lives.
 ///
-/// - Throws: the errno of the call that failed.
-package func freeDatagramPort() throws(SystemError) -> Int {
-    let number = socket(AF_INET, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+/// libsrt neither takes a socket over nor tells which port it got. So it is one of those that the
+/// kernel gives nobody by itself (it does from 32768 on), and a name, which goes with this object or
+/// its process, keeps it from other tests.
+package final class DatagramPort: Sendable {
+    /// Its number.
+    package let number: Int
+    private let name: Descriptor
+
+    /// Takes a port that no program has.
+    ///
+    /// - Throws: EADDRINUSE when there is none.
+    package init() throws(SystemError) {
+        for number in 20_000..<30_000 {
+            guard let name = try? claimed("dualcam-test-port-\(number)"), isFree(number)
+            else { continue }
+            self.name = name
+            self.number = number
+            return
+        }
+        throw SystemError("bind", errno: EADDRINUSE)
+    }
+}
+
+/// Returns a socket that has the abstract name `name`, or throws where another one has.
+private func claimed(_ name: String) throws(SystemError) -> Descriptor {
+    let number = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard number >= 0 else { throw .last("socket") }
+    let socket = Descriptor(owning: number)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) {
+        $0[1...].copyBytes(from: name.utf8)
+    }
+    let length = socklen_t(MemoryLayout<sa_family_t>.size + 1 + name.utf8.count)
+    let isBound = withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(number, $0, length) == 0 }
+    }
+    guard isBound else { throw .last("bind", name) }
+    return socket
+}
+
+/// Returns `true` if no program has the port `port` for datagrams.
+private func isFree(_ port: Int) -> Bool {
+    let number = socket(AF_INET, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+    guard number >= 0 else { return false }
     defer { close(number) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
     address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) {
+    return withUnsafePointer(to: &address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            bind(number, $0, length) == 0 && getsockname(number, $0, &length) == 0
+            bind(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
         }
     }
-    guard isBound else { throw .last("bind") }
-    return Int(in_port_t(bigEndian: address.sin_port))
 }
