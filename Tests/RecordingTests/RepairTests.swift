@@ -204,14 +204,18 @@ import Testing
             }
             // It has the file, and waits for the journal.
             try eventually("its copy") { file.folder.content.contains { $0.hasSuffix(".part") } }
+            let isOver = Mutex(false)
             let other = try Thread(name: "other") {
                 _ = RecordingRepair(journal) { _, _ in 1 }.repair(path)
+                isOver.withLock { $0 = true }
                 second.signal()
             }
-            usleep(10_000)
+            // It writes nothing, so that it needs not wait for the journal.
+            let end = Result { try eventually("its end") { isOver.withLock { $0 } } }
             close(lock)
             other.join()
             first.join()
+            try end.get()
             #expect(counted.withLock { $0 } == 1)
         }
     }
