@@ -30,6 +30,19 @@ struct ChildTests {
         #expect(child.exit == .signal(SIGKILL))
     }
 
+    /// What it did before its end counts.
+    @Test func aWaitForWhatAnEndedProgramShouldDoFailsWithItsOutput() throws {
+        let child = try Child("sh", ["-c", "echo out; echo err >&2; exit 3"])
+        let error = #expect(throws: ServiceFailed.self) {
+            try eventually("a picture", while: child) { false }
+        }
+        #expect(
+            error?.description
+                == "sh ended (status(3)) while the test waited for a picture; it wrote:\nout\nerr\n"
+        )
+        try eventually("its output", while: child) { child.output == "out\n" }
+    }
+
     @Test func itTakesItsOwnChildrenWithIt() throws {
         let child = try Child("sh", ["-c", "sleep 1000 & echo $!; wait"])
         let grandchild = try eventually("its child") {
