@@ -231,8 +231,8 @@ extension DaemonTests {
             }
         }
 
-        /// One width whose row length GStreamer rounds up, and one whose it does not. Older versions
-        /// of GStreamer do not say how long a row is.
+        /// One width whose row length GStreamer rounds up, and one whose it does not. Older
+        /// versions of GStreamer do not say how long a row is.
         @Test(
             arguments: ["I420", "NV12", "YUY2", "RGB", "BGRx"],
             [(642, true), (642, false), (644, true), (644, false)]

@@ -2,8 +2,8 @@
 // FILE, 30 times a second, until it is ended. GStreamer's pipewiresink cannot on Debian 13: version
 // 1.4.2 has buffers of one byte for whatever is not raw; and none says how a picture lies.
 //   raw                        FILE has pixels, as BGRx
-//   raw=FORMAT                 FILE has pixels, as FORMAT, one row after the other; what is sent has
-//                              each row rounded up to four bytes, as GStreamer does
+//   raw=FORMAT                 FILE has pixels, as FORMAT, one row after the other; what is sent
+//                              has each row rounded up to four bytes, as GStreamer does
 //   unnamed                    and does not say how long a row is, as older versions of it
 //   h264                       FILE has H.264 with access unit delimiters, sent one unit a picture,
 //                              and again from the first
@@ -28,8 +28,8 @@ static size_t length;
 static int width, height;
 static bool is_h264, is_unnamed;
 
-// Raw pictures: `pixel` bytes for each in the first plane, then `chroma` planes of half the size with
-// `pair` bytes for each.
+// Raw pictures: `pixel` bytes for each in the first plane, then `chroma` planes of half the size
+// with `pair` bytes for each.
 struct raw {
     const char *name;
     uint32_t format;

@@ -143,8 +143,8 @@ package final class PictureServer: Sendable {
 /// A port for datagrams, as SRT needs one, which no other test takes while this object lives.
 ///
 /// libsrt neither takes a socket over nor tells which port it got. So it is one of those that the
-/// kernel gives nobody by itself (it does from 32768 on), and a name, which goes with this object or
-/// its process, keeps it from other tests.
+/// kernel gives nobody by itself (it does from 32768 on), and a name, which goes with this object
+/// or its process, keeps it from other tests.
 package final class DatagramPort: Sendable {
     /// Its number.
     package let number: Int
