@@ -2,14 +2,16 @@
 # setup.sh [--update]: install what the virtual machine needs and build it into the cache folder.
 #   --update    look for a newer Debian kernel too (otherwise the one in the cache stays)
 # Run it as often as you like: it does only what is missing. DUALCAM_RIG_CACHE is the cache folder,
-# by default ~/.cache/dualcam-rig; nothing is written into the source folder.
+# by default ~/.cache/dualcam-rig; nothing is written into the source folder. DUALCAM_DEBS is where
+# Debian's packages of the kernel are taken from if they are there, and kept if they are not: by
+# default /var/cache/dualcam-debs where that is, else apt's own folder of what it has fetched.
 set -euo pipefail
 RIG=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 CACHE=${DUALCAM_RIG_CACHE:-$HOME/.cache/dualcam-rig}
 T0=$SECONDS
 say() { echo "setup: $*"; }
 fail() { echo "setup: $*" >&2; exit 1; }
-case "${1:-}" in ''|--update) ;; *) sed -n '2,5s/^# //p' "$0"; exit 2 ;; esac
+case "${1:-}" in ''|--update) ;; *) sed -n '2,7s/^# //p' "$0"; exit 2 ;; esac
 
 [ "$(uname -m)" = x86_64 ] || fail "needs an x86_64 machine"
 command -v apt-get >/dev/null || fail "needs Debian (apt-get)"
@@ -30,11 +32,36 @@ DID=
 
 # 2. the kernel package
 depends() { apt-cache show --no-all-versions "$1" | sed -n 's/^Depends: //p' | tr ',' '\n' | sed 's/^ *//; s/ .*//'; }
+debs=${DUALCAM_DEBS:-/var/cache/dualcam-debs}
+[ -d "$debs" ] || debs=/var/cache/apt/archives
 fetch() {  # DIR PACKAGE...: download and unpack into DIR
-	local dir=$1 tmp; shift
+	local dir=$1 tmp name kind hash; shift
 	tmp=$(mktemp -d "$CACHE/debs.XXXXXX")
-	(cd "$tmp" && apt-get -o APT::Sandbox::User=root -o Acquire::Retries=3 download -qq "$@" && for d in *.deb; do dpkg -x "$d" "$dir"; done) \
-		|| { rm -rf "$tmp"; fail "could not download $*"; }
+	(
+		cd "$tmp"
+		options=(-o APT::Sandbox::User=root -o Acquire::Retries=3)
+		# A kept file is the right one if it has the hash that apt's lists name.
+		apt-get "${options[@]}" download --print-uris -qq "$@" >uris
+		while read -r _ name _ hash; do
+			kind=${hash%%:*}
+			kind=${kind,,}
+			{ [ "${kind#sha}" != "$kind" ] && echo "${hash#*:}  $debs/$name" | "${kind}sum" --check --status \
+				&& cp "$debs/$name" .; } 2>/dev/null || true
+		done <uris
+		missing=()
+		for package; do compgen -G "${package}_*.deb" >/dev/null || missing+=("$package"); done
+		if [ ${#missing[@]} -gt 0 ]; then
+			apt-get "${options[@]}" download -qq "${missing[@]}"
+			# Whole or not at all, for others may look meanwhile. A folder may take nothing.
+			for package in "${missing[@]}"; do
+				for name in "${package}"_*.deb; do
+					{ cp "$name" "$debs/.$name.$$" && mv "$debs/.$name.$$" "$debs/$name"; } 2>/dev/null \
+						|| rm -f "$debs/.$name.$$"
+				done
+			done
+		fi
+		for d in *.deb; do dpkg -x "$d" "$dir"; done
+	) || { rm -rf "$tmp"; fail "could not download $*"; }
 	rm -rf "$tmp"
 }
 kver=$(cat "$CACHE/stamps/kernel" 2>/dev/null || true)
