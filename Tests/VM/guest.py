@@ -1,22 +1,29 @@
 """What the scripts inside the virtual machine share: conditions, testuser's session, cameras, a consumer.
 
-Run by rig/run-in-vm as root. A script imports this, calls install() and goes on; every wait is for a condition and has a
-deadline. The machine is emulated: a processor of 1000 million instructions a second by its own clock, however busy the host
+Run by `rows` as root. A script imports this, calls install() and goes on; every wait is for a condition and has a deadline.
+One machine runs several scripts, and reset.py takes away what one has left before the next. The machine is emulated: a processor of 1000 million instructions a second by its own clock, however busy the host
 is. Deadlines are wide, and the times are printed.
 """
-import bisect, fcntl, json, os, pwd, subprocess, sys, threading, time
+import bisect, fcntl, json, os, pwd, shutil, subprocess, sys, threading, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUS_NAME, OBJECT = 'org.dualcam.DualCam1', '/org/dualcam/DualCam1'
 UNIT = 'dualcamd.service'
 USER = pwd.getpwnam('testuser')
 RUNTIME = f'/run/user/{USER.pw_uid}'
+# For files of a script that everybody may write to
+SCRATCH = '/tmp/dualcam-row'
+# What install() has added, for uninstall()
+INSTALLED = '/run/dualcam-installed'
+REGISTRY = '/run/gstreamer-registry'
 # What makes subprocess start a program in testuser's session.
 AS_USER = {
     'user': USER.pw_uid, 'group': USER.pw_gid, 'extra_groups': os.getgrouplist(USER.pw_name, USER.pw_gid),
     'env': {'PATH': os.environ['PATH'], 'LANG': 'C.UTF-8', 'HOME': USER.pw_dir, 'XDG_RUNTIME_DIR': RUNTIME,
-            'DBUS_SESSION_BUS_ADDRESS': f'unix:path={RUNTIME}/bus'}}
-started = time.monotonic()
+            'DBUS_SESSION_BUS_ADDRESS': f'unix:path={RUNTIME}/bus',
+            # Outside it takes none of this machine's seconds to list GStreamer's plugins.
+            'GST_REGISTRY': REGISTRY, 'GST_REGISTRY_UPDATE': 'no'}}
+started, began = time.monotonic(), time.time()
 
 
 class Failure(Exception):
@@ -66,6 +73,10 @@ class Pauses:
             now = time.monotonic()
             if now - due > self.LEAST:
                 self._seen.append((due, now))
+
+    def count(self, begin, end):
+        """How often the machine stood still between these times."""
+        return sum(now > begin and due < end for due, now in list(self._seen))
 
     def between(self, begin, end):
         """For how long in all the machine stood still between these times, in seconds."""
@@ -142,18 +153,55 @@ def unit(name):
 
 
 def install():
-    """Installs the built daemon into this machine as a user would have it, and tells testuser's session."""
+    """Adds to this machine what `make install` has made outside, and tells testuser's session."""
     wait_for("testuser's session", lambda: os.path.exists(f'{RUNTIME}/bus'), 60)
-    binaries = os.environ['DUALCAM_BIN_DIR']
-    code, out, errors = run(
-        'make', '-C', ROOT, 'install', 'PREFIX=/usr', f'BIN_DIR={binaries}', deadline=120)
-    if code != 0:
-        raise Failure(f'make install: {out}{errors}')
+    made = os.environ['DUALCAM_INSTALLED']
+    added = []
+    for folder, _, names in os.walk(made):
+        target = folder[len(made):] or '/'
+        if not os.path.isdir(target):
+            os.mkdir(target)
+            added.append(target)
+        for name in names:
+            file, place = f'{folder}/{name}', os.path.join(target, name)
+            added.append(place)
+            # A program is large
+            if target == '/usr/bin':
+                open(place, 'w').close()
+                code, _, errors = run('mount', '--bind', file, place)
+                if code != 0:
+                    raise Failure(f'mount {place}: {errors}')
+            else:
+                shutil.copy(file, place)
+    with open(INSTALLED, 'w') as file:
+        file.writelines(f'{path}\n' for path in added)
     check('systemctl', '--user', 'daemon-reload')
     # So that systemd keeps the unit in mind, and how it ended, when it has stopped.
     check('systemctl', '--user', 'enable', UNIT)
     check('busctl', '--user', 'call', 'org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus', 'ReloadConfig')
-    say(f'installed from {binaries}')
+    say(f'installed {len(added)} files and folders')
+
+
+def uninstall():
+    """Takes away what install() has added, if it has."""
+    if not os.path.exists(INSTALLED):
+        return
+    with open(INSTALLED) as file:
+        added = file.read().splitlines()
+    for path in reversed(added):
+        if os.path.isdir(path):
+            # What a script has put there, too
+            shutil.rmtree(path)
+        else:
+            run('umount', path) if path.startswith('/usr/bin/') else None
+            if os.path.lexists(path):
+                os.unlink(path)
+    os.unlink(INSTALLED)
+
+
+def journal(*options):
+    """What the journal has from this script's time."""
+    return run('journalctl', '--no-pager', f'--since=@{began:.0f}', *options)[1]
 
 
 def configure(text):
@@ -242,7 +290,7 @@ class Consumer:
     def __init__(self, sample, width, height, target='dualcam'):
         self.seen = []
         self._sample, self._size = sample, width * height * 2
-        self._log = open('/tmp/consumer.log', 'a')
+        self._log = open(f'{SCRATCH}/consumer.log', 'a')
         self.began = time.monotonic()
         self._program = subprocess.Popen(
             ['gst-launch-1.0', '-q', '--no-position', 'pipewiresrc', f'target-object={target}', '!',
@@ -275,7 +323,7 @@ class Consumer:
                 if condition(self.seen[first - 1][1]):
                     return self.seen[first - 1]
             if self._program.poll() is not None:
-                raise Failure(f'{text}: the consumer ended: ' + open('/tmp/consumer.log').read()[-2000:])
+                raise Failure(f'{text}: the consumer ended: ' + open(f'{SCRATCH}/consumer.log').read()[-2000:])
             return None
 
         try:
@@ -302,6 +350,11 @@ class Consumer:
 def main(body):
     """Runs the test; on failure prints what the daemon and the kernel had to say, and exits 1."""
     try:
+        os.makedirs(SCRATCH, exist_ok=True)
+        os.chmod(SCRATCH, 0o1777)
+        if not os.path.exists(REGISTRY):
+            shutil.copy(os.environ['DUALCAM_REGISTRY'], REGISTRY)
+            os.chmod(REGISTRY, 0o644)
         body()
         say('passed')
     except (Failure, subprocess.TimeoutExpired, KeyError, ValueError) as failure:
@@ -309,7 +362,7 @@ def main(body):
         for title, runner, command in (
                 ('unit', user, ['systemctl', '--user', 'status', '--no-pager', '--lines=0', UNIT]),
                 ('journal of the session', run, ['journalctl', '--no-pager', '--output=short-monotonic',
-                                                 f'_UID={USER.pw_uid}']),
+                                                 f'--since=@{began:.0f}', f'_UID={USER.pw_uid}']),
                 ('kernel', run, ['sh', '-c', 'dmesg | grep -v vhci_hcd | tail -25'])):
             try:
                 _, out, errors = runner(*command)

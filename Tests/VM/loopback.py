@@ -70,16 +70,16 @@ class Reader:
     """A program of V4L2, which reads until it is told to end."""
 
     def __init__(self, name, device=DEVICE):
-        self._file = f'/tmp/frames-{name}'
+        self._file = f'{SCRATCH}/frames-{name}'
         self._program = subprocess.Popen(
             ['v4l2-ctl', '-d', device, '--stream-mmap', f'--stream-to={self._file}'],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(f'/tmp/errors-{name}', 'wb'), **AS_USER)
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open(f'{SCRATCH}/errors-{name}', 'wb'), **AS_USER)
         self.name, self.pid = name, self._program.pid
 
     def _bars(self):
         """The bars of its last picture once the stream is in it, for its first are of cameras that are being opened."""
         if self._program.poll() is not None:
-            said = open(f'/tmp/errors-{self.name}').read().strip().split('\n')[-3:]
+            said = open(f'{SCRATCH}/errors-{self.name}').read().strip().split('\n')[-3:]
             raise Failure(f'{self.name} has ended by itself, with {self._program.returncode}: {said}')
         lumas = bars(self._file) if os.path.exists(self._file) else []
         return lumas if max(lumas, default=0) > 200 else None
@@ -92,7 +92,7 @@ class Reader:
     def expect_refused(self):
         """Has the module refuse this one, since another program streams from the device."""
         wait_for(f'{self.name} is refused', lambda: self._program.poll() is not None, 30)
-        said = open(f'/tmp/errors-{self.name}').read()
+        said = open(f'{SCRATCH}/errors-{self.name}').read()
         expect('busy' in said, f'it is told why: {said.strip()}')
 
     def expect_more(self):
@@ -184,7 +184,7 @@ def expect_two():
     pid = unit('MainPID')
     expect_both() if takes_several() else expect_one_of_two()
     expect_idle()
-    first = '/tmp/frames-first'
+    first = f'{SCRATCH}/frames-first'
     check('v4l2-ctl', '-d', DEVICE, '--stream-mmap', '--stream-count=1', f'--stream-to={first}')
     expect(max(bars(first), default=255) < 30, f'the next reader begins with black, not with an old picture: {bars(first)}')
     expect_idle()

@@ -236,8 +236,7 @@ def body():
         expect(camera.streams(), f'another program streams from {camera.device}')
 
     # What it wrote down
-    _, out, _ = run('journalctl', '--no-pager', '--output=json', f'_SYSTEMD_USER_UNIT={UNIT}')
-    entries = [json.loads(line) for line in out.splitlines()]
+    entries = [json.loads(line) for line in journal('--output=json', f'_SYSTEMD_USER_UNIT={UNIT}').splitlines()]
     ours = [entry for entry in entries if any(key.startswith('DUALCAM_') for key in entry)]
     fields = sorted({key for entry in ours for key in entry if key.startswith('DUALCAM_')})
     expect(ours, f'the journal has structured entries: {len(ours)} of {len(entries)}, fields {fields}')

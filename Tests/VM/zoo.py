@@ -145,8 +145,8 @@ def webcam():
     code, _, errors = run('ffmpeg', '-v', 'error', '-i', files[0], '-f', 'null', '-')
     faults = [line for line in errors.splitlines() if 'mjpeg' in line]
     expect(code == 0 and not faults, f'ffmpeg decodes it without a word: {faults[:2]}')
-    check('dualcamctl', 'photo', '--of', 'back', '-o', '/tmp/photo.jpg')
-    code, _, errors = run('djpeg', '-outfile', '/dev/null', '/tmp/photo.jpg')
+    check('dualcamctl', 'photo', '--of', 'back', '-o', f'{SCRATCH}/photo.jpg')
+    code, _, errors = run('djpeg', '-outfile', '/dev/null', f'{SCRATCH}/photo.jpg')
     expect(code == 0 and errors == '', f'libjpeg reads the photo without a word: {errors[:200]}')
 
     # A crash: what was found is put back all the same

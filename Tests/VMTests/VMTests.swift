@@ -1,147 +1,123 @@
 import Dispatch
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 
 /// Tests of the installed daemon under real systemd, in a user's session, with cameras bound to the
-/// real uvcvideo driver. Each script of `Tests/VM` runs inside a virtual machine and is one test.
+/// real uvcvideo driver. Each script of `Tests/VM` is a row, which runs inside a virtual machine
+/// that it shares with others: `Tests/VM/rows` starts them, and says what became of each.
 @Suite("The virtual machine")
 struct VMTests {
-    /// As many machines run at once as this permits: each takes one processor, and up to 4 GB.
-    private static let machines = DispatchSemaphore(value: 2)
+    /// A script of `Tests/VM`.
+    struct Row: CustomTestStringConvertible {
+        /// The file's name, without its ending.
+        var name: String
+        /// What it shows, for people.
+        var purpose = ""
+        var testDescription: String { "\(name): \(purpose)" }
+
+        init(_ name: String, _ purpose: String = "") {
+            (self.name, self.purpose) = (name, purpose)
+        }
+    }
+
+    /// All rows by the machine that plays them. Both machines take about as long.
+    private static let machines = [
+        [
+            Row("package", "installs, upgrades and purges the package, and mirrors the stream"),
+            Row("stream", "streams two USB cameras in a session of its own"),
+            Row("photos", "photographs USB cameras as they are, at their largest, and live"),
+            Row("pro", "sets a camera by hand, and shows it"),
+            Row("scenes", "keeps scenes, locks and mountings over a replug"),
+            Row("lenses", "changes lenses without a cut"),
+        ],
+        [
+            Row("faults", "keeps the stream whole through each fault of a camera"),
+            Row("zoo", "shows planes of memory, HDMI, interlaced video, and faulty webcams"),
+            Row(
+                "network",
+                "shows a camera on the network, through a pulled cable and lost packets"
+            ),
+            Row("doctor", "hides the cameras in use, enables the unit, and takes both back"),
+            Row("orientation", "shows the pictures of a turned tablet upright"),
+        ],
+    ]
+
+    /// The rows to play: those that DUALCAM_VM_ROWS names, all in one machine, or every one. What
+    /// is not chosen is no test, for one that is skipped would count as a failure.
+    private static let chosen: [[Row]] = {
+        let names = ProcessInfo.processInfo.environment["DUALCAM_VM_ROWS", default: ""]
+        guard !names.isEmpty else { return machines }
+        return [
+            names.split(separator: " ").map { name in
+                machines.joined().first { $0.name == name } ?? Row(String(name))
+            }
+        ]
+    }()
+
+    @Test("plays a row", .timeLimit(.minutes(90)), arguments: chosen.joined())
+    func plays(_ row: Row) async throws {
+        let output = try await Self.output.value
+        let console = Self.results.appending(path: "\(row.name).console")
+        let outcome = try #require(output.outcomes[row.name], "\(output.text)")
+        if let reason = outcome.reason {
+            let said = (try? String(contentsOf: console, encoding: .utf8)) ?? ""
+            print(said.split(separator: "\n").suffix(150).joined(separator: "\n"))
+            Issue.record("\(row.name): \(reason); see \(console.path)")
+        } else {
+            try FileManager.default.removeItem(at: console)
+        }
+    }
+
+    /// What became of all rows.
+    private struct Output: Sendable {
+        struct Outcome: Sendable {
+            /// Why it failed, if it did.
+            var reason: String?
+        }
+
+        var outcomes: [String: Outcome] = [:]
+        var text = ""
+    }
 
     /// The folder of the package.
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    @Test("streams two USB cameras in a session of its own", .timeLimit(.minutes(35)))
-    func stream() throws {
-        try runInside("stream.py")
+    /// Where a failure leaves the machine's console. `rows.xml` there has a test case for each row,
+    /// with its time, as a case of this test has none.
+    private static let results = root.appending(path: ".build/test-results")
+
+    /// The machines, started by the first row that waits for one.
+    private static let output = Task {
+        try await withCheckedThrowingContinuation { continuation in
+            // The wait would take a thread from all other tests.
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try play() })
+            }
+        }
     }
 
-    @Test("keeps the stream whole through each fault of a camera", .timeLimit(.minutes(35)))
-    func faults() throws {
-        try runInside("faults.py")
-    }
-
-    @Test(
-        "photographs USB cameras as they are, at their largest, and live",
-        .timeLimit(.minutes(35))
-    )
-    func photos() throws {
-        try runInside("photos.py")
-    }
-
-    @Test(
-        "shows planes of memory, HDMI, interlaced video, and webcams with the faults of real ones",
-        .timeLimit(.minutes(35))
-    )
-    func zoo() throws {
-        try runInside("zoo.py")
-    }
-
-    @Test(
-        "shows a camera on the network, through a pulled cable and lost packets",
-        .timeLimit(.minutes(35))
-    )
-    func network() throws {
-        try runInside("network.py")
-    }
-
-    @Test("sets a camera by hand, and shows it", .timeLimit(.minutes(35)))
-    func pro() throws {
-        try runInside("pro.py")
-    }
-
-    @Test("keeps scenes, locks and mountings over a replug", .timeLimit(.minutes(35)))
-    func scenes() throws {
-        try runInside("scenes.py")
-    }
-
-    @Test("changes lenses without a cut", .timeLimit(.minutes(35)))
-    func lenses() throws {
-        try runInside("lenses.py")
-    }
-
-    @Test("shows the pictures of a turned tablet upright", .timeLimit(.minutes(35)))
-    func orientation() throws {
-        try runInside("orientation.py")
-    }
-
-    @Test(
-        "hides the cameras in use, enables the unit, and takes both back",
-        .timeLimit(.minutes(35))
-    )
-    func doctor() throws {
-        try runInside("doctor.py")
-    }
-
-    @Test(
-        "installs, upgrades and purges the package, and mirrors the stream to v4l2loopback",
-        .timeLimit(.minutes(35))
-    )
-    func package() throws {
-        let scratch = try ScratchDirectory()
-        defer { scratch.remove() }
-        let packages = scratch.path
-        let pack = Self.root.appending(path: "Tests/VM/pack").path
-        let packed = try run(pack, packages, within: 600)
-        try #require(packed.exit == .status(0), "\(packed.reason)")
-        try runInside(
-            "package.py",
-            adding: ["DUALCAM_PACKAGES": "\(packages)/old.deb \(packages)/new.deb"]
-        )
-    }
-
-    /// Sets the machine up if necessary, and runs `script` in it.
-    private func runInside(_ script: String, adding variables: [String: String] = [:]) throws {
-        let folder = Self.root.appending(path: "Tests/VM").path
-        let setUp = try run("\(folder)/rig/setup.sh", within: 600)
-        try #require(setUp.exit == .status(0), "\(setUp.reason)")
-        Self.machines.wait()
-        defer { Self.machines.signal() }
-        // A failure leaves the machine's console there.
-        let output = Self.root.appending(path: ".build/test-results/\(script).console").path
-        // Nothing in there measures the machine outside, which other tests do meanwhile.
-        let done = try run(
-            "nice",
-            "-n",
-            "19",
-            "\(folder)/rig/run-in-vm",
-            "\(folder)/\(script)",
-            output,
-            within: 1860,
-            adding: variables
-        )
-        try #require(done.exit == .status(0), "\(done.reason)")
-        try FileManager.default.removeItem(atPath: output)
-    }
-
-    /// A program's run.
-    private struct Run {
-        var exit: Child.Exit
-        /// The reason of its failure, if it states one.
-        var reason: String
-    }
-
-    /// Runs `program` to its end and prints its output.
-    private func run(
-        _ program: String,
-        _ arguments: String...,
-        within seconds: Double,
-        adding variables: [String: String] = [:]
-    ) throws -> Run {
+    /// Plays all rows that are chosen, and prints how long their machines took.
+    private static func play() throws -> Output {
         var environment = ProcessInfo.processInfo.environment
         environment["DUALCAM_BIN_DIR"] = Programs.directory
-        environment["RIG_PASS"] = "DUALCAM_BIN_DIR DUALCAM_ROWS DUALCAM_PACKAGES"
-        environment.merge(variables) { $1 }
-        environment["RIG_TIMEOUT"] = "1800"
-        let child = try Child(program, arguments, environment: environment)
-        let exit = try child.wait(within: seconds)
-        print(child.output, child.errors)
-        let lines = child.output.split(separator: "\n")
-        let reason = lines.last { $0.contains("FAILED") }
-        return Run(exit: exit, reason: reason.map(String.init) ?? "it gave no reason")
+        let child = try Child(
+            root.appending(path: "Tests/VM/rows").path,
+            ["-o", results.path] + chosen.map { $0.map(\.name).joined(separator: " ") },
+            environment: environment
+        )
+        try child.wait(within: 88 * 60)
+        var output = Output()
+        output.text = child.output + child.errors
+        print(output.text)
+        let table = try? String(contentsOf: results.appending(path: "rows.tsv"), encoding: .utf8)
+        for line in (table ?? "").split(separator: "\n") {
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(
+                String.init
+            )
+            output.outcomes[fields[0]] = .init(reason: fields[1] == "passed" ? nil : fields[3])
+        }
+        return output
     }
 }

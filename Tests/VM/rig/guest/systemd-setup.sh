@@ -3,10 +3,12 @@ S=$N/etc/systemd/system
 $B mkdir -p $S/multi-user.target.wants
 $B cat > $S/rig.service <<UNIT
 [Unit]
-Description=run-in-vm script
+Description=run-in-vm scripts
 After=multi-user.target
 [Service]
 Type=exec
+# For a cgroup of each script
+Delegate=yes
 ExecStart=/bin/sh -c '. /rigout/.rig-env; exec sh "\$\$RIG/guest/run-script.sh"'
 StandardOutput=tty
 StandardError=tty
