@@ -207,8 +207,7 @@ TABLE = (
 def restarted(stage, since, text, most=None):
     """The daemon is gone and comes back by itself, its node within `most` seconds beside those that loading takes."""
     took = stage.signals.wait('Stream', 'NodeId', lambda node: node != NO_NODE, since)
-    # A debug build brings 160 libraries, which takes this emulated processor longer than all the
-    # rest.
+    # That is work, which this emulated processor does more slowly than any real one.
     begin = time.monotonic()
     check('dualcamd', '--version')
     loading = time.monotonic() - begin

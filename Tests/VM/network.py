@@ -92,8 +92,8 @@ def cut(consumer, signals):
         return (after[0],) if after else None
 
     took = wait_for('the picture lives', lives, 60, 0.02)[0] - up
-    # A program of its own reads the network. A debug build brings 160 libraries, which takes this
-    # emulated processor longer than all the rest.
+    # A program of its own reads the network. To load it is work, which this emulated processor does
+    # more slowly than any real one.
     begin = time.monotonic()
     check('dualcamd', '--version')
     loading = time.monotonic() - begin
