@@ -404,16 +404,22 @@ let package = Package(
             dependencies: ["Frames", "Library", "Photos", "Platform", "TestSupport"],
             swiftSettings: pixelSettings
         ),
-        // Feeds each reader of foreign bytes with what nobody wrote; built for that by tools/fuzz.
-        .executableTarget(
-            name: "fuzz",
+        // Each reader of foreign bytes, with what to feed it.
+        .target(
+            name: "FuzzTargets",
             dependencies: [
                 "CDBus", "Control", "DBusKit", "DualCamCore", "DualCamDaemon", "Frames", "Media",
                 "Network", "Photos", "PipeWire", "Platform",
                 .product(name: "Logging", package: "swift-log"),
             ],
             path: "Tests/Fuzz",
-            swiftSettings: pixelSettings
+            exclude: ["main.swift"],
+            swiftSettings: testSettings
+        ),
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: ["FuzzTargets", "TestSupport"],
+            swiftSettings: testSettings
         ),
         .testTarget(
             name: "ToolTests",
@@ -531,10 +537,22 @@ let package = Package(
 /// Targets of tests that show the same on each system: no foreign library does the work, and no
 /// system is asked. DUALCAM_TESTS=system leaves them out where another release has proved them.
 let portable: Set = [
-    "bench", "fuzz", "SupportTests", "FramesTests", "ImagingTests", "DualCamCoreTests",
-    "ControlTests", "DualCamCtlTests", "DualCamDaemonTests", "EngineTests", "ToolTests",
-    "ViewCoreTests", "SpeedTests",
+    "bench", "FuzzTargets", "FuzzTests", "SupportTests", "FramesTests", "ImagingTests",
+    "DualCamCoreTests", "ControlTests", "DualCamCtlTests", "DualCamDaemonTests", "EngineTests",
+    "ToolTests", "ViewCoreTests", "SpeedTests",
 ]
+// It can be linked only as tools/fuzz does.
+if Context.environment["FUZZING"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "fuzz",
+            dependencies: ["FuzzTargets"],
+            path: "Tests/Fuzz",
+            sources: ["main.swift"]
+        )
+    )
+}
+
 if Context.environment["DUALCAM_TESTS"] == "system" {
     package.targets.removeAll { portable.contains($0.name) }
 }

@@ -14,7 +14,6 @@ extension FuzzTarget {
     static let messages = FuzzTarget(
         name: "messages",
         maximumLength: 512,
-        testRuns: 500,
         seeds: { MainActor.assumeIsolated { messageSeeds() } },
         read: { bytes in MainActor.assumeIsolated { stage.read(bytes) } }
     )

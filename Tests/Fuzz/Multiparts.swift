@@ -5,7 +5,6 @@ extension FuzzTarget {
     static let multiparts = FuzzTarget(
         name: "multiparts",
         maximumLength: 16384,
-        testRuns: 50_000,
         seeds: multipartSeeds,
         read: readMultipart
     )

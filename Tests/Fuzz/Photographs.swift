@@ -6,7 +6,6 @@ extension FuzzTarget {
     static let photographs = FuzzTarget(
         name: "photographs",
         maximumLength: 8192,
-        testRuns: 20000,
         seeds: photographSeeds,
         read: readPhotograph
     )

@@ -7,7 +7,6 @@ extension FuzzTarget {
     static let pods = FuzzTarget(
         name: "pods",
         maximumLength: 1024,
-        testRuns: 200_000,
         seeds: { PodSeeds.all.map(\.bytes) },
         read: readPod
     )

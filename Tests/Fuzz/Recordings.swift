@@ -6,7 +6,6 @@ extension FuzzTarget {
     static let recordings = FuzzTarget(
         name: "recordings",
         maximumLength: 4096,
-        testRuns: 3000,
         seeds: recordingSeeds,
         read: repairRecording
     )

@@ -5,7 +5,6 @@ extension FuzzTarget {
     static let savedStates = FuzzTarget(
         name: "saved-states",
         maximumLength: 8192,
-        testRuns: 20_000,
         seeds: savedStateSeeds,
         read: readSavedState
     )

@@ -5,7 +5,6 @@ extension FuzzTarget {
     static let scenes = FuzzTarget(
         name: "scenes",
         maximumLength: 8192,
-        testRuns: 20_000,
         seeds: sceneSeeds,
         read: readScenes
     )
