@@ -91,7 +91,10 @@ struct RealTimeThreadsTests {
         busy.join()
         #expect(MonotonicClock.now < end, "it was never stopped")
         #expect(isRealTime.load(ordering: .relaxed) == areGranted.contains(true))
-        #expect(RealTimeThreads.overruns - overruns == (areGranted.contains(true) ? 1 : 0))
+        // Another thread may handle the signal, and counts it when all are ordinary.
+        let count = areGranted.contains(true) ? 1 : 0
+        try eventually("the count") { RealTimeThreads.overruns - overruns >= count }
+        #expect(RealTimeThreads.overruns - overruns == count)
         for member in threads.members {
             #expect(RealTimeThreads.scheduling(of: member.id) == .ordinary, "\(member.name)")
         }
