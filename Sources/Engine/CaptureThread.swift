@@ -56,11 +56,6 @@ package final class CaptureThread: Sendable {
     private let report: @Sendable (Report, String) -> Void
     private let worker: Worker
 
-    /// The delay before a camera that failed is tried again, in seconds: at first, and at most.
-    ///
-    /// The longest is short enough that a camera which another program has released is back within
-    /// 2 s.
-    private static let retryDelay = 0.25...1.0
     /// The time without a frame after which a camera counts as stalled: in frame intervals, and at
     /// least in seconds. In the dark some cameras give five frames a second, whatever rate was
     /// agreed on.
@@ -160,7 +155,7 @@ package final class CaptureThread: Sendable {
 
     private func run() {
         var seen = 0
-        var delay = Self.retryDelay.lowerBound
+        var delay = RetryDelay()
         // The camera that took too long to its first frame.
         var slow = ""
         while true {
@@ -169,7 +164,7 @@ package final class CaptureThread: Sendable {
                 return target
             }
             let isNew = wanted.number != seen
-            if isNew { delay = Self.retryDelay.lowerBound }
+            if isNew { delay = RetryDelay() }
             seen = wanted.number
             if wanted.forgetsPicture { slot.clear() }
             guard let source = wanted.source else {
@@ -190,10 +185,8 @@ package final class CaptureThread: Sendable {
             // Another try would only open the device in vain, and its light might blink.
             case .hopeless: waitForChange(since: wanted)
             case .failed:
-                // A camera that had worked for a while gets the short delay again.
-                if (MonotonicClock.now - start).seconds > 5 { delay = Self.retryDelay.lowerBound }
-                worker.bell.wait(until: MonotonicClock.now + Timestamp(seconds: delay))
-                delay = min(2 * delay, Self.retryDelay.upperBound)
+                let now = MonotonicClock.now
+                worker.bell.wait(until: now + delay.next(after: now - start))
             }
         }
     }

@@ -249,6 +249,18 @@ struct CaptureThreadTests {
     }
 }
 
+@Suite("The delays before a camera is tried again")
+struct RetryTests {
+    @Test("grow up to a second, and are short again once it worked for a while")
+    func delays() {
+        var delay = RetryDelay()
+        for _ in 1...2 {
+            let delays = [5.1, 0, 4.9, 0].map { delay.next(after: Timestamp(seconds: $0)) }
+            #expect(delays.map(\.seconds) == [0.25, 0.5, 1, 1])
+        }
+    }
+}
+
 extension CaptureThread.Report {
     fileprivate var isStreaming: Bool { if case .streaming = self { true } else { false } }
     fileprivate var isStall: Bool {

@@ -1,0 +1,20 @@
+package import Frames
+
+/// The delays before a camera that failed is tried again.
+package struct RetryDelay {
+    /// At first, and at most. The longest is short enough that a camera which another program has
+    /// released is back within 2 s.
+    private static let range = 0.25...1.0
+    private var seconds = range.lowerBound
+
+    /// Creates the delays from the first one on.
+    package init() {}
+
+    /// Returns the delay before the next try, after one that went well for `time` or not at all.
+    package mutating func next(after time: Timestamp) -> Timestamp {
+        // A camera that had worked for a while gets the short delay again.
+        if time.seconds > 5 { self = RetryDelay() }
+        defer { seconds = min(2 * seconds, Self.range.upperBound) }
+        return Timestamp(seconds: seconds)
+    }
+}
