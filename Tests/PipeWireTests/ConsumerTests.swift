@@ -33,50 +33,17 @@ extension PipeWireNodeTests {
             }
         }
 
-        @Test func threeHundredFramesArriveInTime() throws {
-            try PrivateSession.with { session in
-                let publisher = try Publisher(in: session)
-                defer { publisher.close() }
-                let reader = try StreamReader("dualcam", in: session)
-                defer { reader.close() }
-                let first = try reader.next()
-                #expect(first.sequence > 0 || first.isDiscontinuous)
-                let format = try #require(reader.format)
-                #expect(format.size == Size(width: 1280, height: 720))
-                #expect(format.rate == (30, 1))
-                #expect(format.color == .video)
-
-                let frames = try expectSteadyFrames(
-                    reader,
-                    in: session,
-                    count: 300,
-                    tolerance: 0.01
-                )
-                for (earlier, later) in zip(frames, frames.dropFirst()) {
-                    let (before, after) = (try #require(earlier.pts), try #require(later.pts))
-                    #expect(before < after)
-                }
-                #expect(frames.allSatisfy { $0.stride == 1280 * 2 && $0.transform == 0 })
-                #expect(frames.allSatisfy { !$0.isDiscontinuous })
-                // Not all: a reader that is late sees the clock of the frame after.
-                #expect(frames.count { $0.clock == $0.pts } > frames.count / 2)
-                let time = (frames[299].arrival - frames[0].arrival).seconds
-                let delays = frames.map { ($0.arrival - ($0.pts ?? .zero)).seconds * 1000 }.sorted()
-                print(
-                    "\(299 / time) frames a second,",
-                    "pts to consumer \(delays[150]) ms, at worst \(delays[299]) ms"
-                )
-            }
-        }
-
         @Test func noFrameIsTorn() throws {
             try PrivateSession.with { session in
                 let publisher = try Publisher(in: session)
                 defer { publisher.close() }
                 let reader = try StreamReader("dualcam", in: session, copies: true)
                 defer { reader.close() }
+                var clocked = 0
                 for _ in 0..<100 {
                     let frame = try reader.next()
+                    // Not always: a reader that is late sees the clock of the frame after.
+                    clocked += frame.clock == frame.pts ? 1 : 0
                     try #require(frame.bytes.count == 1280 * 720 * 2)
                     let (first, last) = frame.bytes.withUnsafeBytes { bytes in
                         (
@@ -86,26 +53,7 @@ extension PipeWireNodeTests {
                     }
                     #expect(first == frame.sequence && last == frame.sequence)
                 }
-            }
-        }
-
-        @Test func threeConsumersAtOnceGetEveryFrame() throws {
-            try PrivateSession.with { session in
-                let publisher = try Publisher(in: session)
-                defer { publisher.close() }
-                let readers = try (0..<2).map { _ in try StreamReader("dualcam", in: session) }
-                defer { for reader in readers { reader.close() } }
-                let gstreamer = try session.gstreamer(
-                    "pipewiresrc target-object=dualcam num-buffers=75 ! video/x-raw ! fakesink"
-                )
-                try eventually("three consumers", within: 10, while: gstreamer) {
-                    publisher.record.consumers == 3
-                }
-                for reader in readers {
-                    try expectSteadyFrames(reader, in: session, count: 30)
-                }
-                #expect(try gstreamer.wait(within: 10) == .status(0))
-                try eventually("two consumers") { publisher.record.consumers == 2 }
+                #expect(clocked > 50)
             }
         }
 
@@ -177,26 +125,6 @@ extension PipeWireNodeTests {
                         }
                     }
                 }
-            }
-        }
-
-        @Test func aHundredConsumersComeAndGo() throws {
-            try PrivateSession.with { session in
-                let publisher = try Publisher(in: session, size: Size(width: 320, height: 240))
-                defer { publisher.close() }
-                let id = try eventually("the node") { publisher.record.id }
-                var descriptors = 0
-                for turn in 0..<100 {
-                    let reader = try StreamReader("dualcam", in: session)
-                    defer { reader.close() }
-                    _ = try reader.next()
-                    if turn == 9 { descriptors = openDescriptors() }
-                }
-                try eventually("the last one to be gone") {
-                    !publisher.record.isStreaming && publisher.record.consumers == 0
-                }
-                #expect(publisher.record.id == id)
-                try expectDescriptors(atMost: descriptors)
             }
         }
 
