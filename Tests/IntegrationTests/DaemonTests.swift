@@ -1,4 +1,6 @@
 import CTurboJPEG
+import Control
+import DBusKit
 import Foundation
 import Frames
 import Platform
@@ -31,6 +33,16 @@ extension Daemon {
     /// Creates a reader of the stream that keeps the bytes of its frames.
     func reader() throws -> StreamReader {
         try StreamReader("dualcam", in: session, copies: true)
+    }
+
+    /// The daemon's counters.
+    var statistics: [String: Value] {
+        get throws { try call("Statistics", of: .stream).first?.named ?? [:] }
+    }
+
+    /// The number of frames for which consumers left no buffer.
+    var unbuffered: Int {
+        get throws { try #require(statistics["drops"]?.named?["unbuffered"]?.integer) }
     }
 }
 

@@ -202,68 +202,48 @@ final class Desktop {
     }
 }
 
-/// A consumer as in a video call: takes frames all the time, and records what happens to the
-/// stream.
+/// A consumer as in a video call, which takes frames all the time.
 final class Viewer {
     private let daemon: Daemon
     private let reader: StreamReader
     private let node: Value
-    private let lateness: Lateness
 
     /// Starts to take frames, and returns once both cameras deliver.
     init(_ daemon: Daemon) throws {
         self.daemon = daemon
-        lateness = Lateness(daemon.session)
         reader = try StreamReader("dualcam", in: daemon.session)
         _ = try reader.next()
         node = try daemon.get("NodeId", of: .stream)
-        _ = try awaitLive()
-        forget()
+        try awaitLive()
+        reader.flush()
     }
 
     deinit { reader.close() }
 
-    /// Waits for a camera's state and interruption, and returns the time that it took, in seconds.
-    @discardableResult
-    func reach(_ state: String, _ interruption: String) throws -> Double {
-        let start = MonotonicClock.now
+    /// Waits for the cameras' state and interruption.
+    func reach(_ state: String, _ interruption: String) throws {
         for camera in [DualCam.backPath, DualCam.frontPath] {
             try eventually("\(camera.text) to be \(state): \(interruption)") {
                 try daemon.state(of: camera) == state
                     && daemon.get("Interruption", of: .camera, at: camera) == .string(interruption)
             }
         }
-        return (MonotonicClock.now - start).seconds
     }
 
     /// Waits until both cameras deliver.
-    func awaitLive() throws -> Double { try reach("streaming", "none") }
+    func awaitLive() throws { try reach("streaming", "none") }
 
-    /// Returns `true` if the last `seconds`, less what the machine was late, are within `limit`.
-    func allows(_ seconds: Double, of limit: Double) -> Bool {
-        lateness.allows(seconds, of: limit)
-    }
-
-    /// Discards what was recorded so far.
-    func forget() {
-        reader.flush()
-    }
-
-    /// Expects the same node as at first, still linked, and no frame later than two intervals after
-    /// the one before, less what the machine was late. Returns the longest wait in seconds.
-    @discardableResult
+    /// Expects the same node as at first, still linked, and one stream without a break, which goes
+    /// on now.
     func expectSteady(
         _ what: String,
         sourceLocation: SourceLocation = #_sourceLocation
-    ) throws -> Double {
+    ) throws {
         // At least one after what may have held it up.
-        let before = reader.drain()
-        let frames = before + [try reader.next()]
-        let wait = StreamReader.longestWait(frames, lateness)
-        let slack = 0.002
+        let frames = reader.drain() + [try reader.next()]
         #expect(
-            wait <= 2.0 / 30 + slack,
-            "\(what): waited \(milliseconds(wait))",
+            frames.areUnbroken,
+            "\(what): \(frames.map(\.sequence))",
             sourceLocation: sourceLocation
         )
         #expect(reader.failure == nil, "\(what)", sourceLocation: sourceLocation)
@@ -272,7 +252,13 @@ final class Viewer {
             "\(what): another node",
             sourceLocation: sourceLocation
         )
-        forget()
-        return wait
+    }
+}
+
+extension [StreamReader.Frame] {
+    /// `true` if they are of one stream, in order: it never began anew.
+    var areUnbroken: Bool {
+        !contains(where: \.isDiscontinuous)
+            && zip(self, dropFirst()).allSatisfy { $0.sequence < $1.sequence }
     }
 }

@@ -186,8 +186,7 @@ extension DaemonTests {
         }
 
         private func scheduling(of daemon: Daemon) throws -> [String: String] {
-            let statistics = try daemon.call("Statistics", of: .stream).first?.named
-            return (statistics?["scheduling"]?.named ?? [:]).compactMapValues(\.string)
+            (try daemon.statistics["scheduling"]?.named ?? [:]).compactMapValues(\.string)
         }
 
         /// Returns the daemon's RLIMIT_RTTIME: the time of the signal, and the end.

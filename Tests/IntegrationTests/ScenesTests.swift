@@ -10,10 +10,6 @@ extension DaemonTests {
     /// Tests of saved scenes and the title, as a consumer and a program on the bus see them.
     @Suite("Scenes", .timeLimit(.minutes(5)))
     struct ScenesTests {
-        /// The allowance in seconds for the delivery of a composited frame to the test.
-        private static let delivery = 0.025
-        private static let interval = 1.0 / 30
-
         /// Runs `body` with a daemon in whose stream nothing moves by itself: back is dark, front
         /// is light.
         private func withStill(
@@ -169,38 +165,30 @@ extension DaemonTests {
         @Test("begins at once, ends in time, and runs back")
         func movement() throws {
             try withStill { daemon, reader in
-                let lateness = Lateness(daemon.session)
                 try call("Save", "small", daemon)
                 for name in ["talk", "demo", "desk", "small", "demo", "talk"] {
-                    var last = try reader.stillPicture()
+                    let still = try reader.stillPicture()
                     try call("Apply", name, daemon)
                     let reply = MonotonicClock.now
-                    var first: Timestamp?
-                    var end = reply
-                    var quiet = 0
-                    while quiet < 8 {
+                    var (last, time) = (still, 0.0)
+                    // By the stream's own time, which is ahead by an interval at most.
+                    while time < 0.6 {
                         let frame = try reader.next()
                         let picture = StreamPicture(frame, size: last.size)
-                        let isNew = picture.differs(from: last)
+                        let isMoving = picture.differs(from: last)
+                        #expect(!isMoving || time < 0.3 + 1.0 / 30, "\(name) moves at \(time) s")
+                        time = (try #require(frame.pts) - reply).seconds
+                        let isNew = picture.differs(from: still)
+                        #expect(isNew || time < 2.0 / 30, "\(name) has not begun at \(time) s")
                         last = picture
-                        quiet = isNew ? 0 : quiet + 1
-                        guard isNew else { continue }
-                        first = first ?? frame.arrival
-                        end = frame.arrival
                     }
-                    let began = try #require(first, "\(name)")
-                    let seconds = ((began - reply).seconds, (end - reply).seconds)
-                    print(name, "from", milliseconds(seconds.0), "to", milliseconds(seconds.1))
-                    let allowed = Self.interval + Self.delivery
-                    #expect(seconds.0 <= allowed + lateness.seconds(from: reply, to: began))
-                    #expect(seconds.1 <= 0.3 + allowed + lateness.seconds(from: reply, to: end))
                     #expect(try current(daemon) == name)
                 }
             }
         }
 
-        @Test("sixty in random order cost no frame")
-        func sixty() throws {
+        @Test("twenty in random order cost no frame")
+        func twenty() throws {
             let configuration = """
                 [cameras.back]
                 source = "test"
@@ -212,12 +200,11 @@ extension DaemonTests {
                 defer { reader.close() }
                 _ = try reader.frames(10, within: 20)
                 reader.flush()
-                let lateness = Lateness(daemon.session)
-                let before = try counts(daemon)
+                let before = try daemon.unbuffered
                 var random = Chance()
                 var order: [String] = []
                 var frames: [StreamReader.Frame] = []
-                for _ in 0..<60 {
+                for _ in 0..<20 {
                     let name = ["talk", "desk", "demo", "away"].randomElement(using: &random)
                     order.append(name ?? "talk")
                     let refused = try call("Apply", order[order.count - 1], daemon)
@@ -229,27 +216,12 @@ extension DaemonTests {
                     )
                 }
                 frames += try reader.frames(12, within: 20)
+                #expect(frames.areUnbroken)
+                #expect(try daemon.unbuffered == before, "seed \(Chance.seed): \(order)")
                 // PipeWire replaces a frame that its reader has not taken in time.
-                for (last, frame) in zip(frames, frames.dropFirst())
-                where frame.sequence != last.sequence + 1 {
-                    let late = lateness.seconds(from: last.arrival, to: frame.arrival)
-                    let lost = frame.sequence - last.sequence - 1
-                    #expect(late >= 0.25 / 30, "\(lost) after \(last.sequence): \(order)")
-                }
-                #expect(frames.allSatisfy { !$0.isDiscontinuous })
-                let after = try counts(daemon)
-                #expect(after.unbuffered == before.unbuffered, "seed \(Chance.seed): \(order)")
-                print("\(frames.count) frames, published \(after.published - before.published)")
+                let sent = frames[frames.count - 1].sequence - frames[0].sequence
+                #expect(2 * frames.count > Int(sent))
             }
-        }
-
-        private func counts(_ daemon: Daemon) throws -> (published: Int, unbuffered: Int) {
-            let values = try daemon.call("Statistics", of: .stream).first?.named ?? [:]
-            let drops = values["drops"]?.named ?? [:]
-            return (
-                try #require(values["frames-published"]?.integer),
-                try #require(drops["unbuffered"]?.integer)
-            )
         }
 
         @Test("privacy of a scene ends with the next one, and the user's own stays")

@@ -44,7 +44,7 @@ extension DaemonTests {
                 for cause in Self.causes {
                     try daemon.forgetSignals()
                     try cause.turn(desktop, true)
-                    let there = try viewer.reach("interrupted", cause.interruption)
+                    try viewer.reach("interrupted", cause.interruption)
                     let frames = try captured(daemon)
                     try viewer.expectSteady("\(cause.name), begin")
                     #expect(try daemon.get("State", of: .stream) == .string("interrupted"))
@@ -54,23 +54,19 @@ extension DaemonTests {
                     // Cameras that are closed on purpose are not a problem.
                     #expect(try daemon.problems == [])
 
-                    viewer.forget()
                     try cause.turn(desktop, false)
-                    let back = try viewer.awaitLive()
-                    #expect(viewer.allows(back, of: 2), "\(cause.name)")
-                    let wait = try viewer.expectSteady("\(cause.name), end")
+                    try viewer.awaitLive()
+                    try viewer.expectSteady("\(cause.name), end")
                     try daemon.settle()
                     for camera in [DualCam.backPath, DualCam.frontPath] {
                         let changes = daemon.changes(of: .camera, at: camera)
                         let why = changes.compactMap { $0["Interruption"]?.string }
                         #expect(why == [cause.interruption, "none"], "\(cause.name)")
+                        // At the first try: nothing but the cause kept it closed.
                         let states = changes.compactMap { $0["State"]?.string }
-                        #expect(states.first == "interrupted" && states.last == "streaming")
+                        let steps = states.filter { $0 != "opening" }
+                        #expect(steps == ["interrupted", "streaming"], "\(states)")
                     }
-                    print(
-                        "\(cause.name): closed in \(milliseconds(there)), live again in",
-                        "\(milliseconds(back)), longest wait for a frame \(milliseconds(wait))"
-                    )
                 }
                 // Each picture shows its own reason.
                 let asleep = try #require(pictures["asleep"])
@@ -126,30 +122,21 @@ extension DaemonTests {
                 }
                 try eventually("the inhibitor") { try desktop.inhibitors == [Desktop.inhibitor] }
                 let viewer = try Viewer(daemon)
-                for turn in 1...3 {
+                for _ in 1...3 {
                     #expect(areOpen())
                     #expect(try desktop.inhibitors == [Desktop.inhibitor])
-                    let lateness = Lateness(daemon.session)
-                    let start = MonotonicClock.now
                     try desktop.sleep(true)
                     try eventually("its release") { try desktop.inhibitors == [] }
                     #expect(!areOpen(), "released before the cameras were closed")
-                    let time = (MonotonicClock.now - start).seconds
-                    #expect(lateness.allows(time, of: 1))
                     try viewer.reach("interrupted", "asleep")
                     try viewer.expectSteady("before sleep")
 
                     try desktop.sleep(false)
-                    let back = try viewer.awaitLive()
-                    #expect(viewer.allows(back, of: 2))
+                    try viewer.awaitLive()
                     try viewer.expectSteady("after sleep")
                     try eventually("the inhibitor again") {
                         try desktop.inhibitors == [Desktop.inhibitor]
                     }
-                    print(
-                        "sleep \(turn): may sleep after \(milliseconds(time)), live again after",
-                        milliseconds(back)
-                    )
                 }
             }
         }
@@ -183,7 +170,7 @@ extension DaemonTests {
                 try desktop.setLocked(true)
                 try viewer.reach("interrupted", "locked")
                 try desktop.setLocked(false)
-                _ = try viewer.awaitLive()
+                try viewer.awaitLive()
                 try daemon.settle()
                 let changes = daemon.changes(of: .camera, at: DualCam.backPath)
                 #expect(changes.compactMap { $0["Interruption"]?.string } == ["locked", "none"])
@@ -316,7 +303,7 @@ extension DaemonTests {
 
                 // Another session of the same user moves to the display.
                 try desktop.addSession("c2")
-                _ = try viewer.awaitLive()
+                try viewer.awaitLive()
                 try desktop.setLocked(true, session: "c2")
                 try viewer.reach("interrupted", "locked")
 
@@ -325,7 +312,7 @@ extension DaemonTests {
                 try daemon.settle()
                 #expect(try daemon.state(of: DualCam.backPath) == "interrupted")
                 try desktop.startLogin()
-                _ = try viewer.awaitLive()
+                try viewer.awaitLive()
 
                 // The same for the whole bus: its last state counts.
                 desktop.session.kill(.systemBus)

@@ -61,66 +61,64 @@ extension DaemonTests {
                     $0.counter(of: DaemonTests.size, in: Self.inset, bits: 12) ?? 0 > 15
                         && $0.counter(of: DaemonTests.size, in: Rect(DaemonTests.size)) ?? 0 > 15
                 }
-                reader.flush()
                 let format = try #require(reader.format)
                 #expect(format.size == DaemonTests.size && format.rate == (30, 1))
                 #expect(format.color == .video)
 
-                let lateness = Lateness(daemon.session)
+                let before = try Self.counts(daemon)
+                reader.flush()
                 let run = try (0..<300).map { _ in try Self.sight(of: try reader.next()) }
-                try Self.expectAll(run, lateness)
-                let span = run[299].pts - run[0].pts
-                let steps = Double(run[299].main - run[0].main)
-                print("\(steps / span.seconds) frames a second by pts")
-                #expect(abs(steps / span.seconds / 30 - 1) <= 0.01)
-                let delays = run.map { ($0.arrival - $0.pts).seconds }.sorted()
-                print(
-                    "camera to consumer \(milliseconds(delays[150])), at worst",
-                    "\(milliseconds(delays[299]))"
-                )
+                let after = try Self.counts(daemon)
+                // The stream's time is the camera's, whose pictures are 1/30 s apart.
+                let start = run.map(\.start).sorted()[150]
+                var (skipped, repeated, next) = (0, 0, 0)
+                for (last, sight) in zip(run, run.dropFirst()) {
+                    #expect(sight.pts > last.pts && sight.main >= last.main)
+                    let frames = Int(sight.sequence) - Int(last.sequence)
+                    let pictures = sight.main - last.main
+                    skipped += max(0, pictures - frames)
+                    repeated += max(0, frames - pictures)
+                    guard frames == 1, pictures == 1 else { continue }
+                    next += (0...2).contains((sight.inset - last.inset) & 0xfff) ? 1 : 0
+                    guard abs(last.start - start) < 0.001 else { continue }
+                    #expect(abs(sight.start - start) < 0.001)
+                }
+                print("\(next) of 299 in order, \(skipped) left out, \(repeated) shown again")
+                // What is not as the cameras sent it has been counted, and is not the rule.
+                #expect(skipped <= after.skipped - before.skipped)
+                #expect(repeated <= after.repeated - before.repeated)
+                #expect(next > 150)
             }
         }
 
-        /// Expects that none of the cameras' frames is missing, except where a thread waited for a
-        /// processor just then; and that those are so few that nobody notices.
-        private static func expectAll(_ run: [Sight], _ lateness: Lateness) throws {
-            var excused: [String] = []
-            for (last, sight) in zip(run, run.dropFirst()) {
-                #expect(sight.pts > last.pts)
-                let isNext =
-                    sight.sequence == last.sequence + 1
-                    && sight.main == last.main + 1
-                    && (0...2).contains((sight.inset - last.inset) & 0xfff)
-                guard !isNext else { continue }
-                // A delay of up to two frames before may show here.
-                let late = lateness.longest(
-                    from: last.arrival - Timestamp(seconds: 2.0 / 30),
-                    to: sight.arrival
-                )
-                let text = "\(last) then \(sight), late by \(milliseconds(late))"
-                // The clock follows frames that come a quarter of an interval too late.
-                #expect(late >= 0.25 / 30, "\(text)")
-                excused.append(text)
-            }
-            print("\(excused.count) breaks because the machine was late")
-            #expect(excused.count <= run.count / 20, "\(excused)")
+        /// Returns the numbers of the main camera's pictures that were not shown, and shown again.
+        private static func counts(_ daemon: Daemon) throws -> (skipped: Int, repeated: Int) {
+            let values = try daemon.statistics
+            let drops = values["drops"]?.named?["back"]?.named ?? [:]
+            try #require(drops.count == 3)
+            return (
+                drops.values.reduce(0) { $0 + ($1.integer ?? 0) },
+                try #require(values["frames-repeated"]?.integer)
+            )
         }
 
         /// The values that a frame carries.
         private struct Sight {
             var sequence: UInt64
             var pts: Timestamp
-            var arrival: Timestamp
             /// The cameras' own counters, the inset's modulo 4096.
             var main: Int
             var inset: Int
+
+            /// The time of the main camera's first picture, in seconds.
+            var start: Double { pts.seconds - Double(main) / 30 }
         }
 
         private static func sight(of frame: StreamReader.Frame) throws -> Sight {
             let size = DaemonTests.size
             let picture = StreamPicture(frame, size: size)
             #expect(frame.stride == 2560 && frame.bytes.count == 2560 * 720)
-            #expect(frame.transform == 0)
+            #expect(frame.transform == 0 && !frame.isDiscontinuous)
             let main = picture.counter(of: size, in: Rect(size))
             let other = picture.counter(of: size, in: Self.inset, bits: 12)
             guard let main, let other else {
@@ -130,7 +128,6 @@ extension DaemonTests {
             return Sight(
                 sequence: frame.sequence,
                 pts: try #require(frame.pts),
-                arrival: frame.arrival,
                 main: main,
                 inset: other
             )
@@ -154,22 +151,15 @@ extension DaemonTests {
                 try eventually("live pictures") {
                     try daemon.get("State", of: .stream) == .string("streaming")
                 }
-                let lateness = Lateness(daemon.session)
+                let before = try daemon.unbuffered
                 for reader in readers { reader.flush() }
+                // Each has its share: PipeWire leaves out a few where the machine is busy.
                 for reader in readers {
                     let frames = try reader.frames(45, within: 25)
-                    for (last, frame) in zip(frames, frames.dropFirst())
-                    where frame.sequence != last.sequence + 1 {
-                        let late = lateness.longest(
-                            from: last.arrival - Timestamp(seconds: 1.0 / 30),
-                            to: frame.arrival
-                        )
-                        #expect(late >= 0.25 / 30, "\(last.sequence), then \(frame.sequence)")
-                    }
-                    let lost = Int(frames[44].sequence - frames[0].sequence) - 44
-                    print("\(lost) frames lost by a consumer")
-                    #expect(lost <= 5)
+                    #expect(frames.areUnbroken)
+                    #expect(frames[44].sequence - frames[0].sequence < 90)
                 }
+                #expect(try daemon.unbuffered == before)
                 #expect(try gstreamer.wait(within: 15) == .status(0))
                 try eventually("two consumers") {
                     try daemon.get("Consumers", of: .stream) == .uint32(2)
@@ -181,6 +171,7 @@ extension DaemonTests {
             let output = "[output]\nwidth = 320\nheight = 240\n"
             try Daemon.with(output + Self.counters) { daemon in
                 let files = "/proc/\(daemon.program.id)/fd"
+                let id = try daemon.get("NodeId", of: .stream)
                 var descriptors = 0
                 for turn in 0..<100 {
                     let reader = try StreamReader("dualcam", in: daemon.session)
@@ -195,6 +186,7 @@ extension DaemonTests {
                     try count(files) <= descriptors
                 }
                 #expect(try daemon.problems == [])
+                #expect(try daemon.get("NodeId", of: .stream) == id)
             }
         }
 
@@ -239,14 +231,9 @@ extension DaemonTests {
                 try eventually("nobody to look") {
                     try daemon.get("State", of: .stream) == .string("idle")
                 }
-                let lateness = Lateness(daemon.session)
-                let start = MonotonicClock.now
                 try eventually("closed cameras") {
                     try states() == ["closed", "closed"]
                 }
-                let time = (MonotonicClock.now - start).seconds
-                print("cameras closed \(milliseconds(time)) after the last consumer left")
-                #expect(time >= 0.4 && lateness.allows(time, of: 1))
             }
         }
     }
