@@ -84,8 +84,9 @@ extension DaemonTests {
                 defer { other.close() }
                 let frames = try other.frames(31, within: 25)
                 #expect(other.format?.size == Size(width: 640, height: 480))
-                let rate = 30 / (frames[30].arrival - frames[0].arrival).seconds
-                #expect((14...16).contains(rate))
+                let stamps = try frames.map { try #require($0.pts) }
+                let steps = zip(stamps, stamps.dropFirst()).map { ($1 - $0).seconds }.sorted()
+                #expect((14...16).contains(1 / steps[15]))
             }
         }
 
@@ -99,29 +100,20 @@ extension DaemonTests {
                     node: false,
                     adding: disk.environment
                 )
-                let lateness = Lateness(session)
                 let text = DaemonTests.still(back: "test", front: "test", scene: "colour = 5")
                 try text.write(
                     toFile: "\(session.directory)/dualcam.toml",
                     atomically: true,
                     encoding: .utf8
                 )
-                try disk.wait(3000)
+                try disk.wait(25_000)
                 // The second comes while the first is being read, and so do all that follow.
-                for _ in 0..<5 {
+                for _ in 0..<50 {
                     daemon.program.signal(SIGHUP)
-                    usleep(50_000)
+                    #expect(try !daemon.complains(of: "colour"))
                 }
-                let start = MonotonicClock.now
-                var longest = 0.0
-                try eventually("the new configuration") {
-                    let asked = MonotonicClock.now
-                    let isRead = try daemon.complains(of: "colour")
-                    let time = (MonotonicClock.now - asked).seconds
-                    longest = max(longest, time > 0.5 ? time - lateness.seconds(from: asked) : 0)
-                    return isRead
-                }
-                #expect(longest <= 0.5 && (MonotonicClock.now - start).seconds > 1)
+                try disk.wait(0)
+                try eventually("the new configuration") { try daemon.complains(of: "colour") }
                 #expect(try daemon.end().exit == .status(0))
             }
         }
@@ -200,15 +192,10 @@ extension DaemonTests {
                     }
                     session.kill(.wireplumber)
                     reader.close()
-                    let lateness = Lateness(session)
-                    let start = MonotonicClock.now
                     try session.start(.pipewire)
                     try eventually("the node") {
                         try daemon.get("Active", of: .stream) == .boolean(true)
                     }
-                    let time = (MonotonicClock.now - start).seconds
-                    print("the node is back \(milliseconds(time)) after PipeWire's start")
-                    #expect(lateness.allows(time, of: 2))
                     try session.start(.wireplumber)
                     let other = try daemon.reader()
                     defer { other.close() }
@@ -415,11 +402,9 @@ extension DaemonTests {
                 let reader = isStreaming ? try daemon.reader() : nil
                 defer { reader?.close() }
                 _ = try reader?.next()
-                let lateness = Lateness(daemon.session)
                 let (exit, seconds) = try daemon.end()
                 print("ended in \(milliseconds(seconds)), streaming: \(isStreaming)")
                 #expect(exit == .status(0))
-                #expect(lateness.allows(seconds, of: 1))
                 #expect(daemon.notifications.lines.contains("STOPPING=1"))
                 #expect(try Listed("dualcam", in: daemon.session) == nil)
                 #expect {

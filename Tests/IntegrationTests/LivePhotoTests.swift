@@ -125,8 +125,6 @@ extension DaemonTests {
                 try eventually("two seconds", within: 60) {
                     try captured(daemon, DualCam.backPath) > start + 60
                 }
-                let lateness = Lateness(session)
-                let begin = MonotonicClock.now
                 let photos = try photograph(daemon, ["--of", "all"])
                 try #require(photos.count == 3)
                 for photo in photos {
@@ -137,9 +135,8 @@ extension DaemonTests {
                     let (duration, moment) = (try #require(probe.duration), try moment(probe))
                     print("live photo: \(duration) s, taken at \(moment) s, \(probe.times.count)")
                     #expect(duration < 3.3 && moment <= 1.5 && moment < duration)
-                    // Frames that no thread could take are missing.
-                    let late = lateness.seconds(from: begin)
-                    #expect(duration > 2 - late && moment > 0.7 - late, "\(late)")
+                    // By the frames' own times; those at its ends may be missing.
+                    #expect(duration > 2 && moment > 0.7)
                     #expect(probe.streams.count == 2 && probe.streams[0].codecName == "mjpeg")
                     #expect(probe.streams[0].width == 320)
                     #expect(!probe.soundTimes.isEmpty)
