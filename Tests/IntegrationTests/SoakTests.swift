@@ -8,9 +8,9 @@ import TestSupport
 import Testing
 
 extension DaemonTests {
-    /// A test of everything in random order for DUALCAM_SOAK_MINUTES (`make soak`).
-    /// DUALCAM_SOAK_SEED repeats the steps of a run.
-    @Suite("The soak", .timeLimit(.minutes(Soak.minutes + 3)))
+    /// A test of everything in random order for half a minute, or for DUALCAM_SOAK_MINUTES (`make
+    /// soak`). DUALCAM_SOAK_SEED repeats the steps of a run.
+    @Suite("The soak", .timeLimit(.minutes((Soak.minutes ?? 1) + 3)))
     struct SoakTests {
         @Test func itNeitherStopsNorGrows() throws {
             let soak = try Soak()
@@ -28,7 +28,8 @@ extension DaemonTests {
 
 /// One run: a daemon in a desktop, a permanent consumer, and random steps.
 private final class Soak {
-    static let minutes = number("DUALCAM_SOAK_MINUTES").map(Int.init) ?? 1
+    static let minutes = number("DUALCAM_SOAK_MINUTES").map(Int.init)
+    private static let duration = minutes.map { 60 * Double($0) } ?? 30
 
     private static func number(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
@@ -37,8 +38,7 @@ private final class Soak {
     /// By chance where the length is chosen by hand, as `make soak` does.
     let seed =
         Soak.number("DUALCAM_SOAK_SEED")
-        ?? (Soak.number("DUALCAM_SOAK_MINUTES") == nil
-            ? Chance.seed : UInt64.random(in: 0..<1_000_000))
+        ?? (Soak.minutes == nil ? Chance.seed : UInt64.random(in: 0..<1_000_000))
     let desktop: Desktop
     /// The steps so far, in order.
     private(set) var story: [String] = []
@@ -49,9 +49,6 @@ private final class Soak {
     private var others: [StreamReader] = []
     private var gstreamer: Child?
     private var isLocked = false
-    private let lateness: Lateness
-    /// The time at which the viewer last had its frames.
-    private var checked = MonotonicClock.now
 
     /// The longest wait of the viewer for a frame while PipeWire was running, in seconds.
     private var longestWait = 0.0
@@ -76,7 +73,6 @@ private final class Soak {
         folder = "\(desktop.session.directory)/home/files"
         elsewhere = "\(desktop.session.directory)/elsewhere"
         mkdir(elsewhere, 0o700)
-        lateness = Lateness(desktop.session)
         try desktop.startLogin()
         try desktop.startGnome()
         let levels = (0..<20).map { UInt8(60 + 6 * $0) }
@@ -113,7 +109,8 @@ private final class Soak {
     // MARK: The run
 
     func run() throws {
-        print("soak: \(Self.minutes) min, seed \(seed)")
+        let duration = Self.duration
+        print("soak: \(duration) s, seed \(seed)")
         _ = try viewer.next(within: 10)
         // From the first request on, it has threads that read directories, write configurations and
         // look for pages; there is none in the pictures.
@@ -129,7 +126,6 @@ private final class Soak {
         )
         try daemon.reload(Self.configuration(movie, folder, front: "test"))
         let start = MonotonicClock.now
-        let duration = Double(Self.minutes) * 60
         var rests: [Rest] = []
         // The first is when all has been used, and after ten minutes, if there are more.
         var next = duration >= 1200 ? 600 : max(duration / 6, 15)
@@ -138,7 +134,7 @@ private final class Soak {
             if time >= next, undone.isEmpty {
                 rests.append(try rest(at: time))
                 guard time < duration else { break }
-                next += max(duration / 12, 9)
+                next += max(duration / 12, 5)
             }
             try step()
         }
@@ -246,17 +242,11 @@ private final class Soak {
         }
     }
 
-    /// Expects that the viewer has had its frames in time all along, and has them now.
+    /// Expects that the viewer still has frames of one stream, without a break since it came.
     private func expectFrames() throws {
-        viewer.flush()
-        _ = try viewer.next()
-        let wait = viewer.longestWait()
-        longestWait = max(longestWait, wait)
-        defer { checked = MonotonicClock.now }
-        if viewer.failure == nil, wait <= 0.25 || wait - lateness.seconds(from: checked) <= 0.25 {
-            return
-        }
-        throw TimedOut("a frame; \(viewer.failure ?? "")", after: wait)
+        let frames = viewer.drain() + [try viewer.next()]
+        longestWait = max(longestWait, viewer.longestWait())
+        #expect(frames.areUnbroken && viewer.failure == nil, "\(viewer.failure ?? "a break")")
     }
 
     // MARK: Steps
@@ -600,9 +590,9 @@ private final class Soak {
             }
             return viewer.failure == nil
         }
-        let time = (MonotonicClock.now - start).seconds
-        longestReturn = max(longestReturn, time)
-        if !lateness.allows(time, of: 2) { throw TimedOut("frames after a start", after: time) }
+        longestReturn = max(longestReturn, (MonotonicClock.now - start).seconds)
+        // Its first may be the stream's.
+        _ = try viewer.next()
     }
 }
 
