@@ -54,43 +54,32 @@ extension DaemonTests {
             }
         }
 
-        /// Attacks for `seconds` in all ways at once, and expects that no frame is lost or late.
+        /// Attacks for `seconds` in all ways at once, and expects that the stream and the answers
+        /// to others go on all the time.
         private func attack(
             _ daemon: Daemon,
             _ reader: StreamReader,
             seconds: Double
         ) throws {
-            let lateness = Lateness(daemon.session)
             reader.flush()
-            let first = try reader.next()
             let programs = try HostileAttack.allCases.map {
                 try $0.start(on: daemon, seconds: seconds)
             }
-            var longestAnswer = 0.0
+            var answers = 0
             try eventually("the end of the attacks", within: seconds + 60) {
-                let asked = MonotonicClock.now
                 _ = try daemon.get("Active", of: .stream)
-                let time = (MonotonicClock.now - asked).seconds
-                if time > 0.25 {
-                    longestAnswer = max(longestAnswer, time - lateness.seconds(from: asked))
-                }
+                answers += 1
                 usleep(20_000)
                 return programs.allSatisfy { $0.exit != nil }
             }
-            let frames = [first] + reader.drain() + [try reader.next()]
+            let frames = reader.drain()
             let counts = try programs.map { try HostileAttack.count($0) }
-            let lost = zip(frames, frames.dropFirst()).reduce(0) {
-                $0 + Int($1.1.sequence - $1.0.sequence) - 1
-            }
-            let wait = StreamReader.longestWait(frames, lateness)
-            print(
-                "hostile: \(counts) pods and calls, longest wait \(milliseconds(wait)),",
-                "\(lost) frames lost to other programs"
-            )
-            #expect(longestAnswer <= 0.25, "an answer took \(milliseconds(longestAnswer))")
-            #expect(counts.allSatisfy { Double($0) >= seconds * 10_000 / 60 }, "\(counts)")
-            // What is lost leaves a gap; only those are excused in which the machine was late.
-            #expect(wait <= 2.0 / 30 + 0.002, "\(lost) lost, \(milliseconds(wait))")
+            print("hostile: \(counts) pods and calls, \(frames.count) frames, \(answers) answers")
+            #expect(counts.allSatisfy { $0 > frames.count })
+            // Eight calls come in the time of a frame, and five in that of an answer. Were they to
+            // hold these up, there would be fewer.
+            #expect(min(frames.count, answers) * 17 >= counts[1])
+            #expect((frames + [try reader.next()]).areUnbroken)
         }
     }
 }

@@ -184,14 +184,4 @@ extension StreamReader {
         while let frame = try? next(within: 0) { frames.append(frame) }
         return frames
     }
-
-    /// Returns the longest time in seconds between the arrivals of two of `frames`, less what the
-    /// machine was late by then.
-    package static func longestWait(_ frames: [Frame], _ lateness: Lateness) -> Double {
-        zip(frames, frames.dropFirst()).map { before, after in
-            let wait = (after.arrival - before.arrival).seconds
-            return wait <= 1.0 / 30
-                ? wait : wait - lateness.seconds(from: before.arrival, to: after.arrival)
-        }.max() ?? 0
-    }
 }
