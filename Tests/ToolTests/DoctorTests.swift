@@ -351,6 +351,7 @@ struct DoctorTests {
             }
             // Those that are installed here were never started by this user.
             let untouched = desktop.browserFindings()
+            #expect(!untouched.isEmpty)
             #expect(untouched.allSatisfy { $0.name == "browsers" || $0.outcome == .bad })
             let state = ".config/chromium/Local State"
             try write("{\"browser\":{}}", state)

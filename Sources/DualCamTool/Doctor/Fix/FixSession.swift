@@ -171,11 +171,15 @@ struct FixSession {
     private static let patience = 10.0
 
     /// Checks again what was done, which has failed where the problem stays. Returns the findings.
-    private static func check(_ outcomes: inout [Outcome]) -> [Finding] {
+    static func check(
+        _ outcomes: inout [Outcome],
+        for patience: Double = patience,
+        by findings: () -> [Finding] = { Checkup().findings() }
+    ) -> [Finding] {
         let names = outcomes.filter { $0.state == .done }.map(\.name)
         let deadline = MonotonicClock.now + Timestamp(seconds: patience)
         while true {
-            let findings = Checkup().findings().filter { names.contains($0.name) }
+            let findings = findings().filter { names.contains($0.name) }
             let bad = outcomes.indices.filter { index in
                 let outcome = outcomes[index]
                 return outcome.state == .done && !outcome.isForLater
