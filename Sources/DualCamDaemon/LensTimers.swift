@@ -40,8 +40,8 @@ final class LensTimers {
     }
 
     /// Begins to check a lens that has started to deliver, at regular intervals.
-    func beginLooking() {
-        start = MonotonicClock.now
+    func beginLooking(at time: Timestamp = MonotonicClock.now) {
+        start = time
         first = .max
         brightness = nil
         look.arm(after: Self.interval)
@@ -61,11 +61,11 @@ final class LensTimers {
 
     /// Returns `true` if the brightness of the pictures in `slot` is steady, and schedules the next
     /// check.
-    func isSteady(_ slot: FrameSlot) -> Bool {
+    func isSteady(_ slot: FrameSlot, at time: Timestamp = MonotonicClock.now) -> Bool {
         look.arm(after: Self.interval)
         let count = slot.counts.captured
         if first == .max { first = count }
-        let elapsed = (MonotonicClock.now - start).seconds
+        let elapsed = (time - start).seconds
         let now = slot.latest?.brightness
         defer { brightness = now }
         guard count >= first + Self.frames, elapsed >= Self.least else { return false }

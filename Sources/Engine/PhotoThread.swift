@@ -86,6 +86,7 @@ package final class PhotoThread: Sendable {
     private let waiting = Mutex<[Job]>([])
     private let worker: Worker
     private let writer: PhotoWriter
+    private let settle: @Sendable ([FrameSlot]) -> Void
 
     /// The seconds that a camera may give no picture. With damaged ones in between it is given up
     /// after four times as long.
@@ -94,10 +95,13 @@ package final class PhotoThread: Sendable {
     /// largest difference in brightness between two pictures, of 255, that counts as settled.
     private static let (settling, look, steady) = (2.0, 0.1, 2.0)
 
-    /// Starts the threads.
+    /// Starts the threads. `settle` waits for exposures, see `settle`.
     ///
     /// - Throws: `SystemError` if the system has no thread or descriptor left.
-    package init() throws(SystemError) {
+    package init(
+        settle: @escaping @Sendable ([FrameSlot]) -> Void = { PhotoThread.settle($0) }
+    ) throws(SystemError) {
+        self.settle = settle
         (worker, writer) = (try Worker(name: "photos"), try PhotoWriter())
         do throws(SystemError) {
             try worker.start { [self] in run() }
@@ -279,18 +283,22 @@ package final class PhotoThread: Sendable {
 
     /// Waits until pictures are as bright as those before, at most `settling` seconds: a camera
     /// that was only just opened is still looking for its exposure.
-    private func settle(_ slots: [FrameSlot]) {
-        let start = MonotonicClock.now
+    package static func settle(
+        _ slots: [FrameSlot],
+        now: () -> Timestamp = { MonotonicClock.now },
+        sleep: (_ seconds: Double) -> Void = { usleep(useconds_t($0 * 1e6)) }
+    ) {
+        let start = now()
         var looks = slots.map { (slot: $0, last: Double?.none, calm: 0, arrival: Timestamp.zero) }
-        while !looks.isEmpty, (MonotonicClock.now - start).seconds < Self.settling {
-            usleep(useconds_t(Self.look * 1e6))
+        while !looks.isEmpty, (now() - start).seconds < settling {
+            sleep(look)
             for index in looks.indices {
                 let content = Newest(looks[index].slot)
                 guard content.arrival != looks[index].arrival,
                     let brightness = content.brightness
                 else { continue }
                 looks[index].arrival = content.arrival
-                let isCalm = looks[index].last.map { abs($0 - brightness) < Self.steady } ?? false
+                let isCalm = looks[index].last.map { abs($0 - brightness) < steady } ?? false
                 looks[index].calm = isCalm ? looks[index].calm + 1 : 0
                 looks[index].last = brightness
             }

@@ -527,29 +527,25 @@ struct LensTimersTests {
         // Those of before do not count.
         for _ in 0..<10 { put(100) }
         let start = MonotonicClock.now
-        timers.beginLooking()
-        usleep(310_000)
+        func isSteady(after seconds: Double) -> Bool {
+            timers.isSteady(slot, at: start + Timestamp(seconds: seconds))
+        }
+        timers.beginLooking(at: start)
         for _ in 0..<4 {
-            #expect(!timers.isSteady(slot))
+            #expect(!isSteady(after: 0.3))
             put(100)
         }
-        #expect(timers.isSteady(slot))
-        func isUnsteady() -> Bool {
-            !timers.isSteady(slot) || (MonotonicClock.now - start).seconds >= 2
-        }
-        put(150)
-        #expect(isUnsteady())
-        put(90)
-        #expect(isUnsteady())
-        put(91)
-        #expect(timers.isSteady(slot))
         // Not before its least time, however many there are.
-        timers.beginLooking()
-        let again = MonotonicClock.now
-        _ = timers.isSteady(slot)
-        for _ in 0..<8 { put(91) }
-        let isSteady = timers.isSteady(slot)
-        #expect(!isSteady || (MonotonicClock.now - again).seconds >= 0.3)
+        #expect(!isSteady(after: 0.29))
+        #expect(isSteady(after: 0.3))
+        for luma in [150, 90, 150] as [UInt8] {
+            put(luma)
+            #expect(!isSteady(after: 1.99))
+        }
+        put(151)
+        #expect(isSteady(after: 1.99))
+        put(90)
+        #expect(isSteady(after: 2))
     }
 
     @Test(
