@@ -7,39 +7,28 @@ import Testing
 @Suite("Node", .serialized)
 enum PipeWireNodeTests {}
 
-/// Expects `count` frames at 30 per second from the node in `session`, none of them missing, and
-/// returns them.
-///
-/// A frame may be late or missing where programs waited for a processor instead (`Lateness`), for
-/// as long as they did: PipeWire drops frames while its threads, or ours, are not done with the one
-/// before. For half an interval they may be at work.
+/// Expects that `reader` gets each of the next `count` frames that `publisher` publishes, which has
+/// memory for each when it is due; returns them.
 @discardableResult
-func expectSteadyFrames(
+func expectEveryFrame(
     _ reader: StreamReader,
-    in session: PrivateSession,
-    count: Int = 45,
-    tolerance: Double = 0.02
+    of publisher: Publisher,
+    count: Int = 20
 ) throws -> [StreamReader.Frame] {
-    let lateness = Lateness(session)
-    reader.flush()
-    let frames = try reader.frames(count, within: Double(count) / 30 + 5)
-    var missing = 0
-    for (before, after) in zip(frames, frames.dropFirst())
-    where after.sequence != before.sequence + 1 {
-        try #require(after.sequence > before.sequence)
-        let lost = Int(after.sequence - before.sequence) - 1
-        let late = lateness.seconds(from: before.pts ?? before.arrival, to: after.arrival)
-        // Four of our threads have a part in each frame, and only the latest of them is counted.
-        #expect(Double(lost) <= 4 * 30 * late + 0.5, "after \(before.sequence), \(late) s late")
-        missing += lost
+    let start = publisher.record
+    publisher.follow(reader)
+    try eventually("a frame that was waited for") {
+        publisher.record.published > start.published + 2
     }
-    let (first, last) = (frames[0].arrival, frames[count - 1].arrival)
-    let (time, expected) = ((last - first).seconds, Double(count - 1 + missing) / 30)
-    let deviation = abs(time - expected) - tolerance * expected
-    #expect(
-        deviation < 0 || deviation < lateness.seconds(from: first, to: last),
-        "\(count) frames and \(missing) missing in \(time) s"
-    )
+    let dropped = publisher.record.dropped
+    reader.flush()
+    let frames = try reader.frames(count, within: 60)
+    for (before, after) in zip(frames, frames.dropFirst()) {
+        #expect(after.sequence == before.sequence + 1)
+        let intervals = (try #require(after.pts) - #require(before.pts)).seconds * 30
+        #expect(intervals > 0.5 && abs(intervals - intervals.rounded()) < 0.01)
+    }
+    #expect(publisher.record.dropped == dropped)
     return frames
 }
 

@@ -5,7 +5,8 @@ import Platform
 import Synchronization
 import TestSupport
 
-/// A node on a thread of its own, which publishes a frame at each interval while it streams.
+/// A node on a thread of its own, which publishes a frame at each interval while it streams; or, if
+/// it follows a reader, at intervals by which that has taken the frame before.
 ///
 /// Each picture has its sequence number in its first and its last eight bytes.
 final class Publisher {
@@ -28,6 +29,7 @@ final class Publisher {
     private final class Shared: Sendable {
         let record = Mutex(Record())
         let mailbox = Mutex<EventLoop.Mailbox?>(nil)
+        let reader = Mutex<StreamReader?>(nil)
         let isEnding = Atomic(false)
     }
 
@@ -60,6 +62,10 @@ final class Publisher {
     /// The events and values of the node so far.
     var record: Record { shared.record.withLock { $0 } }
 
+    /// Publishes no frame while `reader` has yet to take one: however late any thread is, PipeWire
+    /// then has no reason to drop one.
+    func follow(_ reader: StreamReader) { shared.reader.withLock { $0 = reader } }
+
     /// Withdraws the node and ends the thread. Harmless when called twice.
     func close() {
         guard !isClosed else { return }
@@ -87,6 +93,9 @@ final class Publisher {
         let byteCount = settings.size.width * 2 * settings.size.height
         var due = MonotonicClock.now
         var sequence: UInt64 = 0
+        // How many frames the reader that is followed had when one was published, and at the last
+        // look.
+        var (followed, before, last): (StreamReader?, Int, Int) = (nil, -1, -1)
         var timer: EventLoop.Timer?
         timer = try loop.timer {
             defer {
@@ -96,6 +105,12 @@ final class Publisher {
                 timer?.arm(at: due)
             }
             guard node.isStreaming else { return }
+            let reader = shared.reader.withLock { $0 }
+            if reader !== followed { (followed, before, last) = (reader, -1, -1) }
+            let taken = reader?.count ?? -1
+            defer { last = taken }
+            // The graph is done a little later than the reader.
+            guard reader == nil || taken != before && taken == last else { return }
             let isPublished = node.publish(
                 pts: due,
                 sequence: sequence,
@@ -108,6 +123,7 @@ final class Publisher {
                 bytes.storeBytes(of: sequence, toByteOffset: byteCount - 8, as: UInt64.self)
             }
             sequence += isPublished ? 1 : 0
+            if isPublished { before = taken }
             shared.record.withLock {
                 $0.published += isPublished ? 1 : 0
                 $0.dropped += isPublished ? 0 : 1

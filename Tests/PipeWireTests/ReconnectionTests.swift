@@ -1,3 +1,6 @@
+import Foundation
+import Platform
+import TestSupport
 import Testing
 
 @testable import PipeWire
@@ -26,5 +29,20 @@ struct ReconnectionTests {
         #expect(!reconnection.lose().isNews)
         reconnection.succeed()
         #expect((1...2).map { _ in reconnection.lose().isNews } == [true, false])
+    }
+
+    @Test("is tried as soon as the socket appears, and for no other file")
+    func socket() throws {
+        let (folder, loop) = (try ScratchDirectory(), try EventLoop())
+        var count = 0
+        let watch = SocketWatch(loop: loop, remote: "\(folder.path)/pipewire-0") { count += 1 }
+        for name in ["pipewire-0.lock", "pipewire-0"] {
+            #expect(count == 0)
+            try Data().write(to: URL(filePath: "\(folder.path)/\(name)"))
+            // What has happened is there to be read.
+            loop.runOnce(milliseconds: 100)
+        }
+        #expect(count == 1)
+        withExtendedLifetime(watch) {}
     }
 }
