@@ -147,9 +147,22 @@ final class ShownWindow {
             .split(separator: "\n").first.map(String.init) ?? ""
     }
 
-    /// Moves the pointer to a point of the picture, in units of the window, and does more.
+    /// Moves the pointer to a point of the picture, in units of the window, and does more. The
+    /// window sees all of it in this order, so nothing has to be waited for but what it shows then.
     func hand(at x: Int, _ y: Int, _ words: String) throws {
-        try desktop.hand("mousemove \(place.x + x) \(place.y + y) sleep 0.6 \(words)")
+        try desktop.hand("mousemove \(place.x + x) \(place.y + y) \(words)")
+    }
+
+    /// Clicks on the control called `name` once it is shown, and has come to rest.
+    func click(_ name: String) throws {
+        let reader = try reader(showing: [name])
+        var before: PixelRect?
+        let place = try eventually("\(name) at rest", within: 10) {
+            let place = reader.named[name].flatMap(reader.place)
+            defer { before = place }
+            return place == before ? place : nil
+        }
+        try hand(at: place.x + place.width / 2, place.y + place.height / 2, "click 1")
     }
 
     /// Shows the controls, and returns what a screen reader knows of them.

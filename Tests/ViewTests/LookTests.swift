@@ -276,6 +276,9 @@ import Testing
     func `The dial's words grow with all others`(look: Look) throws {
         try look.with { window in
             let reader = try ScreenReader(window.daemon)
+            // What changes is the dial alone, until it has faded in.
+            try window.daemon.set("Layout", of: .scene, to: .string("single"))
+            try window.daemon.set("Frozen", of: .camera, at: DualCam.backPath, to: .boolean(true))
             try window.hand(at: 100, 60, "key w")
             let dial = try dial(window, reader)
             let words = PixelRect(
@@ -284,16 +287,17 @@ import Testing
                 width: 120,
                 height: 30
             )
-            var height = 0
-            try eventually("words", within: 10) {
+            var (height, colors): (Int, [[Int]]) = (0, [])
+            try eventually("words at rest", within: 10) {
                 try window.hand(at: 100, dial.y + 30, "mousemove_relative 3 3")
-                let colors = try window.desktop.colors(words)
+                let before = colors
+                colors = try window.desktop.colors(words)
                 height = (0..<words.height).count { row in
                     colors[(row * words.width)..<((row + 1) * words.width)].contains {
                         $0.min() ?? 0 > 170
                     }
                 }
-                return height > 0
+                return height > 0 && colors == before
             }
             #expect(look.dpi > 96 ? (13...20).contains(height) : (7..<13).contains(height))
         }

@@ -32,6 +32,10 @@ import Testing
                     + "mousemove \(x + 120) \(y + 200) sleep 0.05 mouseup 1"
             )
             try window.wait("InsetCorner") { $0 == .string("bottom-left") }
+            try eventually("the front picture in that corner", within: 10) {
+                let color = try window.desktop.color(x + 60, y + 212)
+                return color[1] > color[0]
+            }
             try window.hand(at: 60, 212, "click --repeat 2 --delay 30 4")
             try window.wait("InsetSize") { ($0.double ?? 0) > 0.28 }
 
@@ -69,14 +73,10 @@ import Testing
             try eventually("cameras", within: 5) {
                 try window.daemon.state(of: DualCam.backPath) == "streaming"
             }
-            let hidden = MonotonicClock.now
             try window.desktop.hand("windowminimize \(window.id)")
-            try eventually("closed cameras", within: 5) {
+            try eventually("closed cameras") {
                 try window.daemon.state(of: DualCam.backPath) == "closed"
             }
-            let took = (MonotonicClock.now - hidden).seconds
-            print("the cameras closed \(took) s after the window was minimised")
-            #expect(Lateness(window.desktop.session).allows(took, of: 1.5))
             #expect(try window.daemon.get("Consumers", of: .stream) == .uint32(0))
             try window.desktop.hand("windowmap \(window.id)")
             try window.waitForPicture()
