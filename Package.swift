@@ -312,6 +312,13 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        .target(
+            name: "TestCameras",
+            dependencies: ["Capture", "DualCamCore", "Frames", "Platform"],
+            path: "Tests/Cameras",
+            swiftSettings: settings
+        ),
+
         // JPEGs with every fault of a camera, made by a script.
         .target(
             name: "TestJPEGs",
@@ -472,7 +479,7 @@ let package = Package(
             name: "DualCamDaemonTests",
             dependencies: [
                 "CDBus", "Capture", "Control", "DBusKit", "Desktop", "DualCamCore", "DualCamDaemon",
-                "Engine", "Frames", "Media", "Platform", "TestSupport",
+                "Engine", "Frames", "Media", "Platform", "TestCameras", "TestSupport",
             ],
             swiftSettings: testSettings
         ),
@@ -496,7 +503,7 @@ let package = Package(
             name: "EngineTests",
             dependencies: [
                 "Frames", "DualCamCore", "Compositing", "Capture", "Engine", "Platform",
-                "TestSupport", "CTurboJPEG",
+                "TestCameras", "TestSupport", "CTurboJPEG",
             ],
             swiftSettings: pixelSettings
         ),
@@ -523,7 +530,7 @@ let package = Package(
         ),
         .testTarget(
             name: "BrowserTests",
-            dependencies: ["TestSupport", "Platform", "Frames"],
+            dependencies: ["TestSupport", "Control", "DBusKit", "Platform", "Frames"],
             swiftSettings: testSettings
         ),
         .testTarget(

@@ -1,8 +1,8 @@
 import Capture
 import Control
-import Frames
 import Platform
 import Synchronization
+import TestCameras
 import TestSupport
 import Testing
 
@@ -11,7 +11,7 @@ import Testing
 @testable import DualCamDaemon
 
 @MainActor
-@Suite("Previews on the bus", .timeLimit(.minutes(1)))
+@Suite("Previews on the bus", .timeLimit(.minutes(5)))
 struct PreviewServiceTests {
     @Test(
         "nobody gets a first picture after cameras have to close, or waits for a device until then",
@@ -22,7 +22,8 @@ struct PreviewServiceTests {
             for role in Role.allCases { $0.cameras[role].source = .test("bars") }
         }
         let (daemon, loop, callers) = (scripted.daemon, scripted.loop, Callers())
-        let camera = try Gated()
+        let gate = try Bell()
+        let camera = CountedCamera(behind: gate)
         let previews = PreviewService(daemon, loop: loop) { _ in camera }
         let stream = StreamService(
             daemon,
@@ -33,7 +34,7 @@ struct PreviewServiceTests {
         daemon.camerasChanged([
             CameraDevice(path: "/dev/video0", name: "Desk", identity: "v4l2:desk")
         ])
-        if !hangs { camera.gate.ring() }
+        if !hangs { gate.ring() }
         try callers.call(
             "OpenPreview",
             of: StreamInterface.name,
@@ -48,63 +49,12 @@ struct PreviewServiceTests {
         daemon.send(.privacy(.set(true)))
         #expect(callers.errors == ["Locked"])
         #expect(!daemon.state.isPrivate)
-        camera.gate.ring()
+        gate.ring()
         try eventually("the closed device") {
             loop.runOnce(milliseconds: 5)
             return daemon.state.isPrivate
         }
         #expect(camera.isOpen.withLock { !$0 } && callers.sent.count == 1)
         withExtendedLifetime(stream) {}
-    }
-}
-
-/// A camera that opens once its gate has rung.
-private final class Gated: CameraSource {
-    let name = "Gated", identity = "test:gated"
-    let gate: Bell
-    let pictures = Mutex(0)
-    let isOpen = Mutex(false)
-
-    init() throws { gate = try Bell() }
-
-    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream {
-        _ = gate.wait(until: nil)
-        return Stream(self)
-    }
-
-    func openControls() throws(CaptureError) -> any ControlPort {
-        throw CaptureError(.unsupported, "controls")
-    }
-
-    private final class Stream: CameraStream {
-        let mode = CaptureMode(size: Size(width: 64, height: 48), rate: 100, format: .gray)
-        private let source: Gated
-
-        init(_ source: Gated) {
-            self.source = source
-            source.isOpen.withLock { $0 = true }
-        }
-
-        deinit { source.isOpen.withLock { $0 = false } }
-
-        func suits(_ request: CaptureRequest) -> Bool { true }
-
-        func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
-            if bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.01)) { return .woken }
-            let count = source.pictures.withLock { count in
-                count += 1
-                return count
-            }
-            let layout = FrameLayout(size: mode.size, format: .gray)
-            return .frame(
-                Frame(
-                    buffer: FrameBuffer(byteCount: layout.byteCount),
-                    layout: layout,
-                    color: .jpeg,
-                    timestamp: MonotonicClock.now,
-                    sequence: UInt64(count)
-                )
-            )
-        }
     }
 }

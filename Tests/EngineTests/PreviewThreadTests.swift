@@ -6,6 +6,7 @@ import Frames
 import Glibc
 import Platform
 import Synchronization
+import TestCameras
 import TestSupport
 import Testing
 
@@ -25,7 +26,7 @@ struct PreviewThreadTests {
 
     @Test("waits for nobody who does not read, and closes the camera when it is told to")
     func slowReader() throws {
-        let camera = Counted()
+        let camera = CountedCamera()
         let preview = try Preview(of: camera)
         try eventually("pictures that nobody takes", within: 20) {
             camera.pictures.withLock { $0 } > 20
@@ -40,13 +41,13 @@ struct PreviewThreadTests {
 
     @Test("shows the newest picture to a reader that comes back")
     func newest() throws {
-        let camera = Counted()
+        let camera = CountedCamera()
         let preview = try Preview(of: camera)
         try eventually("many pictures", within: 20) { camera.pictures.withLock { $0 } > 45 }
         let old = try #require(try preview.reader?.picture())
         let new = try #require(try preview.reader?.picture())
         #expect(luma(old) < 100)
-        #expect(luma(new) > Counted.luma(45) - 5, "a picture from between came first")
+        #expect(luma(new) > CountedCamera.luma(45) - 5, "a picture from between came first")
         preview.thread.end()
         try preview.awaitEnd(nil)
     }
@@ -82,7 +83,7 @@ struct PreviewThreadTests {
 
     @Test("an end before the beginning opens nothing for long")
     func early() throws {
-        let camera = Counted()
+        let camera = CountedCamera()
         let preview = try Preview(of: camera)
         preview.thread.end()
         try preview.awaitEnd(nil)
@@ -178,60 +179,6 @@ private final class Preview {
     }
 }
 
-/// A camera whose pictures grow lighter.
-private final class Counted: CameraSource {
-    let name = "Counted", identity = "test:counted"
-    let pictures = Mutex(0)
-    let isOpen = Mutex(false)
-
-    /// Returns the luma of the picture with this number.
-    static func luma(_ count: Int) -> Double { Double(min(240, 20 + 4 * count)) }
-
-    func open(_ request: CaptureRequest) throws(CaptureError) -> any CameraStream { Stream(self) }
-    func openControls() throws(CaptureError) -> any ControlPort {
-        throw CaptureError(.unsupported, "controls")
-    }
-
-    private final class Stream: CameraStream {
-        let mode = CaptureMode(size: Size(width: 64, height: 48), rate: 100, format: .gray)
-        private let source: Counted
-
-        init(_ source: Counted) {
-            self.source = source
-            source.isOpen.withLock { $0 = true }
-        }
-
-        deinit { source.isOpen.withLock { $0 = false } }
-
-        func suits(_ request: CaptureRequest) -> Bool { true }
-
-        func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
-            if bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.01)) { return .woken }
-            let count = source.pictures.withLock { count in
-                count += 1
-                return count
-            }
-            return picture(of: mode.size, luma: Counted.luma(count), UInt64(count))
-        }
-    }
-}
-
-/// Returns a picture of one grey, with this number.
-private func picture(of size: Size, luma: Double, _ number: UInt64) -> CapturedEvent {
-    let layout = FrameLayout(size: size, format: .gray)
-    let buffer = FrameBuffer(byteCount: layout.byteCount)
-    for index in buffer.bytes.indices { buffer.bytes[index] = UInt8(luma) }
-    return .frame(
-        Frame(
-            buffer: buffer,
-            layout: layout,
-            color: .jpeg,
-            timestamp: MonotonicClock.now,
-            sequence: number
-        )
-    )
-}
-
 /// A camera whose JPEGs are damaged, after some good pictures.
 private struct Damaged: CameraSource {
     let name = "Damaged", identity = "test:damaged"
@@ -256,7 +203,7 @@ private struct Damaged: CameraSource {
         func next(until deadline: Timestamp, bell: Bell) throws(CaptureError) -> CapturedEvent {
             if bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.01)) { return .woken }
             defer { count += 1 }
-            if count < good { return picture(of: mode.size, luma: 99, UInt64(count)) }
+            if count < good { return grayPicture(of: mode.size, luma: 99, UInt64(count)) }
             let bytes: [UInt8] = [0xFF, 0xD8, 0xFF, 0xD9]
             let buffer = FrameBuffer(byteCount: bytes.count)
             buffer.bytes.copyBytes(from: bytes)
@@ -296,7 +243,7 @@ private final class Parting: CameraSource {
                 return .timedOut
             }
             preview.end()
-            return picture(of: mode.size, luma: 99, 0)
+            return grayPicture(of: mode.size, luma: 99, 0)
         }
     }
 }
