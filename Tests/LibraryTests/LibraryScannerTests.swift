@@ -5,7 +5,7 @@ import Testing
 
 @testable import Library
 
-@Suite("Directories of the library", .timeLimit(.minutes(2)))
+@Suite("Directories of the library", .timeLimit(.minutes(5)))
 struct LibraryScannerTests {
     /// Runs `body` in a directory of its own.
     private func inDirectory(_ body: (String) throws -> Void) throws {
@@ -304,8 +304,11 @@ struct MovieLengthTests {
         }
     }
 
-    /// Every file that is cut short, or has one byte changed, is read without a crash.
+    /// Every file that is cut short, or has one byte changed, has none, or one that there may be.
     @Test func anyBytesAreRead() {
+        func expectLength(_ file: [UInt8]) {
+            #expect((0...366 * 86_400).contains(seconds(file) ?? 0), "\(file)")
+        }
         let info: [UInt8] =
             [0x15, 0x49, 0xa9, 0x66, 0x8b, 0x44, 0x89, 0x88] + bytes(Double(1000).bitPattern)
         let files = [
@@ -314,11 +317,11 @@ struct MovieLengthTests {
         ]
         for file in files {
             for place in file.indices {
-                _ = seconds(Array(file.prefix(place)))
+                expectLength(Array(file.prefix(place)))
                 for value: UInt8 in [0, 1, 0x7f, 0x80, 0xff] {
                     var changed = file
                     changed[place] = value
-                    _ = seconds(changed)
+                    expectLength(changed)
                 }
             }
         }
