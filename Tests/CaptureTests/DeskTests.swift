@@ -6,7 +6,7 @@ import Testing
 @testable import Capture
 
 /// What `auto` chooses at desks that people have, from the facts that their devices give.
-@Suite("At a desk with", .timeLimit(.minutes(1))) struct DeskTests {
+@Suite("At a desk with", .timeLimit(.minutes(5))) struct DeskTests {
     struct Desk: Sendable, CustomTestStringConvertible {
         let name: String
         /// The names of the cameras that back and front get.

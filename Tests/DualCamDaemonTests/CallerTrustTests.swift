@@ -62,7 +62,7 @@ private final class Visited {
 }
 
 @MainActor
-@Suite("Trust in callers", .timeLimit(.minutes(1)))
+@Suite("Trust in callers", .timeLimit(.minutes(5)))
 struct CallerTrustTests {
     @Test("is for those outside sandboxes, and each is looked at once")
     func decided() throws {

@@ -67,7 +67,7 @@ final class DeskService {
     func appear() throws { try connection.requestName(name) }
 }
 
-@Suite("logind", .timeLimit(.minutes(1)))
+@Suite("logind", .timeLimit(.minutes(5)))
 struct LoginTests {
     /// The part of logind that is asked for a user and a lock.
     static let manager = Interface(
@@ -239,7 +239,7 @@ struct LoginTests {
     }
 }
 
-@Suite("A program on the bus", .timeLimit(.minutes(1)))
+@Suite("A program on the bus", .timeLimit(.minutes(5)))
 struct PeerTests {
     private static let interface = Interface(
         "org.example.Peer",
@@ -339,7 +339,7 @@ struct PeerTests {
     }
 }
 
-@Suite("Screen savers", .timeLimit(.minutes(1)))
+@Suite("Screen savers", .timeLimit(.minutes(5)))
 struct ScreenSaverTests {
     private let desk: Desk
 
@@ -411,7 +411,7 @@ struct ScreenSaverTests {
     }
 }
 
-@Suite("The sensor of orientation", .timeLimit(.minutes(1)))
+@Suite("The sensor of orientation", .timeLimit(.minutes(5)))
 struct SensorProxyTests {
     private static let interface = Interface(
         "net.hadess.SensorProxy",

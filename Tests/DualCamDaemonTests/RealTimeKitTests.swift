@@ -6,7 +6,7 @@ import Testing
 @testable import DBusKit
 @testable import Desktop
 
-@Suite("Real-time priority", .serialized, .timeLimit(.minutes(1)))
+@Suite("Real-time priority", .serialized, .timeLimit(.minutes(5)))
 struct RealTimeKitTests {
     /// What a service that gives priority was asked for.
     private struct Request: Hashable {

@@ -8,7 +8,7 @@ import Testing
 @testable import DualCamDaemon
 
 @MainActor
-@Suite("Sleep", .timeLimit(.minutes(1)))
+@Suite("Sleep", .timeLimit(.minutes(5)))
 struct SleepTests {
     private static let path: ObjectPath = "/org/freedesktop/login1"
 

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Real-time threads", .serialized, .timeLimit(.minutes(1)))
+@Suite("Real-time threads", .serialized, .timeLimit(.minutes(5)))
 struct RealTimeThreadsTests {
     private let threads = RealTimeThreads()
     private var watchdog: Timestamp { MonotonicClock.now + Timestamp(seconds: 20) }

@@ -7,7 +7,7 @@ import Testing
 @testable import Media
 @testable import Recording
 
-@Suite("What waits to be written", .timeLimit(.minutes(1)))
+@Suite("What waits to be written", .timeLimit(.minutes(5)))
 struct QueueTests {
     private func packet(_ seconds: Double, count: Int = 10) -> Packet {
         Packet(.bytes([UInt8](repeating: 0, count: count)), at: Timestamp(seconds: seconds))
