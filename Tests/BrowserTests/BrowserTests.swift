@@ -1,5 +1,6 @@
+import Control
+import DBusKit
 import Foundation
-import Frames
 import Glibc
 import Platform
 import TestSupport
@@ -26,7 +27,7 @@ struct BrowserTests {
             // Portal 1.16 never notices a camera that appears after it.
             let desktop = try Desktop(in: daemon.session)
             try desktop.waitForCamera()
-            try watch(on: desktop, page)
+            try watch(daemon, on: desktop, page)
             try reopen(on: desktop, page)
         }
     }
@@ -65,8 +66,6 @@ struct BrowserTests {
             // Trying it leaves nothing, neither in the home directory nor elsewhere.
             #expect(try Self.files(in: home) == before)
 
-            let lateness = Lateness(daemon.session)
-            let start = MonotonicClock.now
             let fixed = try doctor("--fix", "--yes").output
             for name in ["chromium", "firefox", "access"] {
                 #expect(fixed.contains("✓ \(name) "), "\(fixed)")
@@ -84,9 +83,6 @@ struct BrowserTests {
                 #expect(output.contains(" sees DualCam: ") && output.contains(" frames in 5"))
                 print(output)
             }
-            let span = (MonotonicClock.now - start).seconds
-            print("fixed and tried in \(span) s")
-            #expect(span - lateness.seconds(from: start) < 120)
 
             let undone = try doctor("--undo")
             #expect(undone.status == .status(0), "\(undone.output)")
@@ -109,22 +105,31 @@ struct BrowserTests {
         return result
     }
 
+    /// The number of frames that the daemon has published.
+    private func published(_ daemon: Daemon) throws -> Int {
+        let values = try daemon.call("Statistics", of: .stream).first?.named
+        return Int(try #require(values?["frames-published"]?.integer))
+    }
+
     /// Opens the page, counts frames, and checks the picture before, between and after two swaps,
     /// and while the cameras are closed.
-    private func watch(on desktop: Desktop, _ page: Data) throws {
+    private func watch(_ daemon: Daemon, on desktop: Desktop, _ page: Data) throws {
         let (browser, opened) = try open(on: desktop, page)
         #expect(opened.cameras == ["DualCam"])
         #expect(opened.label == "DualCam")
         #expect(opened.width == 1280 && opened.height == 720)
         #expect(opened.frameRate == 30)
 
-        let counted = try browser.next(within: 40)
-        let frames = try #require(counted.frames)
-        #expect(frames >= 140)
-        print(
-            "opened at try \(opened.tries ?? 0),",
-            "\(frames) frames in \(counted.seconds ?? 0) s"
-        )
+        // What is published between the page's two counts is in the second, but for what is still
+        // on its way.
+        let before = try #require(browser.next(within: 40).frames)
+        let first = try published(daemon)
+        try eventually("150 frames", within: 40) { try published(daemon) >= first + 150 }
+        let last = try published(daemon)
+        let after = try #require(browser.next(within: 40).frames)
+        let lost = last - first - (after - before)
+        #expect(lost <= 2, "of \(last - first)")
+        print("opened at try \(opened.tries ?? 0), lost \(lost) of \(last - first) frames")
 
         let bars = try CanvasReading(browser.next(within: 20))
         print("\(bars.deviation(from: bars.barsAsMain)) from the bars")
@@ -191,7 +196,7 @@ struct BrowserTests {
             try #require(starts <= 12)
             do {
                 let (browser, _) = try open(on: desktop, page)
-                _ = try browser.next(within: 40)
+                for _ in 1...2 { _ = try browser.next(within: 40) }
                 var picture = try CanvasReading(browser.next(within: 10))
                 while opened < 10 {
                     let before = try frames()

@@ -18,9 +18,8 @@ final class PageServer {
         let frameRate: Double?
         /// "opened": the number of requests for a camera until there was one.
         let tries: Int?
-        /// "counted": the number of frames, and the time in seconds.
+        /// "counted": the number of frames so far.
         let frames: Int?
-        let seconds: Double?
         /// "picture": the middle pixel of each cell of a grid, row by row: red, green, blue.
         let columns, rows: Int?
         let colors: [Int]?
