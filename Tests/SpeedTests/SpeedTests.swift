@@ -6,17 +6,9 @@ import Testing
 @Suite("Speed", .serialized, .timeLimit(.minutes(4)))
 struct SpeedTests {
     @Test func composingKeepsItsLimits() throws {
-        // Once more after a failure: other work of the machine may have interfered.
-        var words = ""
-        for _ in 0..<2 {
-            let bench = try Child(Programs.path(of: "bench"), ["--quick", "--limits"])
-            let exit = try bench.wait(within: 110)
-            words = bench.output + bench.errors
-            if exit == .status(0) {
-                print(bench.output)
-                return
-            }
-        }
-        Issue.record("\(words)")
+        let bench = try Child(Programs.path(of: "bench"), ["--quick", "--limits"])
+        let exit = try bench.wait(within: 230)
+        print(bench.output)
+        #expect(exit == .status(0), "\(bench.errors)")
     }
 }
