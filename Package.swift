@@ -373,7 +373,7 @@ let package = Package(
             name: "CaptureTests",
             dependencies: [
                 "Frames", "Imaging", "DualCamCore", "Capture", "Engine", "PipeWire", "Platform",
-                "TestSupport", "CTurboJPEG", "CV4L2",
+                "TestJPEGs", "TestSupport", "CTurboJPEG", "CV4L2",
             ],
             swiftSettings: pixelSettings
         ),
@@ -392,7 +392,7 @@ let package = Package(
             dependencies: [
                 "Frames", "Media", "Platform", "Recording", "TestJPEGs", "TestSupport", "CPipeWire",
             ],
-            swiftSettings: pixelSettings
+            swiftSettings: testSettings
         ),
         .testTarget(
             name: "DBusKitTests",
@@ -404,12 +404,12 @@ let package = Package(
             dependencies: [
                 "Frames", "Photos", "Platform", "CTurboJPEG", "TestJPEGs", "TestSupport",
             ],
-            swiftSettings: pixelSettings
+            swiftSettings: testSettings
         ),
         .testTarget(
             name: "LibraryTests",
             dependencies: ["Frames", "Library", "Photos", "Platform", "TestSupport"],
-            swiftSettings: pixelSettings
+            swiftSettings: testSettings
         ),
         // Each reader of foreign bytes, with what to feed it.
         .target(
@@ -491,11 +491,13 @@ let package = Package(
                 "TestSupport", "CTurboJPEG",
             ],
             exclude: ["slowdisk.c"],
-            swiftSettings: pixelSettings
+            swiftSettings: testSettings
         ),
         .testTarget(
             name: "CompositingTests",
-            dependencies: ["Frames", "Imaging", "DualCamCore", "Compositing", "CCairo"],
+            dependencies: [
+                "Frames", "Imaging", "DualCamCore", "Compositing", "TestJPEGs", "CCairo",
+            ],
             exclude: ["Goldens"],
             swiftSettings: pixelSettings
         ),
@@ -505,7 +507,7 @@ let package = Package(
                 "Frames", "DualCamCore", "Compositing", "Capture", "Engine", "Platform",
                 "TestCameras", "TestSupport", "CTurboJPEG",
             ],
-            swiftSettings: pixelSettings
+            swiftSettings: testSettings
         ),
         // Of the window, what needs no process and no screen.
         .testTarget(

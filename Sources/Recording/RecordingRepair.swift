@@ -7,7 +7,7 @@ import Platform
 /// - Context: A thread that may wait for the disk, as long as it takes to copy a recording.
 package struct RecordingRepair: Sendable {
     /// The result for one file.
-    package enum Outcome: Sendable {
+    package enum Outcome: Equatable, Sendable {
         /// It is whole now, and this many seconds long.
         case repaired(Double)
         /// Nothing was in it, and it is gone.

@@ -10,9 +10,12 @@ import Testing
 @testable import Capture
 
 @Suite(.timeLimit(.minutes(5))) struct CameraDirectoryTests {
+    private let tree: DeviceTree
+
+    init() throws { tree = try DeviceTree() }
+
     @Test("a camera is known by its serial number where it has one, else by its place")
     func identity() throws {
-        let tree = try DeviceTree()
         tree.add(
             "video0",
             port: "1-1",
@@ -43,16 +46,13 @@ import Testing
         }
     }
 
-    @Test("a serial number that is empty is none")
-    func emptySerial() throws {
-        let tree = try DeviceTree()
+    @Test func `a serial number that is empty is none`() throws {
         tree.add("video0", port: "1-1", serial: "", id: "usb-Cam-video-index0")
         #expect(tree.cameras.map(\.identity) == ["v4l2:usb-0000:00:14.0-1-1"])
     }
 
     @Test("nodes that give no pictures are listed after the cameras, and known by their paths")
     func others() throws {
-        let tree = try DeviceTree()
         tree.add("video0", port: "1-1", index: 1, isCamera: false)
         tree.add("video1", port: "1-1")
         tree.add("video2", platform: "codec", flags: [.memoryToMemory, .streaming])
@@ -76,9 +76,7 @@ import Testing
         #expect(tree.cameras == Array(nodes.prefix(2)))
     }
 
-    @Test("two cameras with one serial number are told apart by their places")
-    func twins() throws {
-        let tree = try DeviceTree()
+    @Test func `two cameras with one serial number are told apart by their places`() throws {
         tree.add("video0", port: "1-1", serial: "0001", id: "usb-Cam_0001-video-index0")
         // Both claim the same link, and the first one gets it.
         tree.add("video2", port: "1-2", serial: "0001")
@@ -89,9 +87,7 @@ import Testing
         )
     }
 
-    @Test("two cameras in one device are told apart, too")
-    func pair() throws {
-        let tree = try DeviceTree()
+    @Test func `two cameras in one device are told apart, too`() throws {
         tree.add("video0", port: "1-1", place: "pci-usb-0:1:1.0-video-index0")
         tree.add("video2", port: "1-1", place: "pci-usb-0:1:1.2-video-index0")
         #expect(
@@ -112,7 +108,6 @@ import Testing
 
     @Test("metadata nodes are no cameras; a loopback device is one that auto takes once it is fed")
     func exclusion() throws {
-        let tree = try DeviceTree()
         tree.add("video0", port: "1-1")
         tree.add("video1", port: "1-1", index: 1, isCamera: false)
         tree.addRelay("video9", "DroidCam", modes: "")
@@ -128,7 +123,6 @@ import Testing
 
     @Test("a camera that may not be opened is listed once, and what is known of others is told")
     func facts() throws {
-        let tree = try DeviceTree()
         tree.add("video0", port: "1-1", isFixed: true, isDenied: true)
         tree.add("video1", port: "1-1", index: 1, isFixed: true, isDenied: true)
         tree.add("video2", port: "1-2", isFixed: true, orientation: .front)
@@ -141,7 +135,6 @@ import Testing
 
     @Test("a node is a camera once udev has looked at it, and only if udev found one")
     func records() throws {
-        let tree = try DeviceTree()
         for index in 0..<4 { tree.add("video\(index)", port: "1-\(index)", index: index) }
         tree.records = [
             "video0": DeviceRecord(isSettled: false),
@@ -156,9 +149,7 @@ import Testing
         #expect(nodes == ["\(tree.root)/dev/video1", "\(tree.root)/dev/video3"])
     }
 
-    @Test("a node is asked once, and again when its permissions change or it failed")
-    func asking() throws {
-        let tree = try DeviceTree()
+    @Test func `a node is asked once, and again when its permissions change or it failed`() throws {
         tree.add("video0", port: "1-1")
         tree.add("video2", port: "1-2", isDenied: true)
         let asked = Mutex<[String]>([])
@@ -178,7 +169,6 @@ import Testing
 
     @Test("a node that hangs keeps nobody from the others, and has its place when it answers")
     func hanging() throws {
-        let tree = try DeviceTree()
         tree.add("video0", port: "1-1")
         tree.add("video2", port: "1-2")
         // The place that its driver reports; sysfs gives the same one.
@@ -190,21 +180,15 @@ import Testing
         #expect(directory.cameras().map(\.name).sorted() == ["Camera 1-1", "Camera 1-2"])
         #expect(directory.cameras().count == 2, "it is not asked again meanwhile")
         gate.ring()
-        let isTold = answered.wait(until: MonotonicClock.now + Timestamp(seconds: 10))
-        #expect(isTold)
+        #expect(answered.wait(until: MonotonicClock.now + Timestamp(seconds: 10)))
         #expect(directory.cameras().count { $0.bus.hasPrefix("usb-0000") } == 2)
     }
 
-    @Test("where there is no video at all, there are no cameras")
-    func nothing() {
+    @Test func `where there is no video at all, there are no cameras`() {
         let probe = DeviceProbe { path throws(CaptureError) in
             throw CaptureError(.notFound, "open", path)
         }
-        let directory = CameraDirectory(
-            sysfs: "/nonexistent",
-            dev: "/nonexistent",
-            probe: probe
-        )
+        let directory = CameraDirectory(sysfs: "/nonexistent", dev: "/nonexistent", probe: probe)
         #expect(directory.cameras().isEmpty)
     }
 }

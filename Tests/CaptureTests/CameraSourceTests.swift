@@ -15,8 +15,7 @@ import Testing
         identity: "v4l2:b-door"
     )
 
-    @Test("a source is made of what the configuration says")
-    func sources() throws {
+    @Test func `a source is made of what the configuration says`() throws {
         func identity(
             _ source: SourceSpecification,
             _ device: CameraDevice? = nil
@@ -33,8 +32,7 @@ import Testing
         #expect(throws: CaptureError.self) { try identity(.test("bear")) }
     }
 
-    @Test("a device that is not there is told from one that cannot be used")
-    func absent() throws {
+    @Test func `a device that is not there is told from one that cannot be used`() throws {
         let request = CaptureRequest(size: Size(width: 640, height: 480), rate: 30)
         let error = #expect(throws: CaptureError.self) {
             try V4L2Source(named: "no-such-camera").open(request)

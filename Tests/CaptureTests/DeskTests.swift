@@ -1,9 +1,8 @@
+import Capture
 import DualCamCore
 import Frames
 import PipeWire
 import Testing
-
-@testable import Capture
 
 /// What `auto` chooses at desks that people have, from the facts that their devices give.
 @Suite("At a desk with", .timeLimit(.minutes(5))) struct DeskTests {

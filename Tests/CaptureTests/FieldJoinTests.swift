@@ -36,8 +36,7 @@ import Testing
         }
     }
 
-    @Test("whole pictures stay as they are")
-    func progressive() {
+    @Test func `whole pictures stay as they are`() {
         for field in [V4L2_FIELD_NONE, V4L2_FIELD_ANY] {
             #expect(joined([1, 2, 3, 4], field) == [1, 2, 3, 4])
         }
@@ -55,8 +54,7 @@ import Testing
         #expect(joined(lower + upper, V4L2_FIELD_SEQ_BT) == blended)
     }
 
-    @Test("an odd number of rows has one more in the upper field")
-    func oddRows() {
+    @Test func `an odd number of rows has one more in the upper field`() {
         // Woven: 10 50 20 60 30.
         let expected: [UInt8] = [20, 33, 38, 43, 38]
         #expect(joined([10, 20, 30, 50, 60], V4L2_FIELD_SEQ_TB) == expected)
@@ -72,8 +70,7 @@ import Testing
         }
     }
 
-    @Test("a field alone fills the picture, and stays in its place")
-    func alternating() {
+    @Test func `a field alone fills the picture, and stays in its place`() {
         let upper = joined([0, 100, 200], V4L2_FIELD_ALTERNATE)
         #expect(upper == [0, 50, 100, 150, 200, 200])
         let lower = joined([0, 100, 200], V4L2_FIELD_ALTERNATE, isLower: true)
@@ -81,8 +78,7 @@ import Testing
         #expect(joined([0, 100, 200], V4L2_FIELD_TOP) == upper)
     }
 
-    @Test("every format that is read has its fields joined, without a byte outside")
-    func formats() throws {
+    @Test func `every format that is read has its fields joined, without a byte outside`() throws {
         for format in [PixelFormat.yuyv, .uyvy, .nv12, .i420, .i422, .gray] {
             for height in [2, 3, 6, 7] {
                 let layout = FrameLayout(

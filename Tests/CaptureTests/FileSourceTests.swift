@@ -1,14 +1,21 @@
-import CTurboJPEG
+import Capture
 import DualCamCore
 import Foundation
 import Frames
 import Platform
+import TestJPEGs
 import TestSupport
 import Testing
 
-@testable import Capture
-
 @Suite(.timeLimit(.minutes(5))) struct FileSourceTests {
+    private let folder: Folder
+    private let bell: Bell
+
+    init() throws {
+        folder = try Folder()
+        bell = try Bell()
+    }
+
     /// A directory of the test's own, removed with this object.
     private final class Folder {
         private let scratch: ScratchDirectory
@@ -40,12 +47,9 @@ import Testing
         return bytes
     }
 
-    @Test("a movie is looped at its own rate")
-    func looping() throws {
-        let folder = try Folder()
+    @Test func `a movie is looped at its own rate`() throws {
         let levels: [UInt8] = [20, 60, 100, 140, 180]
         let path = try folder.file("a.y4m", movie(levels, "C420mpeg2", chroma: 512, "50:1"))
-        let bell = try Bell()
         let stream = try FileSource(path: path).open(request)
         #expect(stream.mode.description == "64x32@50/YU12")
         var last: Timestamp?
@@ -59,10 +63,7 @@ import Testing
         }
     }
 
-    @Test("4:2:2 and full range stay what they are")
-    func ranges() throws {
-        let folder = try Folder()
-        let bell = try Bell()
+    @Test func `4:2:2 and full range stay what they are`() throws {
         let path = try folder.file(
             "b.y4m",
             movie([250, 5], "C422 XCOLORRANGE=FULL", chroma: 1024, "100:1")
@@ -73,11 +74,8 @@ import Testing
         #expect(pixel(frame, 63, 31) == [250, 100, 150])
     }
 
-    @Test("a single JPEG is shown at the rate asked for, decoded once")
-    func still() throws {
-        let folder = try Folder()
-        let bell = try Bell()
-        let path = try folder.file("c.jpg", try encode(Size(width: 64, height: 32), luma: 90))
+    @Test func `a single JPEG is shown at the rate asked for, decoded once`() throws {
+        let path = try folder.file("c.jpg", flatJPEG(Size(width: 64, height: 32), luma: 90))
         let stream = try FileSource(path: path).open(request)
         #expect(stream.mode.description == "64x32@100/MJPG")
         let frames = try (0..<10).map { _ in try stream.frame(bell) }
@@ -91,12 +89,9 @@ import Testing
         #expect((frames[9].timestamp - frames[0].timestamp).seconds > 0.0899)
     }
 
-    @Test("concatenated JPEGs are a movie; a damaged one in it does not end it")
-    func motionJPEG() throws {
-        let folder = try Folder()
-        let bell = try Bell()
+    @Test func `concatenated JPEGs are a movie; a damaged one in it does not end it`() throws {
         let size = Size(width: 64, height: 32)
-        let parts = try [UInt8(50), 90, 130, 170].map { try encode(size, luma: $0) }
+        let parts = [UInt8(50), 90, 130, 170].map { flatJPEG(size, luma: $0) }
         let path = try folder.file(
             "d.mjpg",
             parts[0] + parts[1] + Array(parts[2].prefix(parts[2].count / 2)) + parts[3]
@@ -116,11 +111,9 @@ import Testing
 
     @Test("large concatenated JPEGs, which libavformat takes for pictures, are a movie, too")
     func largeMotionJPEG() throws {
-        let folder = try Folder()
-        let bell = try Bell()
         let size = Size(width: 640, height: 480)
         let levels: [UInt8] = [50, 90, 130]
-        let path = try folder.file("f.mjpg", try levels.flatMap { try encode(size, luma: $0) })
+        let path = try folder.file("f.mjpg", levels.flatMap { flatJPEG(size, luma: $0) })
         let stream = try FileSource(path: path).open(request)
         #expect(stream.mode.description == "640x480@25/MJPG")
         for index in 0..<7 {
@@ -130,8 +123,6 @@ import Testing
 
     @Test("what is no planar YUV is converted: a PPM in primary colours")
     func converted() throws {
-        let folder = try Folder()
-        let bell = try Bell()
         var bytes = Array("P6 64 32 255\n".utf8)
         for _ in 0..<32 { for x in 0..<64 { bytes += x < 32 ? [255, 0, 0] : [255, 255, 255] } }
         let frame = try FileSource(path: try folder.file("e.ppm", bytes)).open(request).frame(bell)
@@ -144,9 +135,7 @@ import Testing
         }
     }
 
-    @Test("what cannot be shown is refused, with the file's name and the reason")
-    func refusal() throws {
-        let folder = try Folder()
+    @Test func `what cannot be shown is refused, with the file's name and the reason`() throws {
         let rows: [(path: String, code: CaptureError.Code)] = [
             ("\(folder.path)/none.jpg", .notFound),
             (try folder.file("empty.jpg", []), .unreadable),
@@ -181,8 +170,6 @@ import Testing
 
     @Test("a reader that was late gets the present frame, not a burst of those that it missed")
     func late() throws {
-        let folder = try Folder()
-        let bell = try Bell()
         let path = try folder.file(
             "late.y4m",
             movie([20, 60, 100], "C420mpeg2", chroma: 512, "100:1")
@@ -199,34 +186,4 @@ import Testing
             last = frame
         }
     }
-}
-
-/// Returns a 4:2:2 JPEG of one luma level, without colour.
-func encode(_ size: Size, luma level: UInt8) throws -> [UInt8] {
-    let compressor = try #require(tjInitCompress())
-    defer { tjDestroy(compressor) }
-    let luma = [UInt8](repeating: level, count: size.area)
-    let chroma = [UInt8](repeating: 128, count: size.area / 2)
-    var jpeg: UnsafeMutablePointer<UInt8>?
-    var count: UInt = 0
-    luma.withUnsafeBufferPointer { luma in
-        chroma.withUnsafeBufferPointer { chroma in
-            var planes = [luma.baseAddress, chroma.baseAddress, chroma.baseAddress]
-            let result = tjCompressFromYUVPlanes(
-                compressor,
-                &planes,
-                CInt(size.width),
-                nil,
-                CInt(size.height),
-                CInt(TJSAMP_422.rawValue),
-                &jpeg,
-                &count,
-                90,
-                0
-            )
-            #expect(result == 0)
-        }
-    }
-    defer { tjFree(jpeg) }
-    return Array(UnsafeBufferPointer(start: jpeg, count: Int(count)))
 }

@@ -47,6 +47,14 @@ import Testing
             (large, 1280, 720, 30, "1280x720@30/NV12"),
             (large, 2560, 1440, 30, "3840x2160@30/NV12"),
             (mute, 1280, 720, 30, "1280x720@0/YUYV"),
+            // A rate that the driver does not tell counts as one that reaches what is asked for.
+            (modes("1280x720@0/YUYV 1280x720@15/YUYV"), 1280, 720, 30, "1280x720@0/YUYV"),
+            (modes("1280x720@15/YUYV 1280x720@0/YUYV"), 1280, 720, 60, "1280x720@0/YUYV"),
+            (modes("1280x720@0/YUYV 640x360@30/YUYV"), 1280, 720, 30, "1280x720@0/YUYV"),
+            (modes("640x360@0/YUYV 1280x720@60/YUYV"), 1280, 720, 30, "1280x720@60/YUYV"),
+            (modes("1280x720@60/YUYV 1280x720@0/YUYV"), 1280, 720, 30, "1280x720@0/YUYV"),
+            // Equally good: the first.
+            (modes("1280x720@60/YUYV 1280x720@0/YUYV"), 1280, 720, 60, "1280x720@60/YUYV"),
             (modes("640x480@29.97/YUYV 640x480@60/YUYV"), 640, 480, 30, "640x480@29.97/YUYV"),
             (modes("640x480@30/GREY 640x360@15/YUYV"), 640, 480, 30, "640x360@15/YUYV"),
             (modes("640x360@30/GREY"), 640, 480, 30, "640x360@30/GREY"),
@@ -102,6 +110,13 @@ import Testing
         #expect(chooseMode(Self.webcam, for: request)?.description == expected)
     }
 
+    @Test func `a mode whose rate is not told is found by its size at any rate`() throws {
+        let modes = Self.modes("640x480@30/YUYV 1280x720@0/YUYV")
+        let wanted = try CaptureModePreference(parsing: "1280x720@25")
+        let request = CaptureRequest(size: Size(width: 640, height: 480), rate: 30, mode: wanted)
+        #expect(chooseMode(modes, for: request)?.description == "1280x720@0/YUYV")
+    }
+
     @Test(
         "a compressed format is lighter where it is as fast",
         arguments: [
@@ -122,14 +137,11 @@ import Testing
         #expect(chooseMode([], for: request) == nil)
     }
 
-    @Test(
-        "a format that nothing here reads is never chosen",
-        arguments: [
-            "Z16", "INZI", "Y8I", "Y12I", "P010", "NV21", "NV24", "VYUY", "Y10", "Y12", "BG12",
-            "NM21", "AB24", "VP80", "MPG2", "411P",
-        ]
-    )
-    func unreadable(format: String) throws {
+    @Test(arguments: [
+        "Z16", "INZI", "Y8I", "Y12I", "P010", "NV21", "NV24", "VYUY", "Y10", "Y12", "BG12",
+        "NM21", "AB24", "VP80", "MPG2", "411P",
+    ])
+    func `a format that nothing here reads is never chosen`(format: String) throws {
         for isFull in [false, true] {
             var request = CaptureRequest(size: Size(width: 640, height: 480), rate: 30)
             request.isFull = isFull
@@ -143,10 +155,8 @@ import Testing
         #expect(chooseMode(Self.modes("640x480@30/\(format)"), for: request) == nil)
     }
 
-    @Test("a device that offers nothing readable says what it offers, and is not started")
-    func nothingReadable() {
-        let script = ScriptedDevice()
-        script.format = PixelFormat("Z16")
+    @Test func `a device that offers nothing readable says what it offers, and is not started`() {
+        let script = ScriptedDevice(PixelFormat("Z16"))
         let device = VideoDevice(path: "/dev/video9", calls: script)
         let request = CaptureRequest(size: Size(width: 640, height: 480), rate: 30)
         let error = #expect(throws: CaptureError.self) { try V4L2Source.stream(device, request) }
@@ -166,41 +176,31 @@ import Testing
         #expect(try device.modes(for: request).map(\.description) == ["640x480@30/YUYV"])
     }
 
+    /// Returns the mode among these for 640x480 at 30, `reduction` steps down.
+    private func chosen(_ words: String, _ reduction: Int) -> String {
+        let size = Size(width: 640, height: 480)
+        let request = CaptureRequest(size: size, rate: 30, reduction: reduction)
+        return chooseMode(Self.modes(words), for: request)?.description ?? ""
+    }
+
     @Test("for want of bandwidth: compressed, then slower, then smaller")
     func reduction() {
-        func mode(_ width: Int, _ height: Int, _ rate: Double, _ format: PixelFormat) -> CaptureMode
-        {
-            CaptureMode(size: Size(width: width, height: height), rate: rate, format: format)
-        }
-        let modes = [
-            mode(640, 480, 30, .yuyv), mode(640, 480, 15, .yuyv), mode(320, 240, 30, .yuyv),
-            mode(640, 480, 30, .mjpg), mode(640, 480, 15, .mjpg), mode(320, 240, 30, .mjpg),
-        ]
-        func chosen(_ modes: [CaptureMode], _ reduction: Int) -> String {
-            let size = Size(width: 640, height: 480)
-            let request = CaptureRequest(size: size, rate: 30, reduction: reduction)
-            return chooseMode(modes, for: request)?.description ?? ""
-        }
+        let raw = "640x480@30/YUYV 640x480@15/YUYV 320x240@30/YUYV"
+        let both = raw + " " + raw.replacing("YUYV", with: "MJPG")
         #expect(
-            (0...4).map { chosen(modes, $0) } == [
+            (0...4).map { chosen(both, $0) } == [
                 "640x480@30/YUYV", "640x480@30/MJPG", "640x480@15/MJPG", "320x240@30/MJPG",
                 "320x240@30/MJPG",
             ]
         )
         #expect(
-            (0...3).map { chosen(Array(modes[..<3]), $0) } == [
+            (0...3).map { chosen(raw, $0) } == [
                 "640x480@30/YUYV", "640x480@15/YUYV", "320x240@30/YUYV", "320x240@30/YUYV",
             ]
         )
     }
 
-    @Test("for want of bandwidth the picture gets smaller before it stops moving")
-    func slowest() {
-        func chosen(_ words: String, _ reduction: Int) -> String {
-            let size = Size(width: 640, height: 480)
-            let request = CaptureRequest(size: size, rate: 30, reduction: reduction)
-            return chooseMode(Self.modes(words), for: request)?.description ?? ""
-        }
+    @Test func `for want of bandwidth the picture gets smaller before it stops moving`() {
         let slow = "640x480@30/YUYV 640x480@15/YUYV 640x480@5/YUYV 320x240@30/YUYV"
         #expect(
             (0...2).map { chosen(slow, $0) } == [
@@ -220,8 +220,7 @@ import Testing
         #expect(chosen("640x480@30/MJPG 320x240@30/YUYV", 1) == "640x480@30/MJPG")
     }
 
-    @Test("a nominal rate is reached by one just below it")
-    func fractions() {
+    @Test func `a nominal rate is reached by one just below it`() {
         let size = Size(width: 640, height: 480)
         let request = CaptureRequest(size: size, rate: 30)
         let modes = Self.modes("640x480@60/YUYV 640x480@29.97/YUYV 640x480@24/YUYV")

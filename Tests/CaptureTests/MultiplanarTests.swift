@@ -95,9 +95,7 @@ import Testing
             for (index, plane) in planes.enumerated() {
                 guard let bytes = memory[index]?.bytes else { return EFAULT }
                 for (place, byte) in plane.content.enumerated()
-                where plane.offset + place < bytes.count {
-                    bytes[plane.offset + place] = byte
-                }
+                where plane.offset + place < bytes.count { bytes[plane.offset + place] = byte }
                 buffer.m.planes[index].bytesused = UInt32(
                     plane.used ?? plane.offset + plane.content.count
                 )
@@ -142,8 +140,7 @@ import Testing
         (0..<rows * stride).map { UInt8(start + $0 / stride) }
     }
 
-    @Test("shows pictures of one plane as they are, also where they begin later")
-    func onePlane() throws {
+    @Test func `shows pictures of one plane as they are, also where they begin later`() throws {
         for offset in [0, 128] {
             let device = Device(.yuyv, [.init(stride: 80, content: rows(16, 80), offset: offset)])
             guard case .frame(let frame) = try first(device) else {
@@ -203,8 +200,7 @@ import Testing
         }
     }
 
-    @Test("what a driver says of planes is not believed beyond their memory")
-    func impossible() throws {
+    @Test func `what a driver says of planes is not believed beyond their memory`() throws {
         let luma = Device.Plane(stride: 32, content: rows(16, 32))
         let chroma = rows(8, 32)
         for planes in [

@@ -1,4 +1,3 @@
-import CTurboJPEG
 import CV4L2
 import DualCamCore
 import Engine
@@ -6,20 +5,21 @@ import Frames
 import Glibc
 import Platform
 import Synchronization
+import TestJPEGs
 import TestSupport
 import Testing
 
 @testable import Capture
 
-@Suite("The newest picture", .timeLimit(.minutes(2)))
-struct NewestPictureTests {
+@Suite("The newest picture", .timeLimit(.minutes(2))) struct NewestPictureTests {
     private let request = CaptureRequest(size: Size(width: 64, height: 32), rate: 30)
 
     @Test("is the one that is decoded, and a recording gets all, however slow the decoder is")
     func decoded() throws {
-        let device = ScriptedDevice()
-        device.format = .mjpg
-        let picture = ScriptedDevice.Delivery(content: try jpeg(request.size))
+        let device = ScriptedDevice(.mjpg)
+        let picture = ScriptedDevice.Delivery(
+            content: flatJPEG(request.size, luma: 90, format: .gray)
+        )
         device.deliveries = [picture]
         // While the first is worked on, the camera takes five more.
         let tap = Recording { count in
@@ -35,9 +35,10 @@ struct NewestPictureTests {
 
     @Test("leaves its thread a wait now and then, though the camera is always ahead of it")
     func alwaysAhead() throws {
-        let device = ScriptedDevice()
-        device.format = .mjpg
-        let picture = ScriptedDevice.Delivery(content: try jpeg(request.size))
+        let device = ScriptedDevice(.mjpg)
+        let picture = ScriptedDevice.Delivery(
+            content: flatJPEG(request.size, luma: 90, format: .gray)
+        )
         device.deliveries = Array(repeating: picture, count: 4)
         var longest = 0.0
         var (waits, begin) = (-1, 0.0)
@@ -66,8 +67,7 @@ struct NewestPictureTests {
         return (usage.ru_nvcsw, Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
     }
 
-    @Test("reaches a recording with all others where none needs a decoder")
-    func raw() throws {
+    @Test func `reaches a recording with all others where none needs a decoder`() throws {
         let device = ScriptedDevice()
         device.deliveries = Array(repeating: .init(), count: 6)
         let tap = Recording { _ in }
@@ -76,25 +76,22 @@ struct NewestPictureTests {
         #expect(slot.counts.captured == 6 && slot.counts.missing == 0)
     }
 
-    @Test("is not given back to the device before it is read")
-    func kept() throws {
+    @Test func `is not given back to the device before it is read`() throws {
         let device = ScriptedDevice()
         let stream = try V4L2Source.stream(VideoDevice(path: "/dev/videoX", calls: device), request)
         device.deliveries = Array(repeating: .init(), count: 20)
         for index in 0..<20 {
-            guard case .frame(let frame) = try stream.next(until: .zero, bell: try Bell()) else {
-                Issue.record("no frame \(index)")
-                return
-            }
+            let frame = try stream.immediateFrame()
             #expect(frame.plane(0).row(0)[0] == UInt8(index), "the device wrote to it")
         }
     }
 
     @Test("is the last that is whole, if the one after it is damaged")
     func damaged() throws {
-        let device = ScriptedDevice()
-        device.format = .mjpg
-        let picture = ScriptedDevice.Delivery(content: try jpeg(request.size))
+        let device = ScriptedDevice(.mjpg)
+        let picture = ScriptedDevice.Delivery(
+            content: flatJPEG(request.size, luma: 90, format: .gray)
+        )
         var broken = picture
         broken.flags |= UInt32(V4L2_BUF_FLAG_ERROR)
         device.deliveries = [picture]
@@ -108,17 +105,12 @@ struct NewestPictureTests {
         #expect(slot.counts.missing == 0)
     }
 
-    @Test(
-        "is the only one that is converted, unless every one is needed",
-        arguments: [false, true]
-    )
-    func converted(isEveryPictureNeeded: Bool) throws {
-        let device = ScriptedDevice()
-        device.format = PixelFormat("RGB3")
-        device.length = request.size.area * 3
-        device.pix.bytesperline = UInt32(request.size.width * 3)
+    @Test(arguments: [false, true])
+    func `is the only one that is converted, unless every one is needed`(isNeeded: Bool) throws {
+        let size = request.size
+        let device = ScriptedDevice(PixelFormat("RGB3"), length: size.area * 3, row: size.width * 3)
         let stream = try V4L2Source.stream(VideoDevice(path: "/dev/videoX", calls: device), request)
-        stream.isEveryPictureNeeded = isEveryPictureNeeded
+        stream.isEveryPictureNeeded = isNeeded
         device.deliveries = Array(repeating: .init(), count: 3)
         var outdated: [Bool] = []
         for index in 0..<3 {
@@ -132,7 +124,7 @@ struct NewestPictureTests {
             }
             #expect(stream.hasNewer == (index < 2))
         }
-        #expect(outdated == (isEveryPictureNeeded ? [false, false, false] : [true, true, false]))
+        #expect(outdated == (isNeeded ? [false, false, false] : [true, true, false]))
     }
 
     /// Runs a camera's thread on `device` until its slot has the picture with this number, and
@@ -150,33 +142,6 @@ struct NewestPictureTests {
         thread.end()
         #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: 20)))
         return slot
-    }
-
-    /// Returns a grey JPEG.
-    private func jpeg(_ size: Size) throws -> [UInt8] {
-        let compressor = try #require(tjInitCompress())
-        defer { tjDestroy(compressor) }
-        var jpeg: UnsafeMutablePointer<UInt8>?
-        var count: UInt = 0
-        defer { tjFree(jpeg) }
-        let pixels = [UInt8](repeating: 90, count: size.area)
-        let (width, height) = (CInt(size.width), CInt(size.height))
-        let (format, sampling) = (CInt(TJPF_GRAY.rawValue), CInt(TJSAMP_GRAY.rawValue))
-        let result = tjCompress2(
-            compressor,
-            pixels,
-            width,
-            0,
-            height,
-            format,
-            &jpeg,
-            &count,
-            sampling,
-            90,
-            0
-        )
-        #expect(result == 0)
-        return Array(UnsafeBufferPointer(start: jpeg, count: Int(count)))
     }
 }
 

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Capture
 
-@Suite("A camera's node")
-struct NodeTakenOverTests {
+@Suite("A camera's node") struct NodeTakenOverTests {
     private func camera(bus: String, isRelay: Bool = false) -> V4L2Source {
         V4L2Source(
             CameraDevice(

@@ -29,8 +29,7 @@ import Testing
         #expect(pace.rate == 12)
     }
 
-    @Test("leaves pictures out that were held back before the first")
-    func heldBack() {
+    @Test func `leaves pictures out that were held back before the first`() {
         var pace = Pace()
         for _ in 0..<40 { pace.count(Timestamp(seconds: 100)) }
         count(&pace, 30, from: 100.03, for: 5)

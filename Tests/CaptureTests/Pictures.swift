@@ -18,8 +18,7 @@ func counter(of frame: Frame) -> Int {
 /// Returns the luma and both chroma values of a pixel in a planar frame.
 func pixel(_ frame: Frame, _ x: Int, _ y: Int) -> [Int] {
     let (h, v) = frame.layout.format.planarSubsampling ?? (1, 1)
-    return [Int(frame.plane(0).row(y)[x])]
-        + (1...2).map { Int(frame.plane($0).row(y / v)[x / h]) }
+    return [Int(frame.plane(0).row(y)[x])] + (1...2).map { Int(frame.plane($0).row(y / v)[x / h]) }
 }
 
 extension CameraStream {
@@ -27,6 +26,18 @@ extension CameraStream {
     func frame(_ bell: Bell) throws -> Frame {
         let event = try next(until: MonotonicClock.now + Timestamp(seconds: 5), bell: bell)
         guard let frame = event.frame else {
+            Issue.record("\(event) instead of a frame")
+            throw CaptureError(.timedOut, "next")
+        }
+        return frame
+    }
+}
+
+extension CameraStream {
+    /// Returns the picture that is there now, not decoded.
+    func immediateFrame() throws -> Frame {
+        let event = try next(until: .zero, bell: try Bell())
+        guard case .frame(let frame) = event else {
             Issue.record("\(event) instead of a frame")
             throw CaptureError(.timedOut, "next")
         }

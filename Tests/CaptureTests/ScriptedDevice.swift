@@ -31,7 +31,7 @@ final class ScriptedDevice: VideoCalls {
     private(set) var log: [UInt] = []
     /// The frames to give, each into the next queued buffer.
     var deliveries: [Delivery] = []
-    var format = PixelFormat.yuyv
+    var format: PixelFormat
     var size = Size(width: 64, height: 32)
     /// The sizes that it has besides `size`.
     var otherSizes: [Size] = []
@@ -49,6 +49,14 @@ final class ScriptedDevice: VideoCalls {
     deinit { for page in guards { munmap(page, 4096) } }
 
     private struct Weak { weak var mapped: MappedMemory? }
+
+    /// Creates a device of one format, whose buffers have `length` bytes and rows `row` bytes, if
+    /// those are others than of YUYV.
+    init(_ format: PixelFormat = .yuyv, length: Int? = nil, row: Int = 0) {
+        self.format = format
+        pix.bytesperline = UInt32(row)
+        if let length { self.length = length }
+    }
 
     let descriptor: CInt = -1
     /// The length of each buffer, in bytes.

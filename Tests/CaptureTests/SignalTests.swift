@@ -41,9 +41,7 @@ import Testing
         init(_ inputs: [Input]) {
             self.inputs = inputs
             func on<T>(_ request: UInt, _ type: T.Type, _ body: @escaping (inout T) -> CInt) {
-                calls.answers[request] = {
-                    body(&$0.assumingMemoryBound(to: type).pointee)
-                }
+                calls.answers[request] = { body(&$0.assumingMemoryBound(to: type).pointee) }
             }
             on(cv4l2_g_input, UInt32.self) { [unowned self] in
                 $0 = selected
@@ -98,8 +96,7 @@ import Testing
         }
     }
 
-    @Test("is taken over with its timings, or its standard")
-    func adopted() throws {
+    @Test func `is taken over with its timings, or its standard`() throws {
         let hdmi = Device([.hdmi])
         try hdmi.device.followSignal()
         #expect(hdmi.timings == Size(width: 1920, height: 1080) && hdmi.device.watchesSignal)
@@ -131,8 +128,7 @@ import Testing
         }
     }
 
-    @Test("is looked for at the other inputs, but not at a tuner")
-    func others() throws {
+    @Test func `is looked for at the other inputs, but not at a tuner`() throws {
         var tuner = Input()
         tuner.type = UInt32(V4L2_INPUT_TYPE_TUNER)
         let device = Device([.hdmi(ENOLINK), tuner, .hdmi(ENOLCK), .hdmi])
@@ -161,8 +157,7 @@ import Testing
         }
     }
 
-    @Test("ends the stream when it changes, and other events do not")
-    func change() throws {
+    @Test func `ends the stream when it changes, and other events do not`() throws {
         let device = Device([.hdmi])
         try device.device.followSignal()
         let request = CaptureRequest(size: Size(width: 64, height: 32), rate: 30)

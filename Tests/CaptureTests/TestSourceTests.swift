@@ -5,6 +5,10 @@ import Platform
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct TestSourceTests {
+    private let bell: Bell
+
+    init() throws { bell = try Bell() }
+
     private let small = CaptureRequest(size: Size(width: 320, height: 180), rate: 100)
 
     private func open(
@@ -24,7 +28,6 @@ import Testing
 
     @Test("counters rise by one, at the rate asked for, on monotone timestamps")
     func counters() throws {
-        let bell = try Bell()
         let stream = try open("back")
         let first = try stream.frame(bell)
         var last = first
@@ -43,9 +46,7 @@ import Testing
         #expect(last.sequence >= 50)
     }
 
-    @Test("frames that nobody fetched are counted, and the pace is kept")
-    func lateness() throws {
-        let bell = try Bell()
+    @Test func `frames that nobody fetched are counted, and the pace is kept`() throws {
         let stream = try open("ramp")
         let first = try stream.frame(bell)
         // Another 200 ms of the clock, spent on another wait.
@@ -59,9 +60,7 @@ import Testing
         #expect(abs(span - Double(late.sequence - first.sequence) / 100) < 1e-6)
     }
 
-    @Test("a bell wakes, a deadline ends the wait")
-    func waking() throws {
-        let bell = try Bell()
+    @Test func `a bell wakes, a deadline ends the wait`() throws {
         let stream = try open("bars", .back, CaptureRequest(size: small.size, rate: 1))
         _ = try stream.frame(bell)
         bell.ring()
@@ -78,9 +77,7 @@ import Testing
         #expect(MonotonicClock.now >= near)
     }
 
-    @Test("a frame that is held stays as it is; one too many is dropped")
-    func holding() throws {
-        let bell = try Bell()
+    @Test func `a frame that is held stays as it is; one too many is dropped`() throws {
         let stream = try open("front")
         var held: [Frame] = []
         for _ in 0..<6 { held.append(try stream.frame(bell)) }
@@ -98,7 +95,6 @@ import Testing
 
     @Test("what moves leaves nothing behind", arguments: ["back", "front", "portrait"])
     func trails(name: String) throws {
-        let bell = try Bell()
         let stream = try open(name)
         var first: [[UInt8]] = []
         // Enough frames to fill each buffer twice, each compared with a newly drawn picture.
@@ -119,9 +115,7 @@ import Testing
         }
     }
 
-    @Test("pictures differ from each other and from their mirror images and turns")
-    func asymmetry() throws {
-        let bell = try Bell()
+    @Test func `pictures differ from each other and from their mirror images and turns`() throws {
         for name in ["back", "front", "bars", "ramp"] {
             let frame = try open(name).frame(bell)
             let size = frame.layout.size
@@ -143,7 +137,6 @@ import Testing
 
     @Test("bars have the colours of BT.601, the ramp every level")
     func bars() throws {
-        let bell = try Bell()
         let size = Size(width: 640, height: 360)
         let frame = try open("bars", .back, CaptureRequest(size: size, rate: 60)).frame(bell)
         let expected = [
@@ -161,8 +154,7 @@ import Testing
         #expect(pixel(frame, 320, 300).dropFirst() == [128, 128])
     }
 
-    @Test("the size, the rate and the mode are as asked for")
-    func modes() throws {
+    @Test func `the size, the rate and the mode are as asked for`() throws {
         let size = Size(width: 64, height: 48)
         func mode(_ name: String, _ preference: CaptureModePreference) throws -> String {
             try TestSource(name, role: .back)
@@ -183,7 +175,6 @@ import Testing
 
     @Test("a plain picture is the same without the counter", arguments: ["back", "bars"])
     func plain(name: String) throws {
-        let bell = try Bell()
         let block = FrameCounter.block(in: small.size)
         let (marked, plain) = (try open(name), try open("\(name)-plain"))
         let (with, without) = (try marked.frame(bell), try plain.frame(bell))
@@ -198,8 +189,7 @@ import Testing
         #expect(try TestSource("\(name)-plain", role: .back).identity == "test:\(name)-plain")
     }
 
-    @Test("a picture that is not there is refused by name")
-    func unknown() {
+    @Test func `a picture that is not there is refused by name`() {
         let error = #expect(throws: CaptureError.self) { try TestSource("bear", role: .back) }
         #expect(error?.description.contains("bear") == true)
         #expect(error?.description.contains("back, front, portrait, bars, ramp") == true)

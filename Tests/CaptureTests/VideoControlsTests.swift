@@ -129,14 +129,11 @@ private final class ScriptedNode: VideoCalls {
     func wait(bell: Bell, until deadline: Timestamp) -> WaitResult { .due }
 }
 
-@Suite("A V4L2 camera's controls")
-struct VideoControlsTests {
+@Suite("A V4L2 camera's controls") struct VideoControlsTests {
     private let node = ScriptedNode()
     private let controls: VideoControls
 
-    init() {
-        controls = VideoControls(VideoDevice(path: "/dev/video9", calls: node))
-    }
+    init() { controls = VideoControls(VideoDevice(path: "/dev/video9", calls: node)) }
 
     @Test("are listed with their purpose, names of menus and what has them")
     func list() throws {
@@ -211,8 +208,7 @@ struct VideoControlsTests {
         #expect(throws: ControlRefusal.self) { try controls.update(&list) { _ in true } }
     }
 
-    @Test("tell what others change, where the driver tells it")
-    func events() throws {
+    @Test func `tell what others change, where the driver tells it`() throws {
         let list = try controls.controls()
         controls.subscribe(to: list.filter { $0.purpose != nil })
         #expect(node.subscribed.count == 3)

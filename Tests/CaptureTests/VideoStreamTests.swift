@@ -4,15 +4,23 @@ import Frames
 import Glibc
 import Imaging
 import Platform
+import TestJPEGs
 import Testing
 
 @testable import Capture
 
 @Suite(.timeLimit(.minutes(5))) struct VideoStreamTests {
+    private let device = ScriptedDevice()
+
     private let request = CaptureRequest(size: Size(width: 64, height: 32), rate: 30)
 
     private func open(_ device: ScriptedDevice) throws(CaptureError) -> any CameraStream {
         try V4L2Source.stream(VideoDevice(path: "/dev/videoX", calls: device), request)
+    }
+
+    /// Returns what is wrong with `device` at its opening.
+    private func refusal(_ device: ScriptedDevice) -> CaptureError? {
+        #expect(throws: CaptureError.self) { try open(device) }
     }
 
     private func next(_ stream: any CameraStream) throws -> CapturedEvent {
@@ -26,137 +34,47 @@ import Testing
         let code: CaptureError.Code
         let interruption: Interruption
         var testDescription: String { "\(name) \(errno)" }
+
+        init(
+            _ request: UInt,
+            _ name: String,
+            _ errno: CInt,
+            _ code: CaptureError.Code,
+            _ interruption: Interruption
+        ) {
+            (self.request, self.name, self.errno) = (
+                request, request == 0 ? name : "VIDIOC_" + name, errno
+            )
+            (self.code, self.interruption) = (code, interruption)
+        }
     }
 
-    @Test(
-        "each errno at opening has its code and its name",
-        arguments: [
-            Fault(
-                request: cv4l2_s_fmt,
-                name: "VIDIOC_S_FMT",
-                errno: EBUSY,
-                code: .busy,
-                interruption: .busy
-            ),
-            Fault(
-                request: cv4l2_s_fmt,
-                name: "VIDIOC_S_FMT",
-                errno: EINVAL,
-                code: .unsupported,
-                interruption: .stalled
-            ),
-            Fault(
-                request: cv4l2_s_fmt,
-                name: "VIDIOC_S_FMT",
-                errno: EIO,
-                code: .system,
-                interruption: .stalled
-            ),
-            Fault(
-                request: cv4l2_s_parm,
-                name: "VIDIOC_S_PARM",
-                errno: EBUSY,
-                code: .busy,
-                interruption: .busy
-            ),
-            Fault(
-                request: cv4l2_s_parm,
-                name: "VIDIOC_S_PARM",
-                errno: ENODEV,
-                code: .gone,
-                interruption: .unplugged
-            ),
-            Fault(
-                request: cv4l2_reqbufs,
-                name: "VIDIOC_REQBUFS",
-                errno: EBUSY,
-                code: .busy,
-                interruption: .busy
-            ),
-            Fault(
-                request: cv4l2_reqbufs,
-                name: "VIDIOC_REQBUFS",
-                errno: ENOMEM,
-                code: .system,
-                interruption: .stalled
-            ),
-            Fault(
-                request: cv4l2_querybuf,
-                name: "VIDIOC_QUERYBUF",
-                errno: ENODEV,
-                code: .gone,
-                interruption: .unplugged
-            ),
-            Fault(request: 0, name: "mmap", errno: ENOMEM, code: .system, interruption: .stalled),
-            Fault(
-                request: cv4l2_qbuf,
-                name: "VIDIOC_QBUF",
-                errno: ENODEV,
-                code: .gone,
-                interruption: .unplugged
-            ),
-            Fault(
-                request: cv4l2_enum_fmt,
-                name: "VIDIOC_ENUM_FMT",
-                errno: EACCES,
-                code: .denied,
-                interruption: .denied
-            ),
-            Fault(
-                request: cv4l2_enum_fmt,
-                name: "VIDIOC_ENUM_FMT",
-                errno: ENODEV,
-                code: .gone,
-                interruption: .unplugged
-            ),
-            Fault(
-                request: cv4l2_streamon,
-                name: "VIDIOC_STREAMON",
-                errno: ENOSPC,
-                code: .bandwidth,
-                interruption: .bandwidth
-            ),
-            Fault(
-                request: cv4l2_streamon,
-                name: "VIDIOC_STREAMON",
-                errno: EPROTO,
-                code: .system,
-                interruption: .stalled
-            ),
-            Fault(
-                request: cv4l2_s_fmt,
-                name: "VIDIOC_S_FMT",
-                errno: EACCES,
-                code: .denied,
-                interruption: .denied
-            ),
-            Fault(
-                request: cv4l2_streamon,
-                name: "VIDIOC_STREAMON",
-                errno: ENODEV,
-                code: .gone,
-                interruption: .unplugged
-            ),
-            Fault(
-                request: cv4l2_streamon,
-                name: "VIDIOC_STREAMON",
-                errno: ETIMEDOUT,
-                code: .timedOut,
-                interruption: .stalled
-            ),
-        ]
-    )
-    func opening(fault: Fault) {
-        let device = ScriptedDevice()
+    @Test(arguments: [
+        Fault(cv4l2_s_fmt, "S_FMT", EBUSY, .busy, .busy),
+        Fault(cv4l2_s_fmt, "S_FMT", EINVAL, .unsupported, .stalled),
+        Fault(cv4l2_s_fmt, "S_FMT", EIO, .system, .stalled),
+        Fault(cv4l2_s_parm, "S_PARM", EBUSY, .busy, .busy),
+        Fault(cv4l2_s_parm, "S_PARM", ENODEV, .gone, .unplugged),
+        Fault(cv4l2_reqbufs, "REQBUFS", EBUSY, .busy, .busy),
+        Fault(cv4l2_reqbufs, "REQBUFS", ENOMEM, .system, .stalled),
+        Fault(cv4l2_querybuf, "QUERYBUF", ENODEV, .gone, .unplugged),
+        Fault(0, "mmap", ENOMEM, .system, .stalled),
+        Fault(cv4l2_qbuf, "QBUF", ENODEV, .gone, .unplugged),
+        Fault(cv4l2_enum_fmt, "ENUM_FMT", EACCES, .denied, .denied),
+        Fault(cv4l2_enum_fmt, "ENUM_FMT", ENODEV, .gone, .unplugged),
+        Fault(cv4l2_streamon, "STREAMON", ENOSPC, .bandwidth, .bandwidth),
+        Fault(cv4l2_streamon, "STREAMON", EPROTO, .system, .stalled),
+        Fault(cv4l2_s_fmt, "S_FMT", EACCES, .denied, .denied),
+        Fault(cv4l2_streamon, "STREAMON", ENODEV, .gone, .unplugged),
+        Fault(cv4l2_streamon, "STREAMON", ETIMEDOUT, .timedOut, .stalled),
+    ])
+    func `each errno at opening has its code and its name`(fault: Fault) {
         device.errors[fault.request] = [fault.errno]
-        let error = #expect(throws: CaptureError.self) { try open(device) }
-        #expect(error?.code == fault.code)
-        #expect(error?.operation == fault.name)
-        #expect(error?.errno == fault.errno)
+        let error = refusal(device)
+        #expect(error?.code == fault.code && error?.interruption == fault.interruption)
+        #expect(error?.operation == fault.name && error?.errno == fault.errno)
         #expect(error?.subject == "/dev/videoX")
-        #expect(error?.interruption == fault.interruption)
-        #expect(device.mappedCount == 0)
-        #expect(!device.isStreaming)
+        #expect(device.mappedCount == 0 && !device.isStreaming)
     }
 
     @Test(
@@ -168,7 +86,6 @@ import Testing
         ]
     )
     func bandwidth(errno: CInt, reduction: Int, code: CaptureError.Code) {
-        let device = ScriptedDevice()
         device.otherSizes = [Size(width: 32, height: 16)]
         device.errors[cv4l2_streamon] = [errno]
         var request = request
@@ -180,9 +97,7 @@ import Testing
         #expect(error?.errno == errno)
     }
 
-    @Test("a stream knows which requests it answers as it is")
-    func suiting() throws {
-        let device = ScriptedDevice()
+    @Test func `a stream knows which requests it answers as it is`() throws {
         device.otherSizes = [Size(width: 32, height: 16)]
         let stream = try open(device)
         let rows: [(size: Size, reduction: Int, suits: Bool)] = [
@@ -199,14 +114,9 @@ import Testing
 
     @Test("times that go back or stand still are the camera's own; its frames come all the same")
     func wildTimes() throws {
-        let device = ScriptedDevice()
         let stream = try open(device)
         for (index, time) in [100, 100, 99, 5000, 101].enumerated() {
-            device.deliveries = [.init(time: time)]
-            guard case .frame(let frame) = try next(stream) else {
-                Issue.record("no frame")
-                return
-            }
+            let frame = try device.frame(of: stream, .init(time: time))
             #expect(frame.timestamp == Timestamp(seconds: Double(time)))
             #expect(frame.sequence == UInt64(index))
         }
@@ -222,43 +132,28 @@ import Testing
         ]
     )
     func otherClocks(flags: UInt32, time: Int) throws {
-        let device = ScriptedDevice()
         let stream = try open(device)
-        device.deliveries = [.init(flags: flags, time: time)]
         let before = MonotonicClock.now
-        guard case .frame(let frame) = try next(stream) else {
-            Issue.record("no frame")
-            return
-        }
+        let frame = try device.frame(of: stream, .init(flags: flags, time: time))
         #expect(frame.timestamp >= before && frame.timestamp <= MonotonicClock.now)
     }
 
     @Test("a camera whose rate cannot be set is opened as it is", arguments: [ENOTTY, EINVAL])
     func fixedRate(errno: CInt) throws {
-        let device = ScriptedDevice()
         device.errors[cv4l2_s_parm] = [errno]
         let stream = try open(device)
         #expect(stream.mode.rate == 30, "as the device lists it")
-        device.deliveries = [.init()]
-        guard case .frame = try next(stream) else {
-            Issue.record("no frame")
-            return
-        }
+        _ = try device.frame(of: stream, .init())
     }
 
     @Test("every call that a signal interrupts is made again")
     func interrupts() throws {
-        let device = ScriptedDevice()
         for request in [
             cv4l2_enum_fmt, cv4l2_s_fmt, cv4l2_s_parm, cv4l2_reqbufs, cv4l2_querybuf, cv4l2_qbuf,
             cv4l2_streamon, cv4l2_dqbuf,
         ] { device.errors[request] = [EINTR, EINTR] }
         let stream = try open(device)
-        device.deliveries = [.init()]
-        guard case .frame = try next(stream) else {
-            Issue.record("no frame")
-            return
-        }
+        _ = try device.frame(of: stream, .init())
         #expect(device.errors.values.allSatisfy { $0.isEmpty })
     }
 
@@ -275,13 +170,8 @@ import Testing
         ]
     )
     func streaming(errno: CInt, events: CInt, capability: CInt, code: CaptureError.Code) throws {
-        let device = ScriptedDevice()
         let stream = try open(device)
-        device.deliveries = [.init()]
-        guard case .frame = try next(stream) else {
-            Issue.record("no frame")
-            return
-        }
+        _ = try device.frame(of: stream, .init())
         device.isBroken = true
         device.events = events
         device.errors[cv4l2_dqbuf] = [errno]
@@ -291,26 +181,17 @@ import Testing
         #expect(error?.operation == "VIDIOC_DQBUF")
     }
 
-    @Test("frames that are no good are dropped, and their buffers used again")
-    func dropping() throws {
-        let device = ScriptedDevice()
+    @Test func `frames that are no good are dropped, and their buffers used again`() throws {
         let stream = try open(device)
         for delivery: ScriptedDevice.Delivery in [
             .init(flags: UInt32(V4L2_BUF_FLAG_ERROR)), .init(length: 0), .init(length: 4095),
         ] {
             for _ in 0..<20 {
                 device.deliveries = [delivery]
-                guard case .dropped = try next(stream) else {
-                    Issue.record("not dropped: \(delivery)")
-                    return
-                }
+                guard case .dropped = try next(stream) else { throw NoSuchEvent("\(delivery)") }
             }
         }
-        device.deliveries = [.init(length: 4096)]
-        guard case .frame(let frame) = try next(stream) else {
-            Issue.record("no frame")
-            return
-        }
+        let frame = try device.frame(of: stream, .init(length: 4096))
         #expect(frame.sequence == 60)
         #expect(frame.timestamp == Timestamp(seconds: 160))
     }
@@ -319,7 +200,6 @@ import Testing
         "frames lie in the device's memory; one that is held is not overwritten, and none starves it"
     )
     func holding() throws {
-        let device = ScriptedDevice()
         let stream = try open(device)
         #expect(device.queued.count == 8)
         var held: [Frame] = []
@@ -342,18 +222,12 @@ import Testing
             #expect(frame.plane(0).row(31)[127] == UInt8(index))
         }
         held.removeAll()
-        device.deliveries = [.init()]
-        guard case .frame(let frame) = try next(stream) else {
-            Issue.record("no frame")
-            return
-        }
-        #expect(frame.plane(0).row(0)[0] == 20)
+        #expect(try device.frame(of: stream, .init()).plane(0).row(0)[0] == 20)
         #expect(device.queued.count == 7)
     }
 
     @Test("a frame outlives its stream; the device is stopped and its memory given back")
     func closing() throws {
-        let device = ScriptedDevice()
         var stream: (any CameraStream)? = try open(device)
         device.deliveries = [.init(content: [UInt8](repeating: 77, count: 4096))]
         var held: Frame?
@@ -368,9 +242,8 @@ import Testing
 
     @Test("JPEGs are handed on as they came, and their memory is the device's again afterwards")
     func jpeg() throws {
-        let good = try encode(Size(width: 64, height: 32), luma: 90)
-        let device = ScriptedDevice()
-        device.format = .mjpg
+        let good = flatJPEG(Size(width: 64, height: 32), luma: 90)
+        let device = ScriptedDevice(.mjpg)
         let stream = try open(device)
         #expect(stream.mode.description == "64x32@30/MJPG")
         var held: [JPEGFrame] = []
@@ -378,10 +251,7 @@ import Testing
             let content = index % 2 == 0 ? good : [1, 2, 3]
             device.deliveries.append(.init(content: content))
             let event = try next(stream)
-            guard case .jpeg(let jpeg) = event else {
-                Issue.record("\(event)")
-                return
-            }
+            guard case .jpeg(let jpeg) = event else { throw NoSuchEvent("\(event)") }
             #expect(Array(jpeg.bytes) == content)
             // A few may be held; the device continues with the rest, and copies.
             if index < 6 { held.append(jpeg) }
@@ -394,33 +264,24 @@ import Testing
     }
 
     @Test(
-        "what a driver says of sizes is not believed beyond reason",
         arguments: [
             (Size(width: 64, height: 32), UInt32.max),
             (Size(width: 1 << 31, height: 1 << 31), UInt32(0)),
             (Size(width: 64, height: 1 << 20), UInt32(0)), (Size(width: 1, height: 32), UInt32(0)),
         ] as [(Size, UInt32)]
     )
-    func impossibleSizes(size: Size, stride: UInt32) {
-        let device = ScriptedDevice()
+    func `what a driver says of sizes is not believed beyond reason`(size: Size, stride: UInt32) {
         device.size = size
         device.length = 4096
         device.pix.bytesperline = stride
-        let error = #expect(throws: CaptureError.self) { try open(device) }
         // Sizes that are impossible are no modes; a stride shows only once a mode is set.
-        #expect(error?.code == (stride == 0 ? .noMode : .unsupported))
+        #expect(refusal(device)?.code == (stride == 0 ? .noMode : .unsupported))
     }
 
-    @Test("a time that no clock shows is taken for none")
-    func impossibleTime() throws {
-        let device = ScriptedDevice()
+    @Test func `a time that no clock shows is taken for none`() throws {
         let stream = try open(device)
         for time in [Int.max, .min, -1] {
-            device.deliveries = [.init(time: time)]
-            guard case .frame(let frame) = try next(stream) else {
-                Issue.record("no frame")
-                return
-            }
+            let frame = try device.frame(of: stream, .init(time: time))
             #expect(abs((MonotonicClock.now - frame.timestamp).seconds) < 30)
         }
     }
@@ -428,18 +289,13 @@ import Testing
     @Test("packed and half-packed formats stay what they are")
     func packed() throws {
         for format in [PixelFormat.uyvy, .nv12] {
-            let device = ScriptedDevice()
-            device.format = format
+            let device = ScriptedDevice(format)
             let stream = try open(device)
             let content: [UInt8] =
                 format == .uyvy
                 ? (0..<4096).map { [10, 20, 30, 40][$0 % 4] }
                 : (0..<3072).map { $0 < 2048 ? 20 : [10, 30][$0 % 2] }
-            device.deliveries = [.init(content: content)]
-            guard case .frame(let frame) = try next(stream) else {
-                Issue.record("no frame of \(format)")
-                continue
-            }
+            let frame = try device.frame(of: stream, .init(content: content))
             #expect(frame.layout.format == format)
             let seen = (0..<3).map { Reference.sample(frame, plane: $0, x: 30, y: 15) }
             #expect(seen == [20, 10, 30])
@@ -455,17 +311,11 @@ import Testing
             ("YVYU", (0..<4096).map { [20, 30, 40, 10][$0 % 4] }, [30, 10, 30]),
         ]
         for row in rows {
-            let device = ScriptedDevice()
-            device.format = PixelFormat(row.format)
-            device.length = 6144
-            device.pix.bytesperline = UInt32(row.content.count / 32)
+            let stride = row.content.count / 32
+            let device = ScriptedDevice(PixelFormat(row.format), length: 6144, row: stride)
             device.pix.quantization = V4L2_QUANTIZATION_FULL_RANGE.rawValue
             let stream = try open(device)
-            device.deliveries = [.init(content: row.content)]
-            guard case .frame(let frame) = try next(stream) else {
-                Issue.record("no frame of \(row.format)")
-                continue
-            }
+            let frame = try device.frame(of: stream, .init(content: row.content))
             #expect(frame.layout.format == .i420)
             // The driver's word counts for YUV; what was RGB is always the same.
             let isYUV = row.format.description == "YVYU"
@@ -475,19 +325,15 @@ import Testing
                 #expect(abs(value - expected) <= 2, "\(row.format) \(mean)")
             }
         }
-        let device = ScriptedDevice()
-        device.format = PixelFormat("Y444")
-        device.pix.bytesperline = 128
-        let refused = #expect(throws: CaptureError.self) { try open(device) }
-        #expect(refused?.code == .noMode)
+        let device = ScriptedDevice(PixelFormat("Y444"), row: 128)
+        #expect(refusal(device)?.code == .noMode)
         // A version of libv4lconvert that reads less says so.
         let stream = try VideoStream(
             VideoDevice(path: "/dev/videoX", calls: device),
             CaptureMode(size: device.size, rate: 30, format: device.format)
         )
         device.deliveries = [.init()]
-        let error = #expect(throws: CaptureError.self) { try next(stream) }
-        #expect(error?.code == .unsupported)
+        #expect(#expect(throws: CaptureError.self) { try next(stream) }?.code == .unsupported)
     }
 
     @Test(
@@ -495,20 +341,15 @@ import Testing
         arguments: [(0, true), (192, true), (200, false), (1 << 19, false)]
     )
     func rows(stride: Int, isWhole: Bool) throws {
-        let device = ScriptedDevice()
-        device.format = PixelFormat("RGB3")
-        device.length = 6144
-        device.pix.bytesperline = UInt32(stride)
+        let device = ScriptedDevice(PixelFormat("RGB3"), length: 6144, row: stride)
         guard isWhole else {
-            let error = #expect(throws: CaptureError.self) { try open(device) }
-            #expect(error?.code == .system)
+            #expect(refusal(device)?.code == .system)
             return
         }
         let stream = try open(device)
         device.deliveries = [.init(), .init(length: 6143)]
         guard case .frame = try next(stream), case .dropped = try next(stream) else {
-            Issue.record("a whole picture, then none")
-            return
+            throw NoSuchEvent("a whole picture, then none")
         }
     }
 
@@ -525,12 +366,10 @@ import Testing
         ]
     )
     func sizes(format: String, whole: Int) throws {
-        let device = ScriptedDevice()
-        device.format = PixelFormat(text: format)
+        let device = ScriptedDevice(PixelFormat(text: format))
         for length in [100, whole - 1] {
             device.length = length
-            let error = #expect(throws: CaptureError.self) { try open(device) }
-            #expect(error?.description.contains("too few") == true)
+            #expect(refusal(device)?.description.contains("too few") == true)
         }
         device.length = whole
         let stream = try open(device)
@@ -549,9 +388,7 @@ import Testing
         arguments: ["S561", "S910", "SONX", "M310", "905C", "P207", "CPIA", "O511", "O518", "JL20"]
     )
     func unknownLengths(format: String) throws {
-        let device = ScriptedDevice()
-        device.format = PixelFormat(text: format)
-        device.length = 4096
+        let device = ScriptedDevice(PixelFormat(text: format), length: 4096)
         let stream = try open(device)
         for value: UInt8 in [0, 1, 0x55, 0xaa, 0xff] {
             device.deliveries = [.init(content: Array(repeating: value, count: 4096))]
@@ -567,36 +404,23 @@ import Testing
         arguments: [("Y16", 128), ("Y10B", 80), ("BG10", 128), ("pBAA", 80), ("BYR2", 128)]
     )
     func paddedRows(format: String, row: Int) throws {
-        let device = ScriptedDevice()
-        device.format = PixelFormat(text: format)
         let stride = row + 48
-        device.length = stride * 32
-        device.pix.bytesperline = UInt32(stride)
+        let device = ScriptedDevice(PixelFormat(text: format), length: stride * 32, row: stride)
         // Black rows behind which there is white that is no part of the picture.
         let content = (0..<device.length).map { $0 % stride < row ? UInt8(0) : 255 }
         let stream = try open(device)
-        device.deliveries = [.init(content: content)]
-        guard case .frame(let frame) = try next(stream) else {
-            Issue.record("no frame")
-            return
-        }
+        let frame = try device.frame(of: stream, .init(content: content))
         for (x, y) in [(0, 0), (30, 7), (63, 15), (31, 31)] {
             #expect(Reference.sample(frame, plane: 0, x: x, y: y) <= 16, "at \(x), \(y)")
         }
     }
 
-    @Test("rows that are shorter than their pixels are refused")
-    func shortRows() throws {
-        let device = ScriptedDevice()
-        device.format = PixelFormat("BGR3")
-        device.length = 6144
-        device.pix.bytesperline = 64
-        let error = #expect(throws: CaptureError.self) { try open(device) }
-        #expect(error?.code == .unsupported)
+    @Test func `rows that are shorter than their pixels are refused`() throws {
+        let device = ScriptedDevice(PixelFormat("BGR3"), length: 6144, row: 64)
+        #expect(refusal(device)?.code == .unsupported)
     }
 
-    @Test("the colour fields of V4L2 mean what its header says")
-    func colors() {
+    @Test func `the colour fields of V4L2 mean what its header says`() {
         func color(
             _ space: v4l2_colorspace,
             _ encoding: UInt32 = 0,
@@ -620,8 +444,7 @@ import Testing
         #expect(color(V4L2_COLORSPACE_JPEG, 0, V4L2_QUANTIZATION_LIM_RANGE.rawValue) == .video)
     }
 
-    @Test("a mode that the device has not is refused with those that it has")
-    func refusal() throws {
+    @Test func `a mode that the device has not is refused with those that it has`() throws {
         let device = VideoDevice(path: "/dev/videoX", calls: ScriptedDevice())
         let wanted = CaptureRequest(
             size: request.size,
@@ -644,11 +467,24 @@ import Testing
             (camera | UInt32(V4L2_CAP_VIDEO_M2M), false),
         ]
         for row in rows {
-            let device = ScriptedDevice()
             device.capabilities = row.device
             let answer = try VideoDevice(path: "/dev/videoX", calls: device).capability()
             #expect(answer.isCamera == row.isCamera)
         }
+    }
+}
+
+/// What ends a test: an event is not the one that was expected.
+private struct NoSuchEvent: Error {
+    let text: String
+    init(_ text: String) { self.text = text }
+}
+
+extension ScriptedDevice {
+    /// Gives `delivery`, and returns the frame that comes of it.
+    fileprivate func frame(of stream: any CameraStream, _ delivery: Delivery) throws -> Frame {
+        deliveries = [delivery]
+        return try stream.immediateFrame()
     }
 }
 

@@ -1,10 +1,10 @@
 import Compositing
 import DualCamCore
 import Frames
+import TestJPEGs
 import Testing
 
-@Suite("The compositor")
-struct CompositorTests {
+@Suite("The compositor") struct CompositorTests {
     static let canvas = Size(width: 64, height: 48)
     static let gray = Pixel(y: 32, u: 128, v: 128)
 
@@ -16,28 +16,31 @@ struct CompositorTests {
         return scene
     }
 
+    /// Returns `back`, drawn on the canvas as a layer after `change`.
+    private func drawn(_ back: Frame?, _ change: (inout Layer) -> Void = { _ in }) -> DrawnPicture {
+        DrawnPicture(scene(change), canvas: Self.canvas, back: back)
+    }
+
     private func isFlat(_ picture: DrawnPicture, _ pixel: Pixel) -> Bool {
         (0..<picture.size.height).allSatisfy { y in
             (0..<picture.size.width).allSatisfy { picture.pixel($0, y) == pixel }
         }
     }
 
-    @Test(arguments: [
-        PixelFormat.i420, .i422, .i444, .i440, .i411, .gray, .yuyv, .uyvy, .nv12,
-    ])
+    @Test(arguments: [PixelFormat.i420, .i422, .i444, .i440, .i411, .gray, .yuyv, .uyvy, .nv12])
     func aFlatPictureFillsTheCanvasInTheStreamsRange(format: PixelFormat) {
         for size in [Self.canvas, Size(width: 32, height: 24), Size(width: 128, height: 96)] {
             let back = flatFrame(size: size, format: format, [255, 128, 128])
             // Packed formats have one value for all their bytes here: chroma is 240, too.
             let chroma: UInt8 = format == .yuyv || format == .uyvy ? 240 : 128
-            let picture = DrawnPicture(scene(), canvas: Self.canvas, back: back)
+            let picture = drawn(back)
             #expect(isFlat(picture, Pixel(y: 235, u: chroma, v: chroma)), "\(size)")
         }
     }
 
     @Test func aPackedPictureOfTheStreamsOwnKindIsCopied() {
         let back = noiseFrame(size: Self.canvas, format: .yuyv, color: .video)
-        let picture = DrawnPicture(scene(), canvas: Self.canvas, back: back)
+        let picture = drawn(back)
         for y in 0..<48 {
             let row = Array(UnsafeBufferPointer(start: back.plane(0).row(y), count: 128))
             #expect(Array(picture.bytes[y * 128..<(y + 1) * 128]) == row)
@@ -45,7 +48,7 @@ struct CompositorTests {
     }
 
     @Test func whatIsNotThereYetIsCalmGray() {
-        #expect(isFlat(DrawnPicture(scene(), canvas: Self.canvas), Self.gray))
+        #expect(isFlat(drawn(nil), Self.gray))
         #expect(isFlat(DrawnPicture(Scene(), canvas: Self.canvas), Self.gray))
         var backdrop = Scene()
         backdrop.backdrop = .front
@@ -60,14 +63,10 @@ struct CompositorTests {
         let back = frame(size: size, format: .i420) { plane, x, y in
             plane > 0 ? 128 : x < 32 && y < 24 ? 255 : 0
         }
-        let picture = DrawnPicture(
-            scene {
-                $0.transform = transform
-                $0.fill = 1
-            },
-            canvas: Self.canvas,
-            back: back
-        )
+        let picture = drawn(back) {
+            $0.transform = transform
+            $0.fill = 1
+        }
         let place = transform.apply(toX: 16, y: 12, in: size)
         let turned = transform.apply(to: size)
         let (right, below) = (place.x > turned.width / 2, place.y > turned.height / 2)
@@ -78,10 +77,7 @@ struct CompositorTests {
     }
 
     @Test(arguments: [0.0, 1], Transform.all)
-    func aSmallerCopyOfAPictureLiesWhereThePictureDoes(
-        fill: Double,
-        transform: Transform
-    ) throws {
+    func aSmallerCopyOfAPictureLiesWhereThePictureDoes(fill: Double, transform: Transform) throws {
         // A size that the scale does not divide, with a bright rectangle off its centre.
         let size = Size(width: 202, height: 118)
         func light(_ x: Double, _ y: Double) -> UInt8 {
@@ -93,9 +89,7 @@ struct CompositorTests {
         let small = frame(size: Size(width: 51, height: 30), format: .i422) { plane, x, y in
             // The mean of the pixels that it stands for.
             guard plane == 0 else { return 128 }
-            let means = (0..<16).map {
-                Int(light(Double(4 * x + $0 % 4), Double(4 * y + $0 / 4)))
-            }
+            let means = (0..<16).map { Int(light(Double(4 * x + $0 % 4), Double(4 * y + $0 / 4))) }
             return UInt8(means.reduce(0, +) / 16)
         }
         let copy = Frame(
@@ -108,15 +102,11 @@ struct CompositorTests {
             reduction: 4
         )
         let pictures = [whole, copy].map { frame in
-            DrawnPicture(
-                scene {
-                    $0.rect = Rect(x: 8, y: 6, width: 44, height: 30)
-                    $0.transform = transform
-                    $0.fill = fill
-                },
-                canvas: Self.canvas,
-                back: frame
-            )
+            drawn(frame) {
+                $0.rect = Rect(x: 8, y: 6, width: 44, height: 30)
+                $0.transform = transform
+                $0.fill = fill
+            }
         }
         // The centre of the light, and its amount.
         let measures = pictures.map { picture in
@@ -139,22 +129,14 @@ struct CompositorTests {
 
     @Test func aPictureOfAnotherShapeIsFittedAsItsLayerSays() {
         let back = flatFrame(size: Size(width: 24, height: 48), format: .i420, [255, 128, 128])
-        let black = DrawnPicture(
-            scene { $0.blur = 0 },
-            canvas: Self.canvas,
-            back: back
-        )
+        let black = drawn(back) { $0.blur = 0 }
         #expect(black.pixel(10, 20).y == 16 && black.pixel(53, 20).y == 16)
         #expect(black.pixel(22, 20).y == 235 && black.pixel(41, 20).y == 235)
-        let blur = DrawnPicture(scene(), canvas: Self.canvas, back: back)
+        let blur = drawn(back)
         // 60 % of the light.
         #expect(abs(Int(blur.pixel(10, 20).y) - (16 + 131)) <= 1)
         #expect(blur.pixel(31, 20).y == 235)
-        let crop = DrawnPicture(
-            scene { $0.fill = 1 },
-            canvas: Self.canvas,
-            back: back
-        )
+        let crop = drawn(back) { $0.fill = 1 }
         #expect(isFlat(crop, Pixel(y: 235, u: 128, v: 128)))
     }
 
@@ -164,15 +146,11 @@ struct CompositorTests {
         let wide = Size(width: 128, height: 48)
         let size = transform.inverse.apply(to: wide)
         let back = flatFrame(size: size, format: .i420, [255, 128, 128])
-        let picture = DrawnPicture(
-            scene {
-                $0.transform = transform
-                $0.blur = 0
-                $0.fill = fill
-            },
-            canvas: Self.canvas,
-            back: back
-        )
+        let picture = drawn(back) {
+            $0.transform = transform
+            $0.blur = 0
+            $0.fill = fill
+        }
         // 24 rows of 48 when fitted, all when filling; and always from edge to edge.
         let rows = 24 + 24 * fill
         for y in 0..<48 {
@@ -193,15 +171,11 @@ struct CompositorTests {
             return UInt8(50 + transform.apply(toX: x, y: y, in: size).x)
         }
         func luma(about place: Double) -> (left: UInt8, right: UInt8) {
-            let picture = DrawnPicture(
-                scene {
-                    $0.transform = transform
-                    $0.fill = 1
-                    $0.source.place = NormalizedPoint(x: place, y: 0.5)
-                },
-                canvas: Self.canvas,
-                back: back
-            )
+            let picture = drawn(back) {
+                $0.transform = transform
+                $0.fill = 1
+                $0.source.place = NormalizedPoint(x: place, y: 0.5)
+            }
             return (picture.pixel(2, 24).y, picture.pixel(61, 24).y)
         }
         for (place, start) in [(0.0, 0), (0.25, 0), (0.375, 16), (0.5, 32), (0.75, 64), (1, 64)] {
@@ -215,14 +189,10 @@ struct CompositorTests {
     func aPictureThatIsCopiedIsGradedAsOneThatIsNot(format: PixelFormat) {
         let back = flatFrame(size: Self.canvas, format: format, color: .video, [100, 128, 128])
         func luma(_ grade: Grade, borderWidth: Double) -> UInt8 {
-            let picture = DrawnPicture(
-                scene {
-                    $0.source.grade = grade
-                    $0.borderWidth = borderWidth
-                },
-                canvas: Self.canvas,
-                back: back
-            )
+            let picture = drawn(back) {
+                $0.source.grade = grade
+                $0.borderWidth = borderWidth
+            }
             return picture.pixel(30, 20).y
         }
         var brighter = Grade.none
@@ -238,11 +208,7 @@ struct CompositorTests {
         var style = SceneStyle()
         style.layout = layout
         style.background = .blur
-        var state = SceneState(
-            canvas: canvas,
-            style: style,
-            present: PerRole(back: true, front: true)
-        )
+        var state = SceneState.both(canvas, style)
         let flat = flatFrame(size: canvas, format: .i422, color: .video, [100, 128, 128])
         func behind(_ state: SceneState, seconds: Double) -> Pixel {
             let scene = state.scene(at: Timestamp(seconds: seconds))
@@ -287,16 +253,12 @@ struct CompositorTests {
                 width: 0.3,
                 height: 0.3
             )
-            let picture = DrawnPicture(
-                scene {
-                    $0.transform = transform
-                    $0.source.part = transform.apply(to: part)
-                    $0.blur = 0
-                    $0.fill = isCropped ? 1 : 0
-                },
-                canvas: Self.canvas,
-                back: back
-            )
+            let picture = drawn(back) {
+                $0.transform = transform
+                $0.source.part = transform.apply(to: part)
+                $0.blur = 0
+                $0.fill = isCropped ? 1 : 0
+            }
             let value = 40 + 60.0 * Double(column) + 120 * Double(row)
             let luma = Int((16 + value * 219 / 255).rounded())
             let middle = picture.pixel(32, 24)
@@ -347,11 +309,7 @@ struct CompositorTests {
         let back = flatFrame(size: Self.canvas, format: .i422, [255, 128, 128])
         var last: UInt8 = 235
         for step in 0...10 {
-            let picture = DrawnPicture(
-                scene { $0.veil = Double(step) / 10 },
-                canvas: Self.canvas,
-                back: back
-            )
+            let picture = drawn(back) { $0.veil = Double(step) / 10 }
             let luma = picture.pixel(30, 20).y
             #expect(luma <= last)
             last = luma
@@ -367,11 +325,7 @@ struct CompositorTests {
             style.swapIcon = false
             style.insetBorder = 30
             style.insetRadius = 120
-            var state = SceneState(
-                canvas: canvas,
-                style: style,
-                present: PerRole(back: true, front: true)
-            )
+            var state = SceneState.both(canvas, style)
             state.transforms.front = transform
             state.setSwapped(true, at: .zero)
             state.setNotice(.interrupted(.stalled), of: .back, at: Timestamp(seconds: 0.1))

@@ -1,6 +1,7 @@
 import Foundation
 import Frames
 import Imaging
+import TestJPEGs
 
 extension DrawnPicture {
     /// Writes the picture as `name`.ppm into the folder that DUALCAM_PICTURES names, for visual

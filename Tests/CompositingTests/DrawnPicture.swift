@@ -49,51 +49,35 @@ struct DrawnPicture {
     }
 }
 
-/// Returns a frame whose samples are `sample` of their plane, column and row.
-func frame(
-    size: Size,
-    format: PixelFormat,
-    color: ColorSpace = .jpeg,
-    sequence: UInt64 = 0,
-    sample: (_ plane: Int, _ x: Int, _ y: Int) -> UInt8
-) -> Frame {
-    let layout = FrameLayout(size: size, format: format)
-    let buffer = FrameBuffer(byteCount: layout.byteCount)
-    for index in 0..<layout.planeCount {
-        let plane = buffer.plane(index, of: layout)
-        for y in 0..<plane.rows {
-            for x in 0..<plane.rowBytes { plane.row(y)[x] = sample(index, x, y) }
-        }
+extension SceneState {
+    /// The scene of both cameras.
+    static func both(_ canvas: Size, _ style: SceneStyle = SceneStyle()) -> SceneState {
+        SceneState(canvas: canvas, style: style, present: PerRole(back: true, front: true))
     }
-    return Frame(
-        buffer: buffer,
-        layout: layout,
-        color: color,
-        timestamp: .zero,
-        sequence: sequence
-    )
 }
 
-/// Returns a frame with one value per plane.
-func flatFrame(
-    size: Size,
-    format: PixelFormat,
-    color: ColorSpace = .jpeg,
-    _ values: [UInt8]
-) -> Frame {
-    frame(size: size, format: format, color: color) { plane, _, _ in values[plane] }
-}
+extension State {
+    /// Returns a state with two cameras, after `events`.
+    static func withTwoCameras(
+        _ canvas: Size,
+        _ style: SceneStyle,
+        after events: Event...
+    ) -> State {
+        var state = State(
+            canvas: canvas,
+            style: style,
+            cameras: PerRole(
+                back: CameraState(source: .auto, mirror: false, rotation: 0),
+                front: CameraState(source: .auto, mirror: true, rotation: 0)
+            )
+        )
+        for role in Role.allCases { state.take(.camera(role, .assigned(name: role.rawValue)), 1) }
+        for event in events { state.take(event, 1) }
+        return state
+    }
 
-/// Returns a frame of pseudo-random numbers.
-func noiseFrame(
-    size: Size,
-    format: PixelFormat,
-    color: ColorSpace = .jpeg,
-    sequence: UInt64 = 0
-) -> Frame {
-    var state = sequence &+ 1
-    return frame(size: size, format: format, color: color, sequence: sequence) { _, _, _ in
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return UInt8(truncatingIfNeeded: state >> 56)
+    /// Applies `event` at `seconds`.
+    mutating func take(_ event: Event, _ seconds: Double) {
+        _ = reduce(&self, event, at: Timestamp(seconds: seconds))
     }
 }

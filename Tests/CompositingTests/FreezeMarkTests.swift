@@ -1,10 +1,10 @@
 import Compositing
 import DualCamCore
 import Frames
+import TestJPEGs
 import Testing
 
-@Suite("The mark of a frozen picture")
-struct FreezeMarkTests {
+@Suite("The mark of a frozen picture") struct FreezeMarkTests {
     private static let canvas = Size(width: 1280, height: 720)
     private static let gray = flatFrame(
         size: canvas,
@@ -22,8 +22,7 @@ struct FreezeMarkTests {
         return DrawnPicture(scene, canvas: Self.canvas, back: Self.gray)
     }
 
-    @Test("is in the bottom left corner, small, and nothing else changes")
-    func place() throws {
+    @Test func `is in the bottom left corner, small, and nothing else changes`() throws {
         let (without, with) = (picture(0), picture(1))
         try with.save("frozen")
         let changed = (0..<Self.canvas.area).filter { with.bytes[2 * $0] != without.bytes[2 * $0] }
@@ -36,8 +35,7 @@ struct FreezeMarkTests {
         #expect(middle.contains { $0 > 200 } && middle.contains { $0 < 90 })
     }
 
-    @Test("fades, and gives way to the reason that a camera has stopped")
-    func fading() {
+    @Test func `fades, and gives way to the reason that a camera has stopped`() {
         let (half, whole) = (picture(0.5), picture(1))
         #expect(half.pixel(14, 695).y > whole.pixel(14, 695).y)
         #expect(picture(1, veil: 1).bytes == picture(0, veil: 1).bytes)

@@ -8,8 +8,7 @@ import Testing
 ///
 /// The goldens are plain PGM, with a number for each byte of the packed picture.
 /// DUALCAM_UPDATE_GOLDENS=1 rewrites them; then review the changes.
-@Suite("Golden pictures")
-struct GoldenTests {
+@Suite("Golden pictures") struct GoldenTests {
     static let canvas = Size(width: 64, height: 36)
 
     static let scenes: [(name: String, scene: Scene)] = {
@@ -20,11 +19,7 @@ struct GoldenTests {
             // As wide as they are on a large canvas.
             style.insetRadius = 80
             style.insetBorder = 20
-            return SceneState(
-                canvas: canvas,
-                style: style,
-                present: PerRole(back: true, front: true)
-            )
+            return SceneState.both(canvas, style)
         }
         var scenes = Corner.allCases.map {
             ("pip-\($0.rawValue)", state(.pip, $0).scene(at: .zero))

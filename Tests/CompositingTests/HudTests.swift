@@ -24,46 +24,18 @@ struct HudCamera {
         let modes = [
             DeviceControl.Item(index: 1, name: "Manual"), .init(index: 3, name: "Aperture"),
         ]
-        device = [
-            DeviceControl(
-                id: 1,
-                name: "auto_exposure",
-                purpose: .exposureMode,
-                range: 0...3,
-                menu: modes,
-                value: exposure
-            ),
-            DeviceControl(
-                id: 2,
-                name: "exposure",
-                purpose: .exposureTime,
-                range: 1...10000,
-                value: time
-            ),
-            DeviceControl(id: 3, name: "gain", purpose: .gain, range: 0...255, value: gain),
-            DeviceControl(
-                id: 4,
-                name: "focus_auto",
-                purpose: .focusAuto,
-                range: 0...1,
-                value: focusAuto
-            ),
-            DeviceControl(id: 5, name: "focus", purpose: .focus, range: 0...250, value: focus),
-            DeviceControl(
-                id: 6,
-                name: "wb_auto",
-                purpose: .whiteBalanceAuto,
-                range: 0...1,
-                value: balanceAuto
-            ),
-            DeviceControl(
-                id: 7,
-                name: "wb",
-                purpose: .temperature,
-                range: 2800...6500,
-                value: kelvin
-            ),
+        let rows: [(String, DeviceControl.Purpose, ClosedRange<Int>, Int)] = [
+            ("auto_exposure", .exposureMode, 0...3, exposure),
+            ("exposure", .exposureTime, 1...10000, time), ("gain", .gain, 0...255, gain),
+            ("focus_auto", .focusAuto, 0...1, focusAuto), ("focus", .focus, 0...250, focus),
+            ("wb_auto", .whiteBalanceAuto, 0...1, balanceAuto),
+            ("wb", .temperature, 2800...6500, kelvin),
         ]
+        device = zip(UInt32(1)..., rows).map { id, row in
+            let (name, purpose, range, value) = row
+            return .init(id: id, name: name, purpose: purpose, range: range, value: value)
+        }
+        device[0].menu = modes
         controls.read(device)
     }
 
@@ -93,15 +65,11 @@ struct HudCamera {
         canvas: Size = Size(width: 1280, height: 720),
         style: SceneStyle = SceneStyle()
     ) -> HudState {
-        var state = State(
-            canvas: canvas,
-            style: style,
-            cameras: PerRole(
-                back: CameraState(source: .auto, mirror: false, rotation: 0),
-                front: CameraState(source: .auto, mirror: true, rotation: 0)
-            )
+        var state = State.withTwoCameras(
+            canvas,
+            style,
+            after: .controls(.back, .set(ControlSettings(), aperture: aperture))
         )
-        let start = Timestamp(seconds: 100 - seconds)
         let marks = lenses.map { factor in
             Lens(
                 name: "\(factor)",
@@ -113,31 +81,18 @@ struct HudCamera {
         }
         let camera = lenses.isEmpty ? "" : "own"
         if !lenses.isEmpty {
-            for event: Event in [
-                .camera(.back, .identified(camera)), .lens(.back, .found(marks)),
-                .lens(.back, .setZoom(zoom, middle: nil, duration: 0)),
-            ] {
-                _ = reduce(&state, event, at: Timestamp(seconds: 5))
-            }
+            state.take(.camera(.back, .identified(camera)), 5)
+            state.take(.lens(.back, .found(marks)), 5)
+            state.take(.lens(.back, .setZoom(zoom, middle: nil, duration: 0)), 5)
         }
-        for event: Event in [
-            .controls(.back, .set(ControlSettings(), aperture: aperture)), .pro(.setEnabled(true)),
-            .camera(.back, .assigned(name: "back")), .camera(.front, .assigned(name: "front")),
-        ] {
-            _ = reduce(&state, event, at: Timestamp(seconds: 10))
-        }
-        _ = reduce(
-            &state,
-            .controls(.back, .read(identity: camera, controls)),
-            at: Timestamp(seconds: 20)
-        )
-        _ = reduce(&state, .controls(.back, .dialTurned(dial, limit: limit)), at: start)
+        state.take(.pro(.setEnabled(true)), 10)
+        state.take(.controls(.back, .read(identity: camera, controls)), 20)
+        state.take(.controls(.back, .dialTurned(dial, limit: limit)), 100 - seconds)
         return state.scene.hud
     }
 }
 
-@Suite("The HUD in the picture")
-struct HudTests {
+@Suite("The HUD in the picture") struct HudTests {
     /// The cases to draw, each 100 s after the beginning.
     static let cases: [(name: String, make: @Sendable () throws -> HudState)] = [
         ("auto", { HudCamera().hud(.iso) }),
@@ -147,22 +102,13 @@ struct HudTests {
         ("focus", { try HudCamera(.focus(0.7)).hud(.focus) }),
         ("wb", { try HudCamera(.whiteBalance(.preset(.sunny))).hud(.whiteBalance) }),
         ("wb-software", { try HudCamera(.whiteBalance(.preset(.shade))).hud(.whiteBalance) }),
-        (
-            "limit",
-            {
-                try HudCamera(.shutter(4000), .iso(3200))
-                    .hud(.iso, limit: .maximum, seconds: 0.06)
-            }
-        ),
+        ("limit", { try HudCamera.dark.hud(.iso, limit: .maximum, seconds: 0.06) }),
         ("idle", { try HudCamera(.shutter(4000), .iso(400)).hud(.iso, seconds: 5) }),
         ("wb-between", { try HudCamera(.whiteBalance(.kelvin(5600))).hud(.whiteBalance) }),
         ("unknown", { HudCamera.none.hud(.focus, aperture: 0) }),
         ("without-iso", { HudCamera().without(.gain).hud(.iso, aperture: 0) }),
         ("lenses", { HudCamera().hud(.iso, lenses: [0.5, 1, 3], zoom: 1) }),
-        (
-            "compensation",
-            { try HudCamera(.iso(400), .compensation(-0.7)).hud(.iso) }
-        ),
+        ("compensation", { try HudCamera(.iso(400), .compensation(-0.7)).hud(.iso) }),
         ("lens-fallback", { HudCamera().hud(.iso, lenses: [0.5, 1, 3], zoom: 3.5, missing: 3) }),
     ]
     static let now = Timestamp(seconds: 100)
@@ -196,11 +142,7 @@ struct HudTests {
         try picture.expectGolden("hud-\(name)-\(size.height)", region)
         // Also over a photograph, for visual checks.
         var photo = DrawnPicture(
-            SceneState(
-                canvas: size,
-                style: SceneStyle(),
-                present: PerRole(back: true, front: true)
-            ).scene(at: Self.now),
+            SceneState.both(size).scene(at: Self.now),
             canvas: size,
             back: try photograph("back", size: size),
             front: try photograph("front", size: size)
@@ -218,9 +160,7 @@ struct HudTests {
         let hud = try HudCamera(.shutter(4000), .iso(400)).hud(.iso)
         let picture = try Self.picture(hud, size, over: luma)
         let unit = Double(size.height) / 720
-        func at(_ x: Double, _ y: Double) -> Double {
-            picture.light(Int(x * unit), Int(y * unit))
-        }
+        func at(_ x: Double, _ y: Double) -> Double { picture.light(Int(x * unit), Int(y * unit)) }
         /// Returns the brightest tenth of a percent in a part of the picture of 1280 x 720: the
         /// insides of letters.
         func letters(_ xs: Range<Int>, _ ys: Range<Int>) -> Double {
@@ -307,8 +247,7 @@ struct HudTests {
             }
             #expect(darkest < 60)
             var photo = DrawnPicture(
-                SceneState(canvas: canvas, style: style, present: PerRole(back: true, front: true))
-                    .scene(at: Self.now),
+                SceneState.both(canvas, style).scene(at: Self.now),
                 canvas: canvas,
                 back: try photograph("back", size: canvas),
                 front: try photograph("front", size: canvas)
@@ -354,11 +293,7 @@ struct HudTests {
     }
 
     /// Returns the ranges of `range` in which `isLit`, with gaps of less than `apart` in them.
-    private func runs(
-        _ range: Range<Int>,
-        apart: Int = 1,
-        _ isLit: (Int) -> Bool
-    ) -> [Range<Int>] {
+    private func runs(_ range: Range<Int>, apart: Int = 1, _ isLit: (Int) -> Bool) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         for place in range where isLit(place) {
             if let last = runs.last, place - last.upperBound < apart {
@@ -437,8 +372,7 @@ struct HudTests {
         #expect(size.height < 720 || place.unit >= 0.97)
     }
 
-    @Test("touches nothing but its pill and its dial")
-    func bounds() throws {
+    @Test func `touches nothing but its pill and its dial`() throws {
         let size = Self.sizes[0]
         let picture = try Self.picture(HudCamera().hud(.iso), size, over: 110)
         for y in 0..<720 {
@@ -453,25 +387,19 @@ struct HudTests {
     }
 }
 
-@Suite("The mark of a recording")
-struct MarkTests {
+@Suite("The mark of a recording") struct MarkTests {
     /// Returns the scene of a recording that has run for `seconds`.
     private func mark(_ seconds: Double, _ canvas: Size, _ style: SceneStyle) throws -> MarkState {
-        var state = State(
-            canvas: canvas,
-            style: style,
-            cameras: PerRole(
-                back: CameraState(source: .auto, mirror: false, rotation: 0),
-                front: CameraState(source: .auto, mirror: true, rotation: 0)
-            )
+        let (start, timedOut) = (
+            RecordingEvent.start([.back], sound: false), RecordingEvent.startTimedOut
         )
-        for event: Event in [
-            .camera(.back, .assigned(name: "back")), .camera(.front, .assigned(name: "front")),
-            .recording(.start([.back], sound: false)), .recording(.startTimedOut),
-        ] {
-            _ = reduce(&state, event, at: Timestamp(seconds: 1))
-        }
-        _ = reduce(&state, .recording(.tick), at: Timestamp(seconds: 1 + seconds))
+        var state = State.withTwoCameras(
+            canvas,
+            style,
+            after: .recording(start),
+            .recording(timedOut)
+        )
+        state.take(.recording(.tick), 1 + seconds)
         return state.scene.mark
     }
 
@@ -489,11 +417,7 @@ struct MarkTests {
         let state = try mark(754, canvas, style)
         let time = Timestamp(seconds: 1000)
         #expect(state.opacity(at: time) == 1)
-        let scene = SceneState(
-            canvas: canvas,
-            style: style,
-            present: PerRole(back: true, front: true)
-        )
+        let scene = SceneState.both(canvas, style)
         let back = try photograph("back", size: canvas)
         let front = try photograph("front", size: canvas)
         let plain = DrawnPicture(scene.scene(at: time), canvas: canvas, back: back, front: front)
@@ -528,6 +452,9 @@ extension HudCamera {
         camera.controls.read(controls.device.filter { $0.purpose != purpose })
         return camera
     }
+
+    /// A camera whose ISO is at its end.
+    static var dark: HudCamera { get throws { try HudCamera(.shutter(4000), .iso(3200)) } }
 
     /// A camera without any control.
     static var none: HudCamera {

@@ -1,10 +1,10 @@
 import Compositing
 import DualCamCore
 import Frames
+import TestJPEGs
 import Testing
 
-@Suite("Paper in the stream")
-struct InkPictureTests {
+@Suite("Paper in the stream") struct InkPictureTests {
     private static let canvas = Size(width: 640, height: 360)
     private static let inset = Rect(x: 448, y: 16, width: 160, height: 90)
     private static let perspective = Perspective(
@@ -17,7 +17,7 @@ struct InkPictureTests {
     /// A yellowish page whose light falls off by half from the left end of `bounds` to the right
     /// one, with lines of writing.
     private static func page(_ bounds: Rect) -> Frame {
-        CompositingTests.frame(size: canvas, format: .i420, color: .video) { plane, x, y in
+        TestJPEGs.frame(size: canvas, format: .i420, color: .video) { plane, x, y in
             let width = Double(plane == 0 ? canvas.width : canvas.width / 2)
             let share = ((Double(x) + 0.5) / width - bounds.x) / bounds.width
             let light = 1 - 0.5 * min(max(share, 0), 1)

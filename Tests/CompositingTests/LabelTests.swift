@@ -5,8 +5,7 @@ import Glibc
 import Imaging
 import Testing
 
-@Suite("The words of a notice")
-struct LabelTests {
+@Suite("The words of a notice") struct LabelTests {
     static let canvas = Size(width: 1280, height: 720)
 
     /// The trace of text on a flat picture: the pixels that it changes.
@@ -68,10 +67,7 @@ struct LabelTests {
     }
 
     /// Returns an inset of the usual size on `canvas`.
-    private func inset(on canvas: Size) -> Rect {
-        SceneState(canvas: canvas, style: SceneStyle(), present: PerRole(back: true, front: true))
-            .scene(at: .zero)[1].rect
-    }
+    private func inset(on canvas: Size) -> Rect { SceneState.both(canvas).scene(at: .zero)[1].rect }
 
     @Test(arguments: [Size(width: 1280, height: 720), Size(width: 1920, height: 1080)])
     func standInTheMiddleOfTheirPictureAndScaleWithTheCanvas(canvas: Size) throws {
@@ -117,11 +113,7 @@ struct LabelTests {
             var style = SceneStyle()
             style.insetSize = fraction
             style.insetBorder = 0
-            var state = SceneState(
-                canvas: canvas,
-                style: style,
-                present: PerRole(back: true, front: true)
-            )
+            var state = SceneState.both(canvas, style)
             state.setNotice(notice, of: .front, at: .zero, instantly: true)
             let scene = state.scene(at: .zero)
             let pictures = [labels, nil].map {

@@ -2,6 +2,7 @@ import Compositing
 import DualCamCore
 import Frames
 import Glibc
+import TestJPEGs
 import Testing
 
 /// A board of squares, and the camera that looks at it.
@@ -90,7 +91,7 @@ struct SeenBoard {
             let (u, v) = ((point * across).sum(), (point * down).sum())
             return thing(u / Self.aspect + 0.5, v + 0.5)
         }
-        return CompositingTests.frame(size: size, format: format, color: .video) { plane, x, y in
+        return TestJPEGs.frame(size: size, format: format, color: .video) { plane, x, y in
             guard plane == 0 else { return 128 }
             var sum = 0.0
             for part in 0..<16 {
@@ -112,8 +113,7 @@ struct SeenBoard {
     ]
 }
 
-@Suite("A flat thing, straightened")
-struct PerspectiveTests {
+@Suite("A flat thing, straightened") struct PerspectiveTests {
     private static let canvas = Size(width: 1280, height: 800)
 
     private func picture(
@@ -122,13 +122,23 @@ struct PerspectiveTests {
         showing frame: Frame? = nil,
         _ change: (inout Layer) -> Void = { _ in }
     ) -> DrawnPicture {
+        let scene = scene(of: board, on: canvas, change)
+        return DrawnPicture(scene, canvas: canvas, back: frame ?? board.frame(.i420))
+    }
+
+    /// Returns the scene of a picture of `board` that fills the canvas.
+    private func scene(
+        of board: SeenBoard,
+        on canvas: Size,
+        _ change: (inout Layer) -> Void = { _ in }
+    ) -> Scene {
         var layer = Layer(role: .back, rect: Rect(canvas))
         layer.source.perspective = board.perspective
         layer.fill = 1
         change(&layer)
         var scene = Scene()
         scene.append(layer)
-        return DrawnPicture(scene, canvas: canvas, back: frame ?? board.frame(.i420))
+        return scene
     }
 
     /// Returns the place between `from` and `to` at which the light crosses its middle.
@@ -382,12 +392,8 @@ struct PerspectiveTests {
         let back = frame(size: size, format: .i420, color: .video) { plane, x, y in
             plane > 0 ? 128 : (x + y) % 2 == 0 ? 40 : 210
         }
-        var layer = Layer(role: .back, rect: Rect(Size(width: 320, height: 180)))
-        layer.source.perspective = SeenBoard.poses[1].perspective
-        layer.fill = 1
-        var scene = Scene()
-        scene.append(layer)
-        let picture = DrawnPicture(scene, canvas: Size(width: 320, height: 180), back: back)
+        let canvas = Size(width: 320, height: 180)
+        let picture = picture(of: SeenBoard.poses[1], canvas: canvas, showing: back)
         var worst = 0
         for y in 0..<180 {
             for x in 0..<320 { worst = max(worst, abs(Int(picture.pixel(x, y).y) - 125)) }
@@ -395,17 +401,11 @@ struct PerspectiveTests {
         #expect(worst <= 30)
     }
 
-    @Test(arguments: [
-        PixelFormat.i420, .i422, .i444, .i440, .i411, .gray, .yuyv, .uyvy, .nv12,
-    ])
+    @Test(arguments: [PixelFormat.i420, .i422, .i444, .i440, .i411, .gray, .yuyv, .uyvy, .nv12])
     func everyFormatIsStraightened(format: PixelFormat) {
         let back = flatFrame(size: Size(width: 64, height: 48), format: format, [255, 128, 128])
-        var layer = Layer(role: .back, rect: Rect(CompositorTests.canvas))
-        layer.source.perspective = SeenBoard.poses[3].perspective
-        layer.fill = 1
-        var scene = Scene()
-        scene.append(layer)
-        let picture = DrawnPicture(scene, canvas: CompositorTests.canvas, back: back)
+        let canvas = CompositorTests.canvas
+        let picture = picture(of: SeenBoard.poses[3], canvas: canvas, showing: back)
         for y in 0..<48 { for x in 0..<64 { #expect(picture.pixel(x, y).y == 235) } }
     }
 
@@ -414,11 +414,7 @@ struct PerspectiveTests {
         let compositor = Compositor(canvas: canvas)
         let back = noiseFrame(size: canvas, format: .i420)
         func drawn(_ pose: Int, by compositor: Compositor? = nil) -> [UInt8] {
-            var layer = Layer(role: .back, rect: Rect(canvas))
-            layer.source.perspective = SeenBoard.poses[pose].perspective
-            layer.fill = 1
-            var scene = Scene()
-            scene.append(layer)
+            let scene = scene(of: SeenBoard.poses[pose], on: canvas)
             return DrawnPicture(scene, canvas: canvas, back: back, compositor: compositor).bytes
         }
         for pose in [1, 3, 1] { #expect(drawn(pose, by: compositor) == drawn(pose), "\(pose)") }

@@ -4,51 +4,48 @@ import Foundation
 import Frames
 import Testing
 
-@Suite("Pictures of whole scenes")
-struct ScenePictureTests {
+@Suite("Pictures of whole scenes") struct ScenePictureTests {
     static let canvas = Size(width: 1280, height: 720)
+    private let compositor = Compositor(canvas: canvas)
+
+    /// Returns what is drawn of `scene`, by one compositor.
+    private func drawn(
+        _ scene: Scene,
+        _ back: Frame?,
+        _ front: Frame?,
+        labels: PerRole<NoticeLabels?> = PerRole(back: nil, front: nil)
+    ) -> DrawnPicture {
+        DrawnPicture(
+            scene,
+            canvas: Self.canvas,
+            back: back,
+            front: front,
+            labels: labels,
+            compositor: compositor
+        )
+    }
 
     static func state(_ layout: Layout = .pip) -> SceneState {
         var style = SceneStyle()
         style.layout = layout
-        return SceneState(canvas: canvas, style: style, present: PerRole(back: true, front: true))
+        return SceneState.both(canvas, style)
     }
 
     @Test func rest() throws {
         let back = try photograph("back", size: Self.canvas)
         let front = try photograph("front", size: Self.canvas)
         let portrait = try photograph("portrait", size: Size(width: 360, height: 640))
-        let compositor = Compositor(canvas: Self.canvas)
         for layout in Layout.allCases {
             let scene = Self.state(layout).scene(at: .zero)
-            try DrawnPicture(
-                scene,
-                canvas: Self.canvas,
-                back: back,
-                front: front,
-                compositor: compositor
-            )
-            .save("rest-\(layout.rawValue)")
-            try DrawnPicture(
-                scene,
-                canvas: Self.canvas,
-                back: portrait,
-                front: back,
-                compositor: compositor
-            )
-            .save("rest-portrait-\(layout.rawValue)")
+            try drawn(scene, back, front).save("rest-\(layout.rawValue)")
+            try drawn(scene, portrait, back).save("rest-portrait-\(layout.rawValue)")
         }
         for transform in Transform.all {
             var turned = Self.state()
             turned.transforms.front = transform
-            try DrawnPicture(
-                turned.scene(at: .zero),
-                canvas: Self.canvas,
-                back: back,
-                front: back,
-                compositor: compositor
+            try drawn(turned.scene(at: .zero), back, back).save(
+                "turned-\(transform.isMirrored ? "m" : "")\(transform.quarterTurns)"
             )
-            .save("turned-\(transform.isMirrored ? "m" : "")\(transform.quarterTurns)")
         }
     }
 
@@ -66,11 +63,7 @@ struct ScenePictureTests {
         let compositor = Compositor(canvas: canvas)
         var style = SceneStyle()
         style.layout = layout
-        var state = SceneState(
-            canvas: canvas,
-            style: style,
-            present: PerRole(back: true, front: true)
-        )
+        var state = SceneState.both(canvas, style)
         state.setSwapped(true, at: .zero)
         for seconds in [0, 0.1, 0.15, 0.2, 0.3] {
             let picture = DrawnPicture(
@@ -93,16 +86,13 @@ struct ScenePictureTests {
     @Test(arguments: [Layout.sideBySide, .stacked])
     func turnedAndPortraitPicturesFillTheHalvesToo(layout: Layout) throws {
         let portrait = try photograph("portrait", size: Size(width: 360, height: 640))
-        let compositor = Compositor(canvas: Self.canvas)
         for transform in [Transform.identity, .clockwise90, Transform(mirrored: true)] {
             var state = Self.state(layout)
             state.transforms.front = transform
-            let picture = DrawnPicture(
+            let picture = drawn(
                 state.scene(at: .zero),
-                canvas: Self.canvas,
-                back: try photograph("back", size: Self.canvas),
-                front: portrait,
-                compositor: compositor
+                try photograph("back", size: Self.canvas),
+                portrait
             )
             let turns = "\(transform.isMirrored ? "m" : "")\(transform.quarterTurns)"
             try picture.save("turned-\(layout.rawValue)-\(turns)")
@@ -116,19 +106,16 @@ struct ScenePictureTests {
     @Test func aChangeOfLayoutIsSmoothForAPortraitPictureToo() throws {
         let portrait = try photograph("portrait", size: Size(width: 360, height: 640))
         let back = try photograph("back", size: Self.canvas)
-        let compositor = Compositor(canvas: Self.canvas)
         var state = Self.state()
         var style = state.style
         style.layout = .sideBySide
         state.setStyle(style, at: .zero)
         var last: DrawnPicture?
         for step in 0...100 {
-            let picture = DrawnPicture(
+            let picture = drawn(
                 state.scene(at: Timestamp(seconds: 0.003 * Double(step))),
-                canvas: Self.canvas,
-                back: portrait,
-                front: back,
-                compositor: compositor
+                portrait,
+                back
             )
             if step % 25 == 0 { try picture.save("to-halves-\(step)") }
             if let last {
@@ -155,7 +142,6 @@ struct ScenePictureTests {
             back: NoticeLabels(Interruption.unplugged.text(for: .back), canvas: Self.canvas),
             front: NoticeLabels(Interruption.busy.text(for: .front), canvas: Self.canvas)
         )
-        let compositor = Compositor(canvas: Self.canvas)
         for roles in [[Role.back], [.front], [.back, .front]] {
             var state = Self.state()
             if roles.contains(.back) {
@@ -166,19 +152,10 @@ struct ScenePictureTests {
             }
             let name = "veil-" + roles.map(\.rawValue).joined(separator: "-")
             func save(_ suffix: String, seconds: Double, back: Frame?) throws {
-                try DrawnPicture(
-                    state.scene(at: Timestamp(seconds: seconds)),
-                    canvas: Self.canvas,
-                    back: back,
-                    front: front,
-                    labels: labels,
-                    compositor: compositor
-                )
-                .save("\(name)-\(suffix)")
+                try drawn(state.scene(at: Timestamp(seconds: seconds)), back, front, labels: labels)
+                    .save("\(name)-\(suffix)")
             }
-            for step in 1...3 {
-                try save("\(step)", seconds: 0.1 * Double(step), back: back)
-            }
+            for step in 1...3 { try save("\(step)", seconds: 0.1 * Double(step), back: back) }
             try save("without", seconds: 1, back: nil)
             state.setSwapped(true, at: Timestamp(seconds: 1))
             for percent in [45, 50, 55, 60, 70, 85, 100] {
@@ -192,17 +169,9 @@ struct ScenePictureTests {
         let front = try photograph("front", size: Self.canvas)
         var state = Self.state()
         state.setSwapped(true, at: .zero)
-        let compositor = Compositor(canvas: Self.canvas)
         for percent in [0, 10, 15, 20, 30, 40, 45, 50, 55, 60, 70, 80, 85, 90, 100] {
             let scene = state.scene(at: Timestamp(seconds: 0.3 * Double(percent) / 100))
-            try DrawnPicture(
-                scene,
-                canvas: Self.canvas,
-                back: back,
-                front: front,
-                compositor: compositor
-            )
-            .save("swap-\(percent)")
+            try drawn(scene, back, front).save("swap-\(percent)")
         }
     }
 }

@@ -5,8 +5,7 @@ import Testing
 
 @testable import Compositing
 
-@Suite("The title's picture")
-struct TitlePictureTests {
+@Suite("The title's picture") struct TitlePictureTests {
     /// The pixels of a grey canvas that a title has changed.
     private struct Touched {
         var bounds = PixelRect.none
@@ -31,10 +30,7 @@ struct TitlePictureTests {
             for column in 0..<canvas.width where rows[2 * (row * canvas.width + column)] != 128 {
                 (left, right) = (min(left, column), max(right, column + 1))
                 (top, bottom) = (min(top, row), max(bottom, row + 1))
-                touched.brightest = max(
-                    touched.brightest,
-                    rows[2 * (row * canvas.width + column)]
-                )
+                touched.brightest = max(touched.brightest, rows[2 * (row * canvas.width + column)])
             }
         }
         if right > left {
@@ -78,9 +74,7 @@ struct TitlePictureTests {
     func ellipsis() {
         /// Returns the text as it is cut for `room`, where a W is as wide as two other characters.
         func cut(_ text: String, _ room: Double) -> String {
-            TitlePicture.cut(text, to: room) { text in
-                text.reduce(0) { $0 + ($1 == "W" ? 2 : 1) }
-            }
+            TitlePicture.cut(text, to: room) { text in text.reduce(0) { $0 + ($1 == "W" ? 2 : 1) } }
         }
         #expect(cut("Lovelace", 8) == "Lovelace")
         #expect(cut("Lovelace", 7) == "Lovela…")

@@ -6,32 +6,30 @@ import Testing
 
 @testable import DBusKit
 
-@Suite("Connection", .timeLimit(.minutes(5)))
-struct BusConnectionTests {
+@Suite("Connection", .timeLimit(.minutes(5))) struct BusConnectionTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage() }
+
+    /// Expects `body` to fail with the error of the bus that ends with `word`.
+    private func expect(_ word: String, _ body: () throws -> Void) {
+        let error = #expect(throws: DBusError.self, performing: body)
+        #expect(error?.name == "org.freedesktop.DBus.Error.\(word)")
+    }
+
     @Test func aNameBelongsToOne() throws {
-        let stage = try Stage()
         try stage.connection.requestName(Stage.name)
         let other = try stage.client()
-        #expect {
-            try other.requestName(Stage.name)
-        } throws: {
-            ($0 as? DBusError)?.name == "org.freedesktop.DBus.Error.AddressInUse"
-        }
+        expect("AddressInUse") { try other.requestName(Stage.name) }
         #expect(throws: DBusError.self) { try other.requestName("no name") }
     }
 
     @Test func aCallWithoutAnAnswerEndsInTime() throws {
-        let stage = try Stage()
         let client = try stage.client()
         // The server's loop does not run while the call blocks, so no reply comes.
         let start = MonotonicClock.now
-        #expect {
-            try client.call(
-                MethodCall("Ping", of: "org.example.I", at: "/", on: Stage.name, timeout: 0.2)
-            )
-        } throws: {
-            ($0 as? DBusError)?.name == "org.freedesktop.DBus.Error.NoReply"
-        }
+        let ping = MethodCall("Ping", of: "org.example.I", at: "/", on: Stage.name, timeout: 0.2)
+        expect("NoReply") { _ = try client.call(ping) }
         #expect((0.19...10).contains((MonotonicClock.now - start).seconds))
 
         var held: [Message] = []
@@ -48,13 +46,8 @@ struct BusConnectionTests {
     }
 
     @Test func nobodyThereIsSaidAtOnce() throws {
-        let stage = try Stage()
         let call = MethodCall("M", of: "org.example.I", at: "/", on: "org.example.Nobody")
-        #expect {
-            try stage.connection.call(call)
-        } throws: {
-            ($0 as? DBusError)?.name == "org.freedesktop.DBus.Error.ServiceUnknown"
-        }
+        expect("ServiceUnknown") { _ = try stage.connection.call(call) }
     }
 
     @Test(arguments: [
@@ -62,17 +55,11 @@ struct BusConnectionTests {
         ("org.example.Thing1", "org.example.I", "M.M"), ("", "", ""), ("a\0b", "org.e", "M"),
     ])
     func aCallWithInvalidNamesIsNotSent(_ names: (String, String, String)) throws {
-        let stage = try Stage()
         let call = MethodCall(names.2, of: names.1, at: "/", on: names.0)
-        #expect {
-            try stage.connection.call(call)
-        } throws: {
-            ($0 as? DBusError)?.name == "org.freedesktop.DBus.Error.InvalidArgs"
-        }
+        expect("InvalidArgs") { _ = try stage.connection.call(call) }
     }
 
     @Test func theEndOfTheBusIsTold() throws {
-        let stage = try Stage()
         var ends = 0
         var answer: Result<[Value], DBusError>?
         stage.connection.onDisconnect = { ends += 1 }
@@ -98,7 +85,6 @@ struct BusConnectionTests {
     }
 
     @Test func aConnectionMayGoFromWithinItsOwnCallback() throws {
-        let stage = try Stage()
         var client: BusConnection? = try stage.client()
         var isCalled = false
         try client?.call(
@@ -124,7 +110,6 @@ struct BusConnectionTests {
     }
 
     @Test func signalsReachThoseWhoWantThem() throws {
-        let stage = try Stage()
         let client = try stage.client()
         let thing = Interface("org.example.I", signals: [Interface.Signal("S", ["n": "u"])])
         stage.server.export(thing, at: "/org/example/Thing1")
@@ -156,7 +141,6 @@ struct BusConnectionTests {
     /// Removing one rule must leave the other: logind's objects differ only in their paths.
     @Test(arguments: [0, 1])
     func rulesOfDifferentPathsEndEachForItself(removed: Int) throws {
-        let stage = try Stage()
         let client = try stage.client()
         let thing = Interface("org.example.I", signals: [Interface.Signal("S", ["n": "u"])])
         let paths: [ObjectPath] = ["/org/example/Thing1", "/org/example/Thing2"]
@@ -181,7 +165,6 @@ struct BusConnectionTests {
             for number in 0..<1024 where fcntl(CInt(number), F_GETFD) >= 0 { count += 1 }
             return count
         }
-        let stage = try Stage()
         let before = openDescriptors()
         for _ in 0..<200 {
             let client = try stage.client()
@@ -194,7 +177,6 @@ struct BusConnectionTests {
 
     @Test("one that left before anybody asked is reported, too, and one that is there is not")
     func leaving() throws {
-        let stage = try Stage()
         var client: BusConnection? = try stage.client()
         let name = try #require(client?.uniqueName)
         var gone: [String] = []

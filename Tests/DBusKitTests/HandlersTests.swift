@@ -81,14 +81,11 @@ private final class Loopback: MessagePort {
     }
 }
 
-@Suite("Handlers")
-struct HandlersTests {
+@Suite("Handlers") struct HandlersTests {
     private let port = Loopback()
     private let server: ObjectServer
 
-    init() {
-        server = ObjectServer(port: port)
-    }
+    init() { server = ObjectServer(port: port) }
 
     private func export(burn: @escaping (Call<Void, NoOptions, Void>) -> Void = { $0.reply() }) {
         server.export(LampInterface.self, at: desk) { lamp in
@@ -246,8 +243,7 @@ struct HandlersTests {
         #expect(port.sent.last?.error == nil)
     }
 
-    @Test("what a handler refuses is refused, with its reason, whenever it does")
-    func refusals() throws {
+    @Test func `what a handler refuses is refused, with its reason, whenever it does`() throws {
         var later: [Write<Bool>] = []
         server.export(LampInterface.self, at: desk) { lamp in
             lamp.answer(\.blink) { call throws(DBusKit.DBusError) in throw .failed("no") }
@@ -272,8 +268,7 @@ struct HandlersTests {
         #expect(server.unanswered.isEmpty)
     }
 
-    @Test("a value that cannot be changed refuses each value, for any type")
-    func setter() throws {
+    @Test func `a value that cannot be changed refuses each value, for any type`() throws {
         server.export(LampInterface.self, at: desk) { lamp in
             lamp.answer(\.blink) { $0.reply(true) }
             lamp.answer(\.burn) { $0.reply() }

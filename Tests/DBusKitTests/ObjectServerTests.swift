@@ -64,50 +64,26 @@ extension Stage {
     }
 }
 
-@Suite("Object server", .timeLimit(.minutes(5)))
-struct ObjectServerTests {
+@Suite("Object server", .timeLimit(.minutes(5))) struct ObjectServerTests {
+    private let stage: Stage
+
+    init() throws { stage = try Stage() }
+
     @Test func realClientsCallAMethod() throws {
-        let stage = try Stage()
         stage.exportLamp()
+        let object = "\(Stage.name) \(desk.text)"
         let busctl = try stage.run(
-            "busctl",
-            "--user",
-            "call",
-            Stage.name,
-            desk.text,
-            lamp.name,
-            "Blink",
-            "ua{sv}",
-            "3",
-            "1",
-            "quick",
-            "b",
-            "true"
+            "busctl --user call \(object) \(lamp.name) Blink ua{sv} 3 1 quick b true"
         )
         #expect(busctl.output == "b true\n", "\(busctl.errors)")
         let gdbus = try stage.run(
-            "gdbus",
-            "call",
-            "--session",
-            "--dest",
-            Stage.name,
-            "--object-path",
-            desk.text,
-            "--method",
-            "\(lamp.name).Blink",
-            "3",
-            "{'unknown': <[1, 2]>}"
+            "gdbus call --session --dest \(Stage.name) --object-path \(desk.text) "
+                + "--method \(lamp.name).Blink 3 {'unknown':<[1,2]>}"
         )
         #expect(gdbus.output == "(false,)\n", "\(gdbus.errors)")
         let send = try stage.run(
-            "dbus-send",
-            "--session",
-            "--print-reply",
-            "--dest=\(Stage.name)",
-            desk.text,
-            "\(lamp.name).Blink",
-            "uint32:0",
-            "dict:string:string:"
+            "dbus-send --session --print-reply --dest=\(object) \(lamp.name).Blink uint32:0 "
+                + "dict:string:string:"
         )
         #expect(send.exit == .status(1))
         // dbus-send cannot write an a{sv}, so its error names the expected type.
@@ -120,10 +96,9 @@ struct ObjectServerTests {
     }
 
     @Test func everyPathOfTheTreeIsIntrospectable() throws {
-        let stage = try Stage()
         stage.exportLamp()
         stage.exportLamp(at: "/org/example/Thing1")
-        let tree = try stage.run("busctl", "--user", "tree", "--list", Stage.name)
+        let tree = try stage.run("busctl --user tree --list \(Stage.name)")
         #expect(
             tree.output.split(separator: "\n") == [
                 "/", "/org", "/org/example", "/org/example/Thing1", "/org/example/Thing1/lamps",
@@ -131,7 +106,7 @@ struct ObjectServerTests {
             ],
             "\(tree.errors)"
         )
-        let desk = try stage.run("busctl", "--user", "introspect", Stage.name, desk.text)
+        let desk = try stage.run("busctl --user introspect \(Stage.name) \(desk.text)")
         for line in [
             ".Blink method ua{sv} b -", ".Lit property b false emits-change writable",
             ".Hours property t 12 -", ".Maker property s \"Acme\" const",
@@ -147,13 +122,7 @@ struct ObjectServerTests {
         }
         #expect(!desk.output.contains("ObjectManager"))
         let root = try stage.run(
-            "gdbus",
-            "introspect",
-            "--session",
-            "--dest",
-            Stage.name,
-            "--object-path",
-            "/org/example/Thing1"
+            "gdbus introspect --session --dest \(Stage.name) --object-path /org/example/Thing1"
         )
         #expect(root.output.contains("interface org.freedesktop.DBus.ObjectManager"))
         #expect(root.output.contains("node lamps {"))
@@ -203,9 +172,7 @@ struct ObjectServerTests {
     ]
 
     @Test func whatDoesNotFitIsRefusedByName() throws {
-        let stage = try Stage()
-        stage.exportLamp()
-        let client = try stage.client()
+        let client = try stage.lampClient()
         for (member, interface, path, arguments, name, message) in Self.refusals {
             let answer = try stage.call(member, of: interface, at: path, arguments, from: client)
             guard case .failure(let error) = answer else {
@@ -216,25 +183,16 @@ struct ObjectServerTests {
             #expect(message.isEmpty || error.message == message + ".")
             #expect(error.message.unicodeScalars.count <= 1024)
         }
-        let blink = try stage.call(
-            "Blink",
-            of: lamp.name,
-            at: desk,
-            [.uint32(0), .named([:])],
-            from: client
-        )
+        let blink = try stage.call("Blink", [.uint32(0), .named([:])], from: client)
         #expect(blink == .failure(DBusKit.DBusError("org.example.Error.OutOfRange", "1 or more.")))
     }
 
     @Test func propertiesAreReadAndWritten() throws {
-        let stage = try Stage()
-        stage.exportLamp()
-        let client = try stage.client()
+        let client = try stage.lampClient()
         func get(_ name: String, of interface: String = lamp.name) throws -> Value? {
             try stage.call(
                 "Get",
                 of: properties,
-                at: desk,
                 [.string(interface), .string(name)],
                 from: client
             ).get().first
@@ -243,7 +201,6 @@ struct ObjectServerTests {
             try stage.call(
                 "Set",
                 of: properties,
-                at: desk,
                 [.string(lamp.name), .string(name), .variant(value)],
                 from: client
             )
@@ -258,33 +215,19 @@ struct ObjectServerTests {
                 answer == .failure(DBusKit.DBusError("org.example.Error.OutOfRange", "0 to 1."))
             )
         }
-        let all = try stage.call(
-            "GetAll",
-            of: properties,
-            at: desk,
-            [.string(lamp.name)],
-            from: client
-        )
+        let all = try stage.call("GetAll", of: properties, [.string(lamp.name)], from: client)
         #expect(
             try all.get().first?.named == [
                 "Lit": .boolean(true), "Brightness": .double(0.5), "Hours": .uint64(12),
                 "Maker": .string("Acme"), "Picture": .array([], of: .byte),
             ]
         )
-        let none = try stage.call(
-            "GetAll",
-            of: properties,
-            at: desk,
-            [.string(properties)],
-            from: client
-        )
+        let none = try stage.call("GetAll", of: properties, [.string(properties)], from: client)
         #expect(none == .success([.named([:])]))
     }
 
     @Test func oneChangeIsOneSignalBeforeTheAnswer() throws {
-        let stage = try Stage()
-        stage.exportLamp()
-        let client = try stage.client()
+        let client = try stage.lampClient()
         var order: [String] = []
         var changes: [[Value]] = []
         let subscription = client.subscribe(MatchRule(interface: properties)) {
@@ -292,9 +235,7 @@ struct ObjectServerTests {
             changes.append($0.arguments)
         }
         try stage.settle(client)
-        try client.call(
-            MethodCall("Change", of: lamp.name, at: desk, on: Stage.name, [.named([:])])
-        ) { _ in order.append("answer") }
+        try client.call(Stage.lampCall("Change")) { _ in order.append("answer") }
         try stage.wait(for: "the answer") { order.contains("answer") }
         #expect(order == ["PropertiesChanged", "answer"])
         #expect(
@@ -320,9 +261,7 @@ struct ObjectServerTests {
     }
 
     @Test func aChangeIsToldWithoutACall() throws {
-        let stage = try Stage()
-        stage.exportLamp()
-        let client = try stage.client()
+        let client = try stage.lampClient()
         var lit: Value?
         let subscription = client.subscribe(MatchRule(interface: properties)) {
             lit = $0.arguments[1].named?["Lit"]
@@ -334,12 +273,11 @@ struct ObjectServerTests {
     }
 
     @Test func anAnswerMayComeLater() throws {
-        let stage = try Stage()
         var held: [Invocation] = []
         stage.exportLamp { held.append($0) }
         let client = try stage.client()
         var answers: [Result<[Value], DBusKit.DBusError>] = []
-        let call = MethodCall("Later", of: lamp.name, at: desk, on: Stage.name, [.named([:])])
+        let call = Stage.lampCall("Later")
         for _ in 0..<3 { try client.call(call) { answers.append($0) } }
         try stage.wait(for: "the calls") { held.count == 3 }
         #expect(held.first?.sender == client.uniqueName)
@@ -357,7 +295,6 @@ struct ObjectServerTests {
     }
 
     @Test func whoWantsNoAnswerGetsNone() throws {
-        let stage = try Stage()
         stage.exportLamp()
         let watcher = try stage.session.run(
             "dbus-monitor",
@@ -366,11 +303,7 @@ struct ObjectServerTests {
         try eventually("dbus-monitor") { watcher.output.contains("NameLost") }
         for member in ["Blink", "Nothing"] {
             let send = try stage.run(
-                "dbus-send",
-                "--session",
-                "--dest=\(Stage.name)",
-                desk.text,
-                "\(lamp.name).\(member)"
+                "dbus-send --session --dest=\(Stage.name) \(desk.text) \(lamp.name).\(member)"
             )
             #expect(send.exit == .status(0))
         }
@@ -380,7 +313,6 @@ struct ObjectServerTests {
     }
 
     @Test func anInterfaceMayBeLeftOut() throws {
-        let stage = try Stage()
         stage.exportLamp()
         stage.server.export(
             Interface("org.example.Thing1.Other", methods: [Interface.Method("Echo")]),
@@ -398,9 +330,7 @@ struct ObjectServerTests {
             try stage.wait(for: "an answer") { dbus_pending_call_get_completed(pending) != 0 }
             return Message(owning: try #require(dbus_pending_call_steal_reply(pending)))
         }
-        #expect(
-            try send("Introspect").values().first?.string?.contains(lamp.name) == true
-        )
+        #expect(try send("Introspect").values().first?.string?.contains(lamp.name) == true)
         let error = "org.freedesktop.DBus.Error"
         #expect(try send("Blink").error?.name == "\(error).InvalidArgs")
         #expect(try send("Ping").error == nil)
@@ -409,7 +339,6 @@ struct ObjectServerTests {
     }
 
     @Test func theObjectManagerTellsWhatComesAndGoes() throws {
-        let stage = try Stage()
         stage.exportLamp(at: "/org/example/Thing1")
         stage.exportLamp()
         stage.exportLamp(at: "/org/example/Elsewhere")
@@ -433,29 +362,21 @@ struct ObjectServerTests {
         }
         #expect(entries.keys.map(\.objectPath) == [desk])
 
-        stage.exportLamp(at: "/org/example/Thing1/lamps/hall")
+        let hall: ObjectPath = "/org/example/Thing1/lamps/hall"
+        stage.exportLamp(at: hall)
         try stage.settle(client)
-        stage.server.withdraw("/org/example/Thing1/lamps/hall")
+        stage.server.withdraw(hall)
         try stage.settle(client)
         #expect(news.map(\.0) == ["InterfacesAdded", "InterfacesRemoved"])
-        #expect(
-            news.map(\.1.objectPath) == Array(repeating: "/org/example/Thing1/lamps/hall", count: 2)
-        )
-        let gone = try stage.call(
-            "Later",
-            of: lamp.name,
-            at: "/org/example/Thing1/lamps/hall",
-            from: client
-        )
+        #expect(news.map(\.1.objectPath) == [hall, hall])
+        let gone = try stage.call("Later", of: lamp.name, at: hall, from: client)
         guard case .failure(let error) = gone else { throw TimedOut("a failure", after: 0) }
         #expect(error.name == "org.freedesktop.DBus.Error.UnknownObject")
         withExtendedLifetime(subscription) {}
     }
 
     @Test func whatChangedLastIsToldBeforeAnObjectGoes() throws {
-        let stage = try Stage()
-        stage.exportLamp()
-        let client = try stage.client()
+        let client = try stage.lampClient()
         var told: [String] = []
         let rule = MatchRule(sender: stage.connection.uniqueName)
         let subscription = client.subscribe(rule) { told.append($0.member) }
@@ -469,9 +390,7 @@ struct ObjectServerTests {
     }
 
     @Test func whatAnObjectGetsLaterIsAnnouncedAlone() throws {
-        let stage = try Stage()
-        stage.exportLamp()
-        let client = try stage.client()
+        let client = try stage.lampClient()
         var told: [[Value]] = []
         let rule = MatchRule(sender: stage.connection.uniqueName, member: "InterfacesAdded")
         let subscription = client.subscribe(rule) { told.append($0.arguments) }
@@ -495,20 +414,12 @@ struct ObjectServerTests {
     }
 
     @Test func eachCallHasATimeOutOfItsOwn() throws {
-        let stage = try Stage()
         var kept: [Invocation] = []
         stage.exportLamp { kept.append($0) }
         let client = try stage.client()
         var ended: Set<Double> = []
         for timeout in [0.6, 0.02, 0.3] {
-            let call = MethodCall(
-                "Later",
-                of: lamp.name,
-                at: desk,
-                on: Stage.name,
-                [.named([:])],
-                timeout: timeout
-            )
+            let call = Stage.lampCall("Later", timeout: timeout)
             try client.call(call) { answer in
                 if case .failure(let error) = answer, error.name.hasSuffix(".NoReply") {
                     ended.insert(timeout)
@@ -519,50 +430,31 @@ struct ObjectServerTests {
     }
 
     @Test func thePeerAnswers() throws {
-        let stage = try Stage()
         let ping = try stage.run(
-            "busctl",
-            "--user",
-            "call",
-            Stage.name,
-            "/",
-            "org.freedesktop.DBus.Peer",
-            "Ping"
+            "busctl --user call \(Stage.name) / org.freedesktop.DBus.Peer Ping"
         )
         #expect(ping.exit == .status(0), "\(ping.errors)")
     }
 
     @Test func whatIsDeepOrLargeComesBack() throws {
-        let stage = try Stage()
-        stage.exportLamp()
-        let client = try stage.client()
+        let client = try stage.lampClient()
         let deep = (0..<60).reduce(Value.byte(1)) { value, _ in .variant(value) }
         let large = Value.variant(.string(String(repeating: "x", count: 1_000_000)))
         for value in [deep, large, .variant(.named(["a": .double(1)]))] {
-            let answer = try stage.call("Echo", of: lamp.name, at: desk, [value], from: client)
-            #expect(answer == .success([value]))
+            #expect(try stage.call("Echo", [value], from: client) == .success([value]))
         }
         let many = Value.variant(.array(Array(repeating: .byte(0), count: 200_000), of: .byte))
-        let answer = try stage.call("Echo", of: lamp.name, at: desk, [many], from: client)
+        let answer = try stage.call("Echo", [many], from: client)
         guard case .failure(let error) = answer else { throw TimedOut("a failure", after: 0) }
         #expect(error.name == "org.freedesktop.DBus.Error.LimitsExceeded")
     }
 
     @Test func aFloodLeavesTheLoopItsTurn() throws {
-        let stage = try Stage()
-        stage.exportLamp()
-        let client = try stage.client()
+        let client = try stage.lampClient()
         var answers = 0
         for _ in 0..<5_000 {
-            try client.call(
-                MethodCall(
-                    "Blink",
-                    of: lamp.name,
-                    at: desk,
-                    on: Stage.name,
-                    [.uint32(1), .named([:])]
-                )
-            ) { _ in answers += 1 }
+            try client.call(Stage.lampCall("Blink", [.uint32(1), .named([:])])) { _ in answers += 1
+            }
         }
         var most = 0
         var before = 0

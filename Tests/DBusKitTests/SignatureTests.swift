@@ -4,8 +4,7 @@ import Testing
 
 @testable import DBusKit
 
-@Suite("Signatures")
-struct SignatureTests {
+@Suite("Signatures") struct SignatureTests {
     @Test(arguments: [
         "", "y", "bnqiuxtd", "sogh", "v", "as", "a{sv}", "aa{sv}", "(ii)", "a{oa{sa{sv}}}",
         "(i(ss)a{y(dd)})", "ssiiiiu",

@@ -40,11 +40,20 @@ final class Stage {
         }
     }
 
+    /// Returns the call of a lamp's method.
+    static func lampCall(
+        _ member: String,
+        _ arguments: [Value] = [.named([:])],
+        timeout: Double = 10
+    ) -> MethodCall {
+        MethodCall(member, of: lamp.name, at: desk, on: name, arguments, timeout: timeout)
+    }
+
     /// Calls a method from `client`, and runs the loop until the reply has arrived.
     func call(
         _ member: String,
-        of interface: String,
-        at path: ObjectPath,
+        of interface: String = lamp.name,
+        at path: ObjectPath = desk,
         _ arguments: [Value] = [],
         from client: BusConnection
     ) throws -> Result<[Value], DBusError> {
@@ -63,15 +72,18 @@ final class Stage {
         for _ in 0..<5 { loop.runOnce(milliseconds: 1) }
     }
 
+    /// Exports a lamp, and returns a client.
+    func lampClient() throws -> BusConnection {
+        exportLamp()
+        return try client()
+    }
+
     /// Runs a program on the bus to its end while the loop runs, and returns its exit and output.
-    func run(
-        _ program: String,
-        _ arguments: String...
-    ) throws -> (
-        exit: Child.Exit?, output: String, errors: String
-    ) {
-        let child = try session.run(program, arguments)
-        try wait(for: program) { child.exit != nil }
+    /// Spaces divide its arguments.
+    func run(_ line: String) throws -> (exit: Child.Exit?, output: String, errors: String) {
+        let words = line.split(separator: " ").map(String.init)
+        let child = try session.run(words[0], Array(words.dropFirst()))
+        try wait(for: line) { child.exit != nil }
         return (child.exit, child.output, child.errors)
     }
 }

@@ -3,131 +3,91 @@ import Frames
 import Testing
 
 @Suite struct AssignmentTests {
-    private static let desk = CameraDevice(
-        path: "/dev/video0",
-        name: "Desk",
-        identity: "v4l2:a-desk"
-    )
-    private static let door = CameraDevice(
-        path: "/dev/video2",
-        name: "Door",
-        identity: "v4l2:b-door",
-        aliases: ["usb-2", "/dev/v4l/by-id/b-door"]
-    )
-    private static let lid = CameraDevice(
-        path: "/dev/video4",
-        name: "Lid",
-        identity: "v4l2:0-lid",
-        isFixed: true
-    )
-    private static let face = CameraDevice(
-        path: "/dev/video6",
-        name: "Face",
-        identity: "v4l2:z-face",
-        orientation: .front
-    )
-    private static let rear = CameraDevice(
-        path: "/dev/video8",
-        name: "Rear",
-        identity: "v4l2:z-rear",
-        orientation: .back
-    )
-    private static let infrared = CameraDevice(
-        path: "/dev/video10",
-        name: "IR",
-        identity: "v4l2:0-infrared",
-        isFixed: true,
-        refusal: .infrared
-    )
+    private static func device(
+        _ number: Int,
+        _ name: String,
+        _ identity: String,
+        aliases: Set<String> = [],
+        isFixed: Bool = false,
+        _ orientation: CameraDevice.Orientation? = nil,
+        _ refusal: AutoRefusal? = nil
+    ) -> CameraDevice {
+        CameraDevice(
+            path: "/dev/video\(number)",
+            name: name,
+            identity: "v4l2:" + identity,
+            aliases: aliases,
+            orientation: orientation,
+            isFixed: isFixed,
+            refusal: refusal
+        )
+    }
+
+    private static let desk = device(0, "Desk", "a-desk")
+    private static let doorAliases: Set = ["usb-2", "/dev/v4l/by-id/b-door"]
+    private static let door = device(2, "Door", "b-door", aliases: doorAliases)
+    private static let lid = device(4, "Lid", "0-lid", isFixed: true)
+    private static let face = device(6, "Face", "z-face", .front)
+    private static let rear = device(8, "Rear", "z-rear", .back)
+    private static let infrared = device(10, "IR", "0-infrared", isFixed: true, nil, .infrared)
 
     /// Like some tablets' cameras: first by identity, but they look the wrong way, or see no
     /// colour.
-    private static let selfie = CameraDevice(
-        path: "/dev/video12",
-        name: "Selfie",
-        identity: "v4l2:0-selfie",
-        orientation: .front
-    )
-    private static let world = CameraDevice(
-        path: "/dev/video14",
-        name: "World",
-        identity: "v4l2:0-world",
-        orientation: .back
-    )
-    private static let depth = CameraDevice(
-        path: "/dev/video16",
-        name: "Depth",
-        identity: "v4l2:0-depth",
-        orientation: .front,
-        refusal: .depth
-    )
+    private static let selfie = device(12, "Selfie", "0-selfie", .front)
+    private static let world = device(14, "World", "0-world", .back)
+    private static let depth = device(16, "Depth", "0-depth", .front, .depth)
 
-    struct Row: Sendable {
-        let devices: [CameraDevice]
-        let back: SourceSpecification
-        let front: SourceSpecification
-        let expected: [String?]
-
-        init(
-            _ devices: [CameraDevice],
-            _ back: SourceSpecification = .auto,
-            _ front: SourceSpecification = .auto,
-            _ expected: [String?]
-        ) {
-            self.devices = devices
-            self.back = back
-            self.front = front
-            self.expected = expected
-        }
-    }
+    typealias Row = (
+        devices: [CameraDevice], back: SourceSpecification, front: SourceSpecification,
+        expected: [String?]
+    )
 
     private static let rows: [Row] = [
         // No camera, or one alone.
-        Row([], .auto, .auto, [nil, nil]),
-        Row([desk], .auto, .auto, ["Desk", nil]),
-        Row([lid], .auto, .auto, [nil, "Lid"]),
-        Row([face], .auto, .auto, [nil, "Face"]),
-        Row([rear], .auto, .auto, ["Rear", nil]),
-        Row([infrared], .auto, .auto, [nil, nil]),
-        Row([infrared], .v4l2("0-infrared"), .auto, ["IR", nil]),
+        ([], .auto, .auto, [nil, nil]),
+        ([desk], .auto, .auto, ["Desk", nil]),
+        ([lid], .auto, .auto, [nil, "Lid"]),
+        ([face], .auto, .auto, [nil, "Face"]),
+        ([rear], .auto, .auto, ["Rear", nil]),
+        ([infrared], .auto, .auto, [nil, nil]),
+        ([infrared], .v4l2("0-infrared"), .auto, ["IR", nil]),
         // Two, in any order.
-        Row([desk, door], .auto, .auto, ["Desk", "Door"]),
-        Row([door, desk], .auto, .auto, ["Desk", "Door"]),
-        Row([desk, lid], .auto, .auto, ["Desk", "Lid"]),
-        Row([rear, face], .auto, .auto, ["Rear", "Face"]),
-        Row([face, desk], .auto, .auto, ["Desk", "Face"]),
-        Row([rear, desk], .auto, .auto, ["Rear", "Desk"]),
-        Row([infrared, lid, desk], .auto, .auto, ["Desk", "Lid"]),
+        ([desk, door], .auto, .auto, ["Desk", "Door"]),
+        ([door, desk], .auto, .auto, ["Desk", "Door"]),
+        ([desk, lid], .auto, .auto, ["Desk", "Lid"]),
+        ([rear, face], .auto, .auto, ["Rear", "Face"]),
+        ([face, desk], .auto, .auto, ["Desk", "Face"]),
+        ([rear, desk], .auto, .auto, ["Rear", "Desk"]),
+        ([infrared, lid, desk], .auto, .auto, ["Desk", "Lid"]),
         // The driver's statement counts for more than the connection.
-        Row([lid, face, desk], .auto, .auto, ["Desk", "Face"]),
+        ([lid, face, desk], .auto, .auto, ["Desk", "Face"]),
         // What looks the other way is the last resort of a role; what sees no colour is none.
-        Row([selfie, desk], .auto, .test(nil), ["Desk", nil]),
-        Row([lid, desk], .auto, .test(nil), ["Desk", nil]),
-        Row([selfie], .auto, .test(nil), ["Selfie", nil]),
-        Row([world, desk], .auto, .auto, ["World", "Desk"]),
-        Row([depth, desk], .test(nil), .auto, [nil, "Desk"]),
-        Row([depth, lid, desk], .auto, .auto, ["Desk", "Lid"]),
-        Row([infrared, desk], .auto, .auto, ["Desk", nil]),
+        ([selfie, desk], .auto, .test(nil), ["Desk", nil]),
+        ([lid, desk], .auto, .test(nil), ["Desk", nil]),
+        ([selfie], .auto, .test(nil), ["Selfie", nil]),
+        ([world, desk], .auto, .auto, ["World", "Desk"]),
+        ([depth, desk], .test(nil), .auto, [nil, "Desk"]),
+        ([depth, lid, desk], .auto, .auto, ["Desk", "Lid"]),
+        ([infrared, desk], .auto, .auto, ["Desk", nil]),
         // One by name.
-        Row([desk, door], .v4l2("b-door"), .auto, ["Door", "Desk"]),
-        Row([desk, door], .auto, .v4l2("a-desk"), ["Door", "Desk"]),
-        Row([desk, door], .v4l2("usb-2"), .auto, ["Door", "Desk"]),
-        Row([desk, door], .v4l2("/dev/video2"), .auto, ["Door", "Desk"]),
-        Row([desk, door], .v4l2("/dev/v4l/by-id/b-door"), .auto, ["Door", "Desk"]),
-        Row([lid, desk], .v4l2("0-lid"), .auto, ["Lid", "Desk"]),
-        Row([desk], .v4l2("nobody"), .auto, [nil, "Desk"]),
+        ([desk, door], .v4l2("b-door"), .auto, ["Door", "Desk"]),
+        ([desk, door], .auto, .v4l2("a-desk"), ["Door", "Desk"]),
+        ([desk, door], .v4l2("usb-2"), .auto, ["Door", "Desk"]),
+        ([desk, door], .v4l2("/dev/video2"), .auto, ["Door", "Desk"]),
+        ([desk, door], .v4l2("/dev/v4l/by-id/b-door"), .auto, ["Door", "Desk"]),
+        ([lid, desk], .v4l2("0-lid"), .auto, ["Lid", "Desk"]),
+        ([desk], .v4l2("nobody"), .auto, [nil, "Desk"]),
         // Never the same camera twice.
-        Row([desk, door], .v4l2("a-desk"), .v4l2("/dev/video0"), ["Desk", nil]),
-        Row([desk], .v4l2("a-desk"), .auto, ["Desk", nil]),
+        ([desk, door], .v4l2("a-desk"), .v4l2("/dev/video0"), ["Desk", nil]),
+        ([desk], .v4l2("a-desk"), .auto, ["Desk", nil]),
         // A role with a source of another kind needs no device.
-        Row([desk, lid], .test(nil), .auto, [nil, "Lid"]),
-        Row([desk], .test("bars"), .auto, [nil, "Desk"]),
-        Row([lid], .auto, .file("/x.jpg"), ["Lid", nil]),
-        Row([desk, door], .test(nil), .test(nil), [nil, nil]),
+        ([desk, lid], .test(nil), .auto, [nil, "Lid"]),
+        ([desk], .test("bars"), .auto, [nil, "Desk"]),
+        ([lid], .auto, .file("/x.jpg"), ["Lid", nil]),
+        ([desk, door], .test(nil), .test(nil), [nil, nil]),
     ]
 
-    @Test("every device finds its role", arguments: rows)
-    func assignment(row: Row) {
+    @Test(arguments: rows) func `every device finds its role`(row: Row) {
         let found = assign(row.devices, back: row.back, front: row.front)
         #expect([found.back?.name, found.front?.name] == row.expected)
     }
@@ -188,8 +148,7 @@ import Testing
         return [found.back?.name, found.front?.name]
     }
 
-    @Test("a role yields to a better device while nobody looks, and never to an equal one")
-    func yielding() {
+    @Test func `a role yields to a better device while nobody looks, and never to an equal one`() {
         let (small, large) = (Self.camera("a", 640), Self.camera("b", 1920))
         let (lid, twin) = (Self.camera("lid", 1280, isFixed: true), Self.camera("0", 640))
         let idle = AutoPolicy(yields: true)
@@ -213,8 +172,7 @@ import Testing
         #expect(found.back?.name == "a", "it was named")
     }
 
-    @Test("the better picture comes first, then the faster one")
-    func quality() {
+    @Test func `the better picture comes first, then the faster one`() {
         let cameras = [Self.camera("a", 1280), Self.camera("b", 1920), Self.camera("c", 640)]
         #expect(Self.names(cameras) == ["b", "a"])
         #expect(

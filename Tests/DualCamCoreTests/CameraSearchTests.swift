@@ -1,15 +1,9 @@
+import DualCamCore
 import Frames
 import Testing
 
-@testable import DualCamCore
-
-@Suite("The search for cameras")
-struct CameraSearchTests {
-    private static let desk = CameraDevice(
-        path: "/dev/video0",
-        name: "Desk",
-        identity: "v4l2:desk"
-    )
+@Suite("The search for cameras") struct CameraSearchTests {
+    private static let desk = CameraDevice(path: "/dev/video0", name: "Desk", identity: "v4l2:desk")
     private static let infrared = CameraDevice(
         path: "/dev/video2",
         name: "Lid IR",
@@ -77,9 +71,7 @@ struct CameraSearchTests {
         #expect(problems(search) == ["", ""])
     }
 
-    @Test(arguments: [
-        SourceSpecification.test(nil), .file("/a.jpg"),
-    ])
+    @Test(arguments: [SourceSpecification.test(nil), .file("/a.jpg")])
     func `A source that is no device has no problem here`(source: SourceSpecification) {
         #expect(problems(search([Self.infrared], back: source, front: source)) == ["", ""])
     }
@@ -125,8 +117,7 @@ struct CameraSearchTests {
     }
 }
 
-@Suite("A command during a change of lenses")
-struct LensCommandTests {
+@Suite("A command during a change of lenses") struct LensCommandTests {
     @Test(arguments: [
         (ControlCommand.iso(400), true), (.stepISO(1), true), (.shutter(4000), true),
         (.stepShutter(-1), true), (.whiteBalance(.auto), true), (.stepKelvin(1), true),

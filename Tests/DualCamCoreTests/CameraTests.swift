@@ -49,16 +49,11 @@ import Testing
         #expect(example?.contains(" \(kind)") == true, "add it to the key source")
     }
 
-    @Test(
-        "a source that cannot be read is named in the error",
-        arguments: [
-            "", "auto:", "auto:x", "test:", "v4l2", "v4l2:", "file:", "/dev/video0", "Auto",
-        ]
-    )
-    func noSource(word: String) {
-        let error = #expect(throws: UnreadableValue.self) {
-            try SourceSpecification(parsing: word)
-        }
+    @Test(arguments: [
+        "", "auto:", "auto:x", "test:", "v4l2", "v4l2:", "file:", "/dev/video0", "Auto",
+    ])
+    func `a source that cannot be read is named in the error`(word: String) {
+        let error = #expect(throws: UnreadableValue.self) { try SourceSpecification(parsing: word) }
         #expect(error?.value == word)
         #expect(error?.description.contains("v4l2:DEVICE") == true)
     }
@@ -77,19 +72,14 @@ import Testing
             #expect(try CaptureModePreference(parsing: word) == preference)
             #expect(preference.description == word)
         }
-        #expect(
-            CaptureMode(size: size, rate: 30, format: .mjpg).description == "1280x720@30/MJPG"
-        )
+        #expect(CaptureMode(size: size, rate: 30, format: .mjpg).description == "1280x720@30/MJPG")
     }
 
-    @Test(
-        "a mode that cannot be read is refused",
-        arguments: [
-            "", "1280x720", "1280x720@", "1280x720@0", "1280x720@nan", "0x720@30", "-1x720@30",
-            "1280x720x3@30", "1280x720@30@30", "1280x720@30/", "1280x720@30/MJPGS", "99999x1@30",
-        ]
-    )
-    func noMode(word: String) {
+    @Test(arguments: [
+        "", "1280x720", "1280x720@", "1280x720@0", "1280x720@nan", "0x720@30", "-1x720@30",
+        "1280x720x3@30", "1280x720@30@30", "1280x720@30/", "1280x720@30/MJPGS", "99999x1@30",
+    ])
+    func `a mode that cannot be read is refused`(word: String) {
         #expect(throws: UnreadableValue(word, expected: "auto, or a mode such as 1280x720@30/MJPG"))
         {
             try CaptureModePreference(parsing: word)

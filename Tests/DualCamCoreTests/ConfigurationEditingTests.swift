@@ -1,14 +1,17 @@
 import DualCamCore
 import Testing
 
-@Suite("A source that is written into a configuration")
-struct ConfigurationEditingTests {
+@Suite("A source that is written into a configuration") struct ConfigurationEditingTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let before: String
         let after: String
         init(_ name: String, _ before: String, _ after: String) {
-            (testDescription, self.before, self.after) = (name, before, after)
+            func full(_ text: String) -> String {
+                text.replacing("F", with: "[cameras.front]")
+                    .replacing("S", with: "source = \"v4l2:x\"")
+            }
+            (testDescription, self.before, self.after) = (name, full(before), full(after))
         }
     }
 
@@ -40,39 +43,27 @@ struct ConfigurationEditingTests {
         #expect(throws: ConfigurationError.self) { try edited("desktop = {}\n") }
     }
 
-    /// Each with front = "v4l2:x" to be written.
+    /// Each with front = "v4l2:x" to be written. F stands for its table, S for the line.
     private static let cases = [
-        Case("nothing", "", "[cameras.front]\nsource = \"v4l2:x\"\n"),
-        Case("a byte order mark", "\u{feff}", "\u{feff}[cameras.front]\nsource = \"v4l2:x\"\n"),
-        Case(
-            "a comment without a line end",
-            "# mine",
-            "# mine\n\n[cameras.front]\nsource = \"v4l2:x\"\n"
-        ),
+        Case("nothing", "", "F\nS\n"),
+        Case("a byte order mark", "\u{feff}", "\u{feff}F\nS\n"),
+        Case("a comment without a line end", "# mine", "# mine\n\nF\nS\n"),
         Case(
             "a value with a comment",
-            "[cameras.front]\n  source=\"auto\"# why\nmirror = false\n",
-            "[cameras.front]\n  source=\"v4l2:x\"# why\nmirror = false\n"
+            "F\n  source=\"auto\"# why\nmirror = false\n",
+            "F\n  source=\"v4l2:x\"# why\nmirror = false\n"
         ),
         Case(
             "line ends of Windows",
-            "[cameras.front]\r\nmirror = false \r\n[scene]\r\n",
-            "[cameras.front]\r\nsource = \"v4l2:x\"\r\nmirror = false \r\n[scene]\r\n"
+            "F\r\nmirror = false \r\n[scene]\r\n",
+            "F\r\nS\r\nmirror = false \r\n[scene]\r\n"
         ),
-        Case(
-            "a value at a Windows line's end",
-            "[cameras.front]\r\nsource = 'auto' \r\n",
-            "[cameras.front]\r\nsource = \"v4l2:x\" \r\n"
-        ),
-        Case(
-            "a header at the end",
-            "[cameras.front] # here",
-            "[cameras.front] # here\nsource = \"v4l2:x\""
-        ),
+        Case("a value at a Windows line's end", "F\r\nsource = 'auto' \r\n", "F\r\nS \r\n"),
+        Case("a header at the end", "F # here", "F # here\nS"),
         Case(
             "indented keys",
             "  [ cameras . front ]\n\t# note\n\tmirror = true\n",
-            "  [ cameras . front ]\n\tsource = \"v4l2:x\"\n\t# note\n\tmirror = true\n"
+            "  [ cameras . front ]\n\tS\n\t# note\n\tmirror = true\n"
         ),
         Case(
             "quoted names",
@@ -81,56 +72,45 @@ struct ConfigurationEditingTests {
         ),
         Case(
             "a long string",
-            "[cameras.front]\nsource = \"\"\"\nauto\"\"\" # end\nmirror = true\n",
-            "[cameras.front]\nsource = \"v4l2:x\" # end\nmirror = true\n"
+            "F\nsource = \"\"\"\nauto\"\"\" # end\nmirror = true\n",
+            "F\nS # end\nmirror = true\n"
         ),
         Case(
             "dotted keys at the top",
             "cameras.front.mirror = false\ncameras.ignore = []\n",
-            "cameras.front.mirror = false\ncameras.front.source = \"v4l2:x\"\ncameras.ignore = []\n"
+            "cameras.front.mirror = false\ncameras.front.S\ncameras.ignore = []\n"
         ),
         Case(
             "a dotted source",
             "[cameras]\nfront . source = 'test'\nback.source = \"auto\"\n",
-            "[cameras]\nfront . source = \"v4l2:x\"\nback.source = \"auto\"\n"
+            "[cameras]\nfront . S\nback.source = \"auto\"\n"
         ),
         Case(
             "dotted keys in a table",
             "[cameras]\n  front.mirror = true",
-            "[cameras]\n  front.mirror = true\n  front.source = \"v4l2:x\""
+            "[cameras]\n  front.mirror = true\n  front.S"
         ),
         Case(
             "lenses before their camera",
             "[[cameras.front.lenses]]\nname = \"a\"\nfactor = 2\nsource = \"test\"\n",
-            "[[cameras.front.lenses]]\nname = \"a\"\nfactor = 2\nsource = \"test\"\n\n"
-                + "[cameras.front]\nsource = \"v4l2:x\"\n"
+            "[[cameras.front.lenses]]\nname = \"a\"\nfactor = 2\nsource = \"test\"\n\nF\nS\n"
         ),
         Case(
             "what only looks like it",
-            "#[cameras.front]\n[output]\ndescription = \"[cameras.front]\"\n[cameras.back]\n"
-                + "source = \"auto\"\n",
-            "#[cameras.front]\n[output]\ndescription = \"[cameras.front]\"\n[cameras.back]\n"
-                + "source = \"auto\"\n\n[cameras.front]\nsource = \"v4l2:x\"\n"
+            "#F\n[output]\ndescription = \"F\"\n[cameras.back]\nsource = \"auto\"\n",
+            "#F\n[output]\ndescription = \"F\"\n[cameras.back]\nsource = \"auto\"\n\nF\nS\n"
         ),
         Case(
             "unknown keys",
-            "[cameras.front]\nsauce = [1, # 2\n]\n[other]\nsource = 3\n",
-            "[cameras.front]\nsource = \"v4l2:x\"\nsauce = [1, # 2\n]\n[other]\nsource = 3\n"
+            "F\nsauce = [1, # 2\n]\n[other]\nsource = 3\n",
+            "F\nS\nsauce = [1, # 2\n]\n[other]\nsource = 3\n"
         ),
-        Case(
-            "it already",
-            "[cameras.front]\nsource = 'v4l2:x'\n",
-            "[cameras.front]\nsource = 'v4l2:x'\n"
-        ),
+        Case("it already", "F\nsource = 'v4l2:x'\n", "F\nsource = 'v4l2:x'\n"),
     ]
 
     @Test(arguments: cases)
     func changesItsLineAlone(given: Case) throws {
-        let after = try Configuration.setting(
-            [(.front, .v4l2("x"))],
-            in: given.before,
-            file: "f"
-        )
+        let after = try Configuration.setting([(.front, .v4l2("x"))], in: given.before, file: "f")
         #expect(Array(after.utf8) == Array(given.after.utf8))
         let again = try Configuration.setting([(.front, .v4l2("x"))], in: after, file: "f")
         #expect(again == after, "written once")

@@ -3,48 +3,43 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("A camera over a desk")
-struct DeskCameraTests {
+@Suite("A camera over a desk") struct DeskCameraTests: Reducing {
     var state = State.withTwoCameras()
-    let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
-
-    private mutating func send(_ events: Event...) {
-        for event in events { _ = reduce(&state, event, at: Timestamp(seconds: 1)) }
-    }
 
     private func point(_ x: Double, _ y: Double) -> NormalizedPoint { NormalizedPoint(x: x, y: y) }
+
+    /// What a page over the desk looks like, as its camera delivers it.
+    private func page() throws -> Perspective {
+        try Perspective([point(0.2, 0.2), point(0.7, 0.3), point(0.8, 0.9), point(0.1, 0.8)])
+    }
 
     @Test mutating func turnedOnceItStaysUprightAndUnmirroredOverReplugging() {
         let upright = Transform(quarterTurns: 2)
         #expect(!Configuration().cameras.back.mirror)
-        send(.camera(.back, .identified("desk")), .camera(.back, .assigned(name: "Desk")))
-        send(.stream(.start), .node(nil, .published(id: 7)), .node(nil, .consumed(true)))
-        send(.camera(.back, .streaming(mode, insteadOf: nil)))
+        send(.identified(.back, "desk"), .assigned(.back, "Desk"))
+        send(.stream(.start), .published, .consumed(true), .streaming(.back))
         send(.camera(.back, .setRotation(180)))
         #expect(state.scene.transforms.back == upright)
         // Unplugged and plugged in again while it is in use, and while it is not.
-        send(.camera(.back, .interrupted(.unplugged, reason: "gone")), .camera(.back, .moved))
-        send(.camera(.back, .streaming(mode, insteadOf: nil)))
+        send(.interrupted(.back, .unplugged), .camera(.back, .moved), .streaming(.back))
         #expect(state.scene.transforms.back == upright)
-        send(.node(nil, .consumed(false)), .node(nil, .graceOver), .camera(.back, .closed))
-        send(.camera(.back, .assigned(name: nil)), .camera(.back, .identified("")))
-        send(.camera(.back, .identified("lid")), .camera(.back, .assigned(name: "Lid")))
+        send(.consumed(false), .graceOver, .camera(.back, .closed))
+        send(.assigned(.back, nil), .identified(.back, ""))
+        send(.identified(.back, "lid"), .assigned(.back, "Lid"))
         #expect(state.scene.transforms.back == .identity, "it is that camera's, not the role's")
-        send(.camera(.back, .identified("desk")), .camera(.back, .assigned(name: "Desk")))
+        send(.identified(.back, "desk"), .assigned(.back, "Desk"))
         #expect(state.scene.transforms.back == upright && !state.cameras.back.mirror)
         // And after a restart.
         var next = State.withTwoCameras()
         SavedState(state).restore(&next)
         state = next
-        send(.camera(.back, .identified("desk")), .camera(.back, .assigned(name: "Desk")))
+        send(.identified(.back, "desk"), .assigned(.back, "Desk"))
         #expect(state.scene.transforms.back == upright && !state.cameras.back.mirror)
     }
 
     @Test mutating func aPageThatWasFoundIsShownAsItLiesUpright() throws {
         // In the picture as the camera delivers it, of a lens that magnifies twice.
-        let found = try Perspective([
-            point(0.2, 0.2), point(0.7, 0.3), point(0.8, 0.9), point(0.1, 0.8),
-        ])
+        let found = try page()
         send(.camera(.back, .setRotation(180)))
         state.scene.framings.back.show(.a, factor: 2)
         let shown = state.perspective(found, of: .back)
@@ -60,12 +55,8 @@ struct DeskCameraTests {
     }
 
     @Test mutating func inkAndPerspectiveAreTheDevicesAndNotTheRoles() throws {
-        let page = try Perspective([
-            point(0.2, 0.2), point(0.7, 0.3), point(0.8, 0.9), point(0.1, 0.8),
-        ])
-        func plug(_ name: String) {
-            send(.camera(.back, .identified(name)), .camera(.back, .assigned(name: name)))
-        }
+        let page = try page()
+        func plug(_ name: String) { send(.identified(.back, name), .assigned(.back, name)) }
         func shows(_ perspective: Perspective?, _ isInk: Bool) -> Bool {
             // Fades are over by then.
             let time = Timestamp(seconds: 2)
@@ -106,15 +97,11 @@ struct DeskCameraTests {
     }
 
     @Test mutating func cornersOfTheFileArePlacesInThePictureAsItIsMounted() throws {
-        let page = try Perspective([
-            point(0.2, 0.2), point(0.7, 0.3), point(0.8, 0.9), point(0.1, 0.8),
-        ])
+        let page = try page()
         var configuration = Configuration()
         configuration.cameras.back.rotation = 180
         configuration.cameras.back.perspective = page
-        for event in configuration.changes(from: Configuration()).events {
-            _ = reduce(&state, event, at: Timestamp(seconds: 1))
-        }
+        for event in configuration.changes(from: Configuration()).events { send(event, at: 1) }
         #expect(state.cameras.back.rotation == 180)
         let shown = try #require(state.perspective(of: .back))
         for (corner, wanted) in zip(shown.points, page.points) {
@@ -125,11 +112,9 @@ struct DeskCameraTests {
     @Test mutating func inkFadesInAndIsTheConfigurations() {
         send(.camera(.back, .setInk(true)))
         #expect(state.cameras.back.isInk && !state.cameras.front.isInk)
-        func ink(_ seconds: Double) -> Double {
-            state.scene.scene(at: Timestamp(seconds: seconds))[0].ink
-        }
+        func ink(_ seconds: Double) -> Double { layers(at: seconds)[0].ink }
         #expect(ink(1) == 0 && ink(1.15) > 0.4 && ink(1.15) < 0.6 && ink(2) == 1)
-        send(.camera(.back, .setInk(false)))
+        send(.camera(.back, .setInk(false)), at: 1)
         #expect(ink(2) == 0)
         var configuration = Configuration()
         configuration.cameras.back.isInk = true

@@ -3,8 +3,7 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("A request for pictures")
-struct CaptureRequestTests {
+@Suite("A request for pictures") struct CaptureRequestTests {
     private let configuration = {
         var configuration = Configuration()
         configuration.output.size = Size(width: 1280, height: 720)
@@ -44,8 +43,7 @@ struct CaptureRequestTests {
     }
 }
 
-@Suite("A device that is not attached")
-struct AbsentDeviceTests {
+@Suite("A device that is not attached") struct AbsentDeviceTests {
     private let known = AbsentDevice(identity: "v4l2:desk", name: "Desk")
     private let before = AbsentDevice(identity: "v4l2:door", name: "Door")
     private let other = CameraDevice(path: "/dev/video2", name: "Other", identity: "v4l2:other")
@@ -77,8 +75,7 @@ struct AbsentDeviceTests {
         #expect(stand(for: source, before: before) == nil, "it was never there")
     }
 
-    @Test("keeps the role that it had by chance while pictures are wanted, and no longer")
-    func chosen() {
+    @Test func `keeps the role that it had by chance while pictures are wanted, and no longer`() {
         #expect(stand(before: before) == before)
         #expect(stand(before: before, isInUse: false) == nil)
         #expect(stand(assigned: other, before: before) == nil)
@@ -91,8 +88,7 @@ struct AbsentDeviceTests {
     }
 }
 
-@Suite("The lenses of the configuration")
-struct ConfiguredLensesTests {
+@Suite("The lenses of the configuration") struct ConfiguredLensesTests {
     private let own = LensDevice(identity: "own", isThere: true)
     private let tele = LensDevice(identity: "tele", isThere: false)
 
@@ -131,8 +127,7 @@ struct ConfiguredLensesTests {
         #expect(lenses([], own: absent) == [lens("wide", 1, absent, by: 1)])
     }
 
-    @Test("are devices of their own, or steps of the camera's")
-    func kinds() {
+    @Test func `are devices of their own, or steps of the camera's`() {
         #expect(
             lenses([("a", 2, nil), ("b", 3, .v4l2("tele"))])
                 == [lens("a", 2, own, by: 1), lens("b", 3, tele, by: 3), wide]

@@ -1,8 +1,7 @@
 import DualCamCore
 import Testing
 
-@Suite("A device by a name that a person gives")
-struct DeviceNameTests {
+@Suite("A device by a name that a person gives") struct DeviceNameTests {
     private static func camera(
         _ number: Int,
         _ name: String,
@@ -95,8 +94,7 @@ struct DeviceNameTests {
         #expect(whatIsThere([], insteadOf: "x") == "No camera is attached.")
     }
 
-    @Test("is never the source of both cameras: they swap what is configured")
-    func bothRoles() throws {
+    @Test func `is never the source of both cameras: they swap what is configured`() throws {
         let twin = SourceSpecification.v4l2("usb-1")
         func changes(
             _ wanted: SourceSpecification,
@@ -119,9 +117,7 @@ struct DeviceNameTests {
         #expect(try changes(node, back: node, front: .test(nil)).last == "back test")
         #expect(try changes(.test(nil), back: .test(nil), front: .auto) == ["front test"])
         var lenses = Configuration()
-        lenses.cameras.back.lenses = [
-            .init(name: "tele", factor: 2, source: .v4l2("usb-1-alias"))
-        ]
+        lenses.cameras.back.lenses = [.init(name: "tele", factor: 2, source: .v4l2("usb-1-alias"))]
         let error = #expect(throws: DeviceNameError.self) {
             try lenses.changes(using: twin, as: .front, among: Self.devices)
         }

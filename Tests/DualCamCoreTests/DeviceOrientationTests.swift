@@ -3,8 +3,7 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("How the device is held")
-struct DeviceOrientationTests {
+@Suite("How the device is held") struct DeviceOrientationTests {
     /// A device turned clockwise has its left edge up. A scene upright before its back camera then
     /// lies on its left side in the picture, and is upright after a quarter turn clockwise. The
     /// front camera looks the other way, so its picture needs a quarter turn anticlockwise.
@@ -21,12 +20,12 @@ struct DeviceOrientationTests {
     ) {
         for mirror in [false, true] {
             var state = state(mirror: mirror)
-            _ = reduce(&state, .orientation(.sensed(orientation)), at: .zero)
+            state.take(.orientation(.sensed(orientation)))
             let mirrored = Transform(mirrored: mirror)
             #expect(state.cameras[role].transform == upright.followed(by: mirrored))
             #expect(state.scene.transforms[role] == upright.followed(by: mirrored))
             // Both the mounting of the camera and the orientation of the device count.
-            _ = reduce(&state, .camera(role, .setRotation(90)), at: .zero)
+            state.take(.camera(role, .setRotation(90)))
             let both = Transform.clockwise90.followed(by: upright).followed(by: mirrored)
             #expect(state.cameras[role].transform == both)
         }
@@ -37,31 +36,28 @@ struct DeviceOrientationTests {
             on: Size(width: 64, height: 36),
             mirrored: PerRole(back: mirror, front: mirror)
         )
-        for role in Role.allCases {
-            _ = reduce(&state, .camera(role, .assigned(name: "camera")), at: .zero)
-        }
+        for role in Role.allCases { state.take(.assigned(role, "camera")) }
         return state
     }
 
     @Test func theUsersWordGoesBeforeTheSensors() {
         var state = state()
-        _ = reduce(&state, .orientation(.sensorFound(true)), at: .zero)
-        _ = reduce(&state, .orientation(.sensed(.leftUp)), at: .zero)
-        _ = reduce(&state, .orientation(.set(.bottomUp)), at: .zero)
+        state.take(.orientation(.sensorFound(true)), .orientation(.sensed(.leftUp)))
+        state.take(.orientation(.set(.bottomUp)))
         #expect(state.orientation.current == .bottomUp)
-        _ = reduce(&state, .orientation(.sensed(.rightUp)), at: .zero)
+        state.take(.orientation(.sensed(.rightUp)))
         #expect(state.orientation.current == .bottomUp)
-        _ = reduce(&state, .orientation(.set(nil)), at: .zero)
+        state.take(.orientation(.set(nil)))
         #expect(state.orientation.current == .rightUp)
-        _ = reduce(&state, .orientation(.sensorFound(false)), at: .zero)
+        state.take(.orientation(.sensorFound(false)))
         #expect(state.orientation.current == .rightUp && !state.orientation.hasSensor)
     }
 
     @Test func aPictureFadesToItsTurnAndAllElseStays() {
         var state = state()
         let start = Timestamp(seconds: 10)
-        _ = reduce(&state, .scene(.setSwapped(true, instantly: true)), at: .zero)
-        _ = reduce(&state, .lens(.front, .setZoom(2, middle: nil, duration: 0)), at: .zero)
+        state.take(.scene(.setSwapped(true, instantly: true)))
+        state.take(.lens(.front, .setZoom(2, middle: nil, duration: 0)))
         let before = state.scene.scene(at: start)
         _ = reduce(&state, .orientation(.sensed(.leftUp)), at: start)
         #expect(state.scene.isSwapped && state.cameras.front.lens.zoom == 2)
@@ -91,8 +87,7 @@ struct DeviceOrientationTests {
         #expect(state.scene.scene(at: start + Timestamp(seconds: 3)).count == 2)
     }
 
-    @Test("a turn goes on from an earlier one only where it takes that back")
-    func turnedFurther() {
+    @Test func `a turn goes on from an earlier one only where it takes that back`() {
         func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: 50 + seconds) }
         let first = Turning(before: .identity, start: at(0), after: nil, to: .clockwise90)
         let back = Turning(before: .clockwise90, start: at(0.1), after: first, to: .identity)

@@ -2,8 +2,7 @@ import DualCamCore
 import Testing
 
 @Suite struct DurationsTests {
-    @Test("what is read back is at most an eighth more than what was added")
-    func precision() {
+    @Test func `what is read back is at most an eighth more than what was added`() {
         for microseconds in [1, 5, 7, 8, 9, 15, 16, 17, 100, 1000, 33_333, 1_000_000, 15_000_000] {
             var durations = Durations()
             durations.add(Int64(microseconds) * 1000)
@@ -29,8 +28,7 @@ import Testing
         #expect(durations.longest == 70_000_001)
     }
 
-    @Test("what cannot be is counted as none, and what is beyond measure as the longest")
-    func extremes() {
+    @Test func `what cannot be is counted as none, and what is beyond measure as the longest`() {
         var durations = Durations()
         durations.add(-5)
         #expect(durations.quantile(1) == 0)

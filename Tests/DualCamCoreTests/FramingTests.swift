@@ -2,8 +2,7 @@ import DualCamCore
 import Frames
 import Testing
 
-@Suite("What is seen of a camera's picture")
-struct FramingTests {
+@Suite("What is seen of a camera's picture") struct FramingTests {
     func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: 50 + seconds) }
 
     @Test func atFirstItIsTheWholePicture() {

@@ -1,41 +1,21 @@
+import DualCamCore
 import Frames
 import Testing
 
-@testable import DualCamCore
-
-@Suite("A frozen picture")
-struct FreezeTests {
+@Suite("A frozen picture") struct FreezeTests: Reducing {
     var state = State.withTwoCameras()
-    let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
 
     /// Applies `events` at `seconds`, and returns what has to be passed on and done.
     @discardableResult
     private mutating func send(_ events: Event..., at seconds: Double = 1) -> [Update] {
-        var updates: [Update] = []
-        for event in events {
-            let before = state
-            _ = reduce(&state, event, at: Timestamp(seconds: seconds))
-            updates += state.updates(after: event, from: before)
-        }
-        return updates
-    }
-
-    /// Has a consumer take frames of both cameras, which deliver.
-    private mutating func stream() {
-        for role in Role.allCases {
-            send(
-                .camera(role, .identified("\(role)")),
-                .camera(role, .assigned(name: "A camera"))
-            )
-        }
-        send(.stream(.start), .node(nil, .published(id: 7)), .node(nil, .consumed(true)))
-        for role in Role.allCases { send(.camera(role, .streaming(mode, insteadOf: nil))) }
+        events.flatMap { pass($0, at: seconds).joined() }
     }
 
     private func layer(_ role: Role, at seconds: Double) -> Layer? {
-        let scene = state.scene.scene(at: Timestamp(seconds: seconds))
-        return (0..<scene.count).map { scene[$0] }.last { $0.role == role }
+        layers(at: seconds).last { $0.role == role }
     }
+
+    private let lenses = [Lens("back", 1), Lens("telephoto", 3)]
 
     @Test mutating func staysWithAMarkWhileTheOtherOneGoesOn() {
         stream()
@@ -73,15 +53,15 @@ struct FreezeTests {
     @Test mutating func isForgottenWhenNobodyWatches() {
         stream()
         send(.camera(.back, .setFrozen(true)))
-        send(.node(nil, .consumed(false)))
+        send(.consumed(false))
         #expect(state.cameras.back.isFrozen, "they may be back at once")
-        #expect(send(.node(nil, .graceOver)).contains(.freeze(.back, .last)))
+        #expect(send(.graceOver).contains(.freeze(.back, .last)))
     }
 
     @Test mutating func isForgottenWithItsCamera() {
         stream()
         send(.camera(.back, .setFrozen(true)))
-        #expect(send(.camera(.back, .identified("another"))).contains(.freeze(.back, .last)))
+        #expect(send(.identified(.back, "another")).contains(.freeze(.back, .last)))
         send(.camera(.back, .setFrozen(true)))
         #expect(send(.reset).contains(.freeze(.back, .off)))
     }
@@ -107,7 +87,7 @@ struct FreezeTests {
     @Test mutating func isNotVeiledWhenItsCameraStops() {
         stream()
         send(.camera(.back, .setFrozen(true)), at: 2)
-        send(.camera(.back, .interrupted(.unplugged, reason: "gone")), at: 3)
+        send(.interrupted(.back, .unplugged), at: 3)
         #expect(layer(.back, at: 4)?.veil == 0 && layer(.back, at: 4)?.frozenOpacity == 1)
         send(.camera(.back, .setFrozen(false)), at: 5)
         #expect(
@@ -130,10 +110,7 @@ struct FreezeTests {
 
     @Test mutating func isCroppedByAZoomAndNoOtherLensTakesItsPlace() {
         stream()
-        func lens(_ name: String, _ factor: Double) -> Lens {
-            Lens(name: name, factor: factor, device: name, deviceFactor: factor, isThere: true)
-        }
-        send(.lens(.back, .found([lens("back", 1), lens("telephoto", 3)])))
+        send(.lens(.back, .found(lenses)))
         send(.camera(.back, .setFrozen(true)), at: 2)
         send(.lens(.back, .setZoom(4, middle: nil, duration: 0.2)), at: 3)
         #expect(state.cameras.back.lens.incoming == nil)
@@ -146,15 +123,11 @@ struct FreezeTests {
         #expect(state.cameras.back.lens.incoming?.device == "telephoto")
     }
 
-    @Test("is not crossed over by a lens that was on its way, but afterwards")
-    mutating func incomingLens() {
+    @Test mutating func `is not crossed over by a lens that was on its way, but afterwards`() {
         stream()
-        func lens(_ name: String, _ factor: Double) -> Lens {
-            Lens(name: name, factor: factor, device: name, deviceFactor: factor, isThere: true)
-        }
-        send(.lens(.back, .found([lens("back", 1), lens("telephoto", 3)])))
+        send(.lens(.back, .found(lenses)))
         send(.lens(.back, .setZoom(4, middle: nil, duration: 0.2)), at: 2)
-        send(.lens(.back, .streaming(mode, insteadOf: nil)), at: 3)
+        send(.lensStreaming(.back), at: 3)
         send(.camera(.back, .setFrozen(true)), at: 4)
         send(.lens(.back, .ready), at: 5)
         #expect(state.cameras.back.lens.incoming?.isCrossing == false)

@@ -79,12 +79,10 @@ import Testing
     ) -> [String] {
         var settings = ControlSettings()
         change(&settings)
-        return HeldControls().plan(settings, device, region: region)
-            .map { "\($0.id)=\($0.value)" }
+        return HeldControls().plan(settings, device, region: region).map { "\($0.id)=\($0.value)" }
     }
 
-    @Test("only what is wrong is written, and nothing that a camera lacks")
-    func plans() {
+    @Test func `only what is wrong is written, and nothing that a camera lacks`() {
         #expect(plan([rate(1), filter(2)], .hz50) == ["1=0", "2=1"])
         #expect(plan([rate(1), filter(1)], .hz60) == ["1=0", "2=2"])
         #expect(plan([rate(0), filter(1)], .hz50) == [])
@@ -121,11 +119,8 @@ import Testing
         #expect(HeldControls(parsing: held.text, over: []).isEmpty)
     }
 
-    @Test(
-        "a record that is none puts nothing back",
-        arguments: ["", "1", "1 2", "x 1 0", "1 7 0", "1 1 0 0", "-1 1 0", "99999999999 1 0"]
-    )
-    func badRecord(text: String) {
+    @Test(arguments: ["", "1", "1 2", "x 1 0", "1 7 0", "1 1 0 0", "-1 1 0", "99999999999 1 0"])
+    func `a record that is none puts nothing back`(text: String) {
         #expect(HeldControls(parsing: text, over: [rate(0), filter(1)]).isEmpty)
     }
 }

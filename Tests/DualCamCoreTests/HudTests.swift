@@ -1,15 +1,9 @@
+import DualCamCore
 import Frames
 import Testing
 
-@testable import DualCamCore
-
-@Suite("The HUD over time")
-struct HudTests {
-    private var state = State.withTwoCameras()
-
-    private mutating func send(_ events: Event..., at seconds: Double) {
-        for event in events { _ = reduce(&state, event, at: Timestamp(seconds: seconds)) }
-    }
+@Suite("The HUD over time") struct HudTests: Reducing {
+    var state = State.withTwoCameras()
 
     private func pose(at seconds: Double) -> HudState.Pose? {
         state.scene.hud.pose(at: Timestamp(seconds: seconds))
@@ -21,6 +15,11 @@ struct HudTests {
         var controls = CameraControls()
         try device.give(.iso(iso), &controls)
         return controls
+    }
+
+    /// Gives the controls of a camera with this ISO, at `seconds`.
+    private mutating func show(iso: Int, at seconds: Double) throws {
+        send(.controls(.back, .read(identity: "", try camera(iso: iso))), at: seconds)
     }
 
     @Test mutating func itComesAndGoesEasedWithinHalfASecond() throws {
@@ -73,13 +72,10 @@ struct HudTests {
     }
 
     @Test mutating func theScaleSlidesToItsStop() throws {
-        send(
-            .pro(.setEnabled(true)),
-            .controls(.back, .read(identity: "", try camera(iso: 100))),
-            at: 0
-        )
+        send(.pro(.setEnabled(true)))
+        try show(iso: 100, at: 0)
         #expect(pose(at: 1)?.position == 0)
-        send(.controls(.back, .read(identity: "", try camera(iso: 125))), at: 2)
+        try show(iso: 125, at: 2)
         let way = stride(from: 2, through: 2.12, by: 0.02).map { pose(at: $0)?.position ?? -1 }
         #expect(way == way.sorted() && way.first == 0 && way.contains { 0.1 < $0 && $0 < 0.9 })
         #expect(pose(at: 2.13)?.position == 1)
@@ -93,17 +89,11 @@ struct HudTests {
         (.shutter, .maximum, -1), (.focus, .maximum, 1), (.whiteBalance, .minimum, -1),
     ])
     mutating func anEndGivesWayAndComesBack(dial: Dial, limit: Bound, direction: Double) throws {
-        send(
-            .pro(.setEnabled(true)),
-            .controls(.back, .read(identity: "", try camera(iso: 400))),
-            .controls(.back, .dialTurned(dial, limit: limit)),
-            at: 0
-        )
-        let most = stride(from: 0, through: 0.18, by: 0.01).map {
-            (pose(at: $0)?.push ?? 0) * direction
-        }
-        .max()
-        #expect((most ?? 0) > 0.8)
+        send(.pro(.setEnabled(true)))
+        try show(iso: 400, at: 0)
+        send(.controls(.back, .dialTurned(dial, limit: limit)))
+        let pushes = stride(from: 0, through: 0.18, by: 0.01).map { pose(at: $0)?.push ?? 0 }
+        #expect((pushes.map { $0 * direction }.max() ?? 0) > 0.8)
         #expect(pose(at: 0.1)?.heat == 1)
         #expect(abs(pose(at: 0.2)?.push ?? 1) < 0.001 && pose(at: 1)?.heat == 0)
         #expect(state.scene.hud.content?.scale?.note == "at its end")
@@ -112,19 +102,11 @@ struct HudTests {
     }
 
     @Test mutating func itIsTheMainCamerasAndLeavesOutWhatIsUnknown() throws {
-        send(
-            .camera(.back, .assigned(name: "Desk")),
-            .camera(.front, .assigned(name: "Face")),
-            .pro(.setEnabled(true)),
-            .controls(.back, .set(ControlSettings(), aperture: 1.8)),
-            .controls(.back, .read(identity: "", try camera(iso: 400))),
-            at: 0
-        )
-        #expect(
-            state.scene.hud.content?.fields.map(\.text) == [
-                "ISO 400", "1/60", "f/1.8", "4600K", "AF",
-            ]
-        )
+        send(.assigned(.back, "Desk"), .assigned(.front, "Face"), .pro(.setEnabled(true)))
+        send(.controls(.back, .set(ControlSettings(), aperture: 1.8)))
+        try show(iso: 400, at: 0)
+        let texts = state.scene.hud.content?.fields.map(\.text)
+        #expect(texts == ["ISO 400", "1/60", "f/1.8", "4600K", "AF"])
         send(.scene(.swap(instantly: true)), at: 1)
         // A camera without controls has a white balance all the same, in software.
         #expect(state.scene.hud.content?.fields.map(\.text) == ["AWB"])
@@ -147,18 +129,13 @@ struct HudTests {
                 DeviceControl(
                     id: UInt32(index + 1),
                     name: name,
-                    purpose: name == "exposure"
-                        ? .exposureTime : name == "focus" ? .focus : .gain,
+                    purpose: name == "exposure" ? .exposureTime : name == "focus" ? .focus : .gain,
                     range: 1...10000,
                     value: 40
                 )
             }
         )
-        send(
-            .pro(.setEnabled(true)),
-            .controls(.back, .read(identity: "", controls)),
-            at: 0
-        )
+        send(.pro(.setEnabled(true)), .controls(.back, .read(identity: "", controls)), at: 0)
         #expect(state.dial == first)
         let scale = try #require(state.scene.hud.content?.scale)
         #expect(scale.dial == first && !scale.marks.isEmpty)
@@ -188,12 +165,8 @@ struct HudTests {
         #expect(state.scene.mark.mark?.isRight == false)
         var style = state.scene.style
         style.insetCorner = .topLeft
-        send(
-            .camera(.back, .assigned(name: "Desk")),
-            .camera(.front, .assigned(name: "Face")),
-            .scene(.setStyle(style)),
-            at: 4000
-        )
+        send(.assigned(.back, "Desk"), .assigned(.front, "Face"), at: 4000)
+        send(.scene(.setStyle(style)), at: 4000)
         #expect(state.scene.mark.mark?.isRight == true, "it leaves the inset free")
         style.recordMark = false
         send(.scene(.setStyle(style)), at: 4001)
@@ -205,16 +178,12 @@ struct HudTests {
     }
 
     @Test mutating func placesAreKeptForTheWidestValue() throws {
-        send(
-            .pro(.setEnabled(true)),
-            .controls(.back, .read(identity: "", try camera(iso: 100))),
-            at: 0
-        )
+        send(.pro(.setEnabled(true)))
+        try show(iso: 100, at: 0)
         let rooms = state.scene.hud.content?.fields.map(\.room)
-        send(.controls(.back, .read(identity: "", try camera(iso: 3200))), at: 1)
+        try show(iso: 3200, at: 1)
         #expect(state.scene.hud.content?.fields.map(\.room) == rooms)
-        for field in state.scene.hud.content?.fields ?? [] {
-            #expect(field.text.count <= field.room)
-        }
+        let fields = state.scene.hud.content?.fields ?? []
+        #expect(fields.allSatisfy { $0.text.count <= $0.room })
     }
 }

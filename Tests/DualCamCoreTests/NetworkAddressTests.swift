@@ -2,18 +2,15 @@ import DualCamCore
 import Testing
 
 @Suite("Network addresses") struct NetworkAddressTests {
-    @Test(
-        "an address has a host and a port",
-        arguments: [
-            ("http://phone:8080/video", "phone", 8080),
-            ("https://cam.example.org/x", "cam.example.org", 443),
-            ("http://192.168.1.4/", "192.168.1.4", 80), ("rtsp://cam/live?x=1#y", "cam", 554),
-            ("rtsp://[fe80::1]:8554/a", "fe80::1", 8554),
-            ("srt://cam:9000?mode=caller", "cam", 9000),
-            ("HTTP://phone:65535", "phone", 65535), ("http://phone?action=stream", "phone", 80),
-        ]
-    )
-    func parsed(text: String, host: String, port: Int) throws {
+    @Test(arguments: [
+        ("http://phone:8080/video", "phone", 8080),
+        ("https://cam.example.org/x", "cam.example.org", 443),
+        ("http://192.168.1.4/", "192.168.1.4", 80), ("rtsp://cam/live?x=1#y", "cam", 554),
+        ("rtsp://[fe80::1]:8554/a", "fe80::1", 8554),
+        ("srt://cam:9000?mode=caller", "cam", 9000),
+        ("HTTP://phone:65535", "phone", 65535), ("http://phone?action=stream", "phone", 80),
+    ])
+    func `an address has a host and a port`(text: String, host: String, port: Int) throws {
         let address = try NetworkAddress(parsing: text)
         #expect(address.host == host)
         #expect(address.port == port)
@@ -38,14 +35,11 @@ import Testing
         #expect(throws: UnreadableValue.self) { try NetworkAddress(parsing: text) }
     }
 
-    @Test(
-        "a user or password in an address is refused, and not shown",
-        arguments: [
-            "http://me:secret@phone/", "rtsp://secret@phone/", "http://me:sec/ret?x@phone/video",
-            "srt://phone:9000?passphrase=secret", "srt://phone:9000?mode=caller&PASSPHRASE=secret",
-        ]
-    )
-    func secrets(text: String) throws {
+    @Test(arguments: [
+        "http://me:secret@phone/", "rtsp://secret@phone/", "http://me:sec/ret?x@phone/video",
+        "srt://phone:9000?passphrase=secret", "srt://phone:9000?mode=caller&PASSPHRASE=secret",
+    ])
+    func `a user or password in an address is refused, and not shown`(text: String) throws {
         let error = #expect(throws: UnreadableValue.self) {
             try SourceSpecification(parsing: "url:\(text)")
         }

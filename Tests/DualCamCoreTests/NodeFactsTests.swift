@@ -85,14 +85,12 @@ import Testing
         )
         #expect(Self.facts(modes: []).refusal == .unreadable([]))
         #expect(
-            Self.facts(modes: [(640, 480, "P010")]).refusal?.text
-                == "no readable format, only P010"
+            Self.facts(modes: [(640, 480, "P010")]).refusal?.text == "no readable format, only P010"
         )
         #expect(Self.facts(modes: [(640, 480, "P010"), (640, 480, "NV12")]).refusal == nil)
     }
 
-    @Test("that shows sensor data is an old webcam on USB, and elsewhere needs a pipeline")
-    func mosaic() {
+    @Test func `that shows sensor data is an old webcam on USB, and elsewhere needs a pipeline`() {
         #expect(Self.facts(driver: "unicam", modes: [(640, 480, "RG10")]).refusal == .needsPipeline)
         #expect(Self.facts(driver: "unicam", modes: [(640, 480, "UYVY")]).refusal == nil)
         var old = Self.facts(driver: "sonixb", modes: [(352, 288, "BA81")])
@@ -100,8 +98,7 @@ import Testing
         #expect(old.refusal == nil)
     }
 
-    @Test("that another program feeds is taken, unless it may show DualCam itself")
-    func relay() {
+    @Test func `that another program feeds is taken, unless it may show DualCam itself`() {
         let modes: [(Int, Int, StaticString)] = [(1280, 720, "YU12")]
         #expect(Self.facts("Phone", driver: "v4l2 loopback", modes: modes).refusal == nil)
         #expect(Self.facts("Phone", driver: "v4l2 loopback", modes: []).refusal == .unfed)
@@ -186,8 +183,7 @@ import Testing
         #expect(trials.fail("a", at: at(7)) == false)
     }
 
-    @Test("now and then is kept")
-    func seldom() {
+    @Test func `now and then is kept`() {
         var trials = DeviceTrials()
         #expect(!(1...20).contains { trials.fail("a", at: Timestamp(seconds: Double($0) * 20)) })
         #expect(trials.failing.isEmpty)
@@ -207,8 +203,7 @@ import Testing
         #expect(trials.failing.isEmpty != isLeft)
     }
 
-    @Test("fails once for each opening, and not if it goes on after a pause")
-    func pauses() {
+    @Test func `fails once for each opening, and not if it goes on after a pause`() {
         var trials = DeviceTrials()
         trials.open("a", at: Timestamp(seconds: 1))
         for second in 2..<12 { _ = trials.fail("a", at: Timestamp(seconds: Double(second))) }

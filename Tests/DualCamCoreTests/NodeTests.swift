@@ -3,22 +3,15 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("The nodes and their consumers")
-struct NodeTests {
+@Suite("The nodes and their consumers") struct NodeTests: Reducing {
     var state = State.withTwoCameras()
-
-    @discardableResult
-    mutating func apply(_ events: Event..., at seconds: Double = 0) -> [Effect] {
-        events.flatMap { reduce(&state, $0, at: Timestamp(seconds: seconds)) }
-    }
 
     /// Has two consumers take frames of the stream and of both cameras' own nodes.
     mutating func begin() {
-        for role in Role.allCases { apply(.camera(role, .assigned(name: "A camera"))) }
-        apply(.stream(.start), .node(nil, .published(id: 7)))
-        apply(.node(nil, .consumers(2)), .node(nil, .consumed(true)))
+        for role in Role.allCases { send(.assigned(role)) }
+        send(.stream(.start), .published, .node(nil, .consumers(2)), .consumed(true))
         for role in Role.allCases {
-            apply(
+            send(
                 .node(role, .published(id: role == .back ? 8 : 9)),
                 .node(role, .consumers(2)),
                 .node(role, .consumed(true))
@@ -26,18 +19,17 @@ struct NodeTests {
         }
     }
 
-    @Test("a node that is lost takes its consumers with it")
-    mutating func loss() {
+    @Test mutating func `a node that is lost takes its consumers with it`() {
         begin()
         #expect(state.consumers == 2)
-        apply(.node(nil, .lost(reason: "PipeWire is gone")))
+        send(.node(nil, .lost(reason: "PipeWire is gone")))
         #expect(state.consumers == 0 && !state.isConsumed && state.nodeID == nil)
         #expect(state.nodeProblem == "PipeWire is gone" && state.streamPhase == .interrupted)
-        apply(.node(.back, .lost(reason: "no")))
+        send(.node(.back, .lost(reason: "no")))
         #expect(state.cameras.back.node.consumers == 0 && !state.cameras.back.node.isConsumed)
         #expect(state.cameras.back.node.id == nil && state.cameras.back.node.problem == "no")
         #expect(state.cameras.front.node.consumers == 2, "the other camera's node is there")
-        apply(.node(nil, .published(id: 17)), .node(.back, .published(id: 18)))
+        send(.node(nil, .published(id: 17)), .node(.back, .published(id: 18)))
         #expect(state.nodeProblem == "" && state.cameras.back.node.problem == "")
     }
 
@@ -51,26 +43,25 @@ struct NodeTests {
             viewer("meet", since: 3), viewer("obs", since: 1, through: "dualcam.back")
         )
         let zoom = viewer("zoom", since: 2, through: "/dev/video9")
-        apply(
+        send(
             .node(nil, .viewers([obs, meet])),
             .loopback(LoopbackState(device: "/dev/video9", readers: [zoom]))
         )
         #expect(state.allViewers == [obs, zoom, meet])
         #expect(state.loopback.device == "/dev/video9")
-        apply(.node(nil, .lost(reason: "no")))
+        send(.node(nil, .lost(reason: "no")))
         #expect(state.allViewers == [obs, zoom], "the other nodes are there")
-        apply(.loopback(LoopbackState()))
+        send(.loopback(LoopbackState()))
         #expect(state.allViewers == [obs])
-        apply(.stream(.stop))
+        send(.stream(.stop))
         #expect(state.allViewers.isEmpty)
     }
 
-    @Test("another size, or a stop, takes all consumers")
-    mutating func end() {
+    @Test mutating func `another size, or a stop, takes all consumers`() {
         for event in [StreamEvent.setOutput(Size(width: 640, height: 480)), .stop] {
             state = State.withTwoCameras()
             begin()
-            apply(.stream(event))
+            send(.stream(event))
             #expect(state.consumers == 0 && !state.isConsumed && state.nodeID == nil, "\(event)")
             for role in Role.allCases {
                 let node = state.cameras[role].node
@@ -83,9 +74,9 @@ struct NodeTests {
     @Test("what a withdrawn node reports late counts for nothing")
     mutating func late() {
         begin()
-        apply(.stream(.stop), .node(nil, .withdrawn))
+        send(.stream(.stop), .withdrawn)
         for role in [nil, Role.back] {
-            apply(
+            send(
                 .node(role, .published(id: 1)),
                 .node(role, .consumers(3)),
                 .node(role, .consumed(true)),
@@ -98,41 +89,38 @@ struct NodeTests {
         #expect(node.id == nil && node.consumers == 0 && !node.isConsumed && node.problem == "")
     }
 
-    @Test("a start that fails is announced once, and a later success too")
-    mutating func failure() {
-        apply(.stream(.start))
+    @Test mutating func `a start that fails is announced once, and a later success too`() {
+        send(.stream(.start))
         let failed = Effect.announce(.failedToStart(reason: "no"))
-        #expect(apply(.node(nil, .lost(reason: "no"))) == [failed])
-        #expect(apply(.node(nil, .lost(reason: "still no"))) == [])
-        #expect(apply(.node(nil, .published(id: 7))) == [.announce(.didStart)])
-        #expect(apply(.node(nil, .lost(reason: "gone"))) == [], "it had started")
-        #expect(apply(.node(nil, .published(id: 8))) == [])
+        #expect(send(.node(nil, .lost(reason: "no"))) == [failed])
+        #expect(send(.node(nil, .lost(reason: "still no"))) == [])
+        #expect(send(.published) == [.announce(.didStart)])
+        #expect(send(.node(nil, .lost(reason: "gone"))) == [], "it had started")
+        #expect(send(.node(nil, .published(id: 8))) == [])
     }
 
     @Test("the grace period of one node closes no camera that another's consumer looks at")
     mutating func grace() {
         begin()
-        apply(.node(nil, .consumed(false)), .node(nil, .graceOver))
+        send(.consumed(false), .graceOver)
         #expect(!state.needsCameras && state.cameras.back.isAsked && state.cameras.front.isAsked)
-        apply(.node(.front, .graceOver))
+        send(.node(.front, .graceOver))
         #expect(state.cameras.front.isAsked, "its consumer is there")
-        #expect(apply(.node(.front, .consumed(false))) == [.startCameraGrace(.front)])
-        #expect(
-            apply(.node(.front, .graceOver)) == [.closeCamera(.front, keepsPicture: false)]
-        )
+        #expect(send(.node(.front, .consumed(false))) == [.startCameraGrace(.front)])
+        #expect(send(.node(.front, .graceOver)) == [.close(.front)])
         #expect(state.cameras.back.isAsked)
     }
 
     @Test("a start of the cameras within half a second shows no notice")
     mutating func neededSince() {
-        for role in Role.allCases { apply(.camera(role, .assigned(name: "A camera"))) }
-        apply(.stream(.start), .node(nil, .published(id: 7)))
-        apply(.node(nil, .consumed(true)), at: 5)
+        for role in Role.allCases { send(.assigned(role)) }
+        send(.stream(.start), .published)
+        send(.consumed(true), at: 5)
         #expect(state.neededSince == Timestamp(seconds: 5))
-        apply(.node(nil, .consumed(false)), .node(nil, .consumed(true)), at: 6)
+        send(.consumed(false), .consumed(true), at: 6)
         #expect(state.neededSince == Timestamp(seconds: 5), "they were needed all the time")
-        apply(.node(nil, .consumed(false)), .node(nil, .graceOver), at: 7)
-        apply(.node(.back, .published(id: 8)), .node(.back, .consumed(true)), at: 8)
+        send(.consumed(false), .graceOver, at: 7)
+        send(.node(.back, .published(id: 8)), .node(.back, .consumed(true)), at: 8)
         #expect(state.neededSince == Timestamp(seconds: 8))
     }
 }

@@ -2,8 +2,7 @@ import DualCamCore
 import Frames
 import Testing
 
-@Suite("The output clock")
-struct OutputClockTests {
+@Suite("The output clock") struct OutputClockTests {
     /// Runs a clock of 30 ticks per second with arrivals at these times, in seconds. Returns the
     /// times of its ticks.
     func ticks(arrivals: [Double], until end: Double) -> [Double] {
@@ -42,8 +41,7 @@ struct OutputClockTests {
         #expect(abs(rate(ticks) - cameraRate / (cameraRate / 30).rounded()) < 0.01)
     }
 
-    @Test("a camera is followed after a few frames, however late the first one was")
-    func firstFrameIsLate() {
+    @Test func `a camera is followed after a few frames, however late the first one was`() {
         for late in [-0.01, -0.002, 0.002, 0.01, 0.02] {
             var arrivals = (0..<60).map { 0.02 + Double($0) / 30 }
             arrivals[0] += late
@@ -95,8 +93,7 @@ struct OutputClockTests {
     }
 }
 
-@Suite("The stamps of output frames")
-struct StampTests {
+@Suite("The stamps of output frames") struct StampTests {
     private func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: seconds) }
 
     @Test("are the times at which the pictures were taken")
@@ -109,8 +106,7 @@ struct StampTests {
         }
     }
 
-    @Test("are the present where a picture is of the future, or of half a second ago")
-    func implausible() {
+    @Test func `are the present where a picture is of the future, or of half a second ago`() {
         for taken in [10.001, 11, 9.499, 3] {
             var clock = OutputClock(rate: 30, now: .zero)
             #expect(clock.stamp(taken: at(taken), now: at(10)) == at(10), "\(taken)")
@@ -121,8 +117,7 @@ struct StampTests {
         #expect(clock.stamp(taken: nil, now: at(9.51)) == next, "half an interval on")
     }
 
-    @Test("go on by an interval without a picture, and never by less than half of one")
-    func repeated() {
+    @Test func `go on by an interval without a picture, and never by less than half of one`() {
         var clock = OutputClock(rate: 50, now: .zero)
         let first = clock.stamp(taken: at(9.9), now: at(10))
         #expect(clock.stamp(taken: nil, now: at(10.02)) == first + at(0.02))
@@ -145,8 +140,7 @@ struct StampTests {
         #expect((15...17).contains(ticks), "\(ticks) ticks in half a second")
     }
 
-    @Test("another main camera's rate is learned anew")
-    func otherCamera() {
+    @Test func `another main camera's rate is learned anew`() {
         var clock = OutputClock(rate: 30, now: .zero)
         for index in 0..<30 { _ = clock.frameArrived(at: at(Double(index) / 30)) }
         #expect(clock.isLocked)

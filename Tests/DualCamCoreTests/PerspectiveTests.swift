@@ -2,8 +2,7 @@ import DualCamCore
 import Frames
 import Testing
 
-@Suite("Perspective")
-struct PerspectiveTests {
+@Suite("Perspective") struct PerspectiveTests {
     private static let page = Perspective(
         topLeft: NormalizedPoint(x: 0.2, y: 0.1),
         topRight: NormalizedPoint(x: 0.7, y: 0.2),
@@ -83,11 +82,8 @@ struct PerspectiveTests {
         #expect(abs(middle.topLeft.x - 0.1) < 1e-9)
         #expect(move.pose(at: start + Timestamp(seconds: 0.4)) == Self.page)
         // From there to another one, in the whole time.
-        move.move(
-            to: Perspective.none.magnified(by: 0.5),
-            at: start + Timestamp(seconds: 0.2),
-            duration: 0.4
-        )
+        let half = Perspective.none.magnified(by: 0.5)
+        move.move(to: half, at: start + Timestamp(seconds: 0.2), duration: 0.4)
         #expect(move.pose(at: start + Timestamp(seconds: 0.2)) == middle)
         #expect(move.pose(at: start + Timestamp(seconds: 0.5)) != move.goal)
         #expect(move.pose(at: start + Timestamp(seconds: 0.6)) == move.goal)
@@ -119,12 +115,9 @@ struct PerspectiveTests {
     }
 
     @Test func zoomAndLensesGoIntoWhatItShows() throws {
-        let style = SceneStyle()
-        var state = SceneState(
-            canvas: Size(width: 1280, height: 720),
-            style: style,
-            present: PerRole(back: true, front: false)
-        )
+        let present = PerRole(back: true, front: false)
+        let canvas = Size(width: 1280, height: 720)
+        var state = SceneState(canvas: canvas, style: SceneStyle(), present: present)
         state.perspectives.back.move(to: Self.page, at: .zero, duration: 0)
         state.framings.back.show(.a, factor: 2)
         state.framings.back.move(to: 2, middle: .middle, inside: 1, at: .zero, duration: 0)

@@ -1,31 +1,14 @@
+import DualCamCore
 import Frames
 import Testing
 
-@testable import DualCamCore
-
-@Suite("Problems that people are told")
-struct ProblemsTests {
-    private let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .mjpg)
-    private var state = State.withTwoCameras()
+@Suite("Problems that people are told") struct ProblemsTests: Reducing {
+    var state = State.withTwoCameras()
     private var others = OtherProblems()
 
-    init() {
-        for role in Role.allCases { send(.camera(role, .assigned(name: "A camera"))) }
-    }
+    init() { for role in Role.allCases { send(.assigned(role)) } }
 
-    private mutating func send(_ events: Event...) {
-        for event in events { _ = reduce(&state, event, at: .zero) }
-    }
-
-    /// Has a consumer take frames of both cameras, which deliver.
-    private mutating func stream() {
-        send(.stream(.start), .node(nil, .published(id: 7)), .node(nil, .consumed(true)))
-        for role in Role.allCases { send(.camera(role, .streaming(mode, insteadOf: nil))) }
-    }
-
-    private var problems: [String] {
-        state.problems(besides: others, Configuration().output)
-    }
+    private var problems: [String] { state.problems(besides: others, Configuration().output) }
 
     @Test mutating func `There are none while all is well, and what is closed on purpose is none`()
     {
@@ -61,7 +44,7 @@ struct ProblemsTests {
         stream()
         var less = mode
         less.size = Size(width: 640, height: 480)
-        send(.camera(.back, .streaming(less, insteadOf: mode)))
+        send(.streaming(.back, less, insteadOf: mode))
         let expected =
             "The back camera sends \(less) instead of \(mode), because the USB bandwidth is used up."
         #expect(problems == [expected])
@@ -85,9 +68,7 @@ struct ProblemsTests {
         others.recording = ["recording stopped: the disk is full"]
         send(.scenes(.chosen("Desk")))
         send(.scenes(.refusedLate(["back.iso": "No ISO.", "back.focus": "No focus."], of: "Desk")))
-        for role in Role.allCases {
-            send(.camera(role, .assigned(name: nil)), .camera(role, .closed))
-        }
+        for role in Role.allCases { send(.assigned(role, nil), .camera(role, .closed)) }
         #expect(
             problems == [
                 "The key x is unknown.", "The scenes cannot be read.",
@@ -99,13 +80,10 @@ struct ProblemsTests {
     }
 }
 
-@Suite("The reason that a recording failed")
-struct RecordingFailureTests {
+@Suite("The reason that a recording failed") struct RecordingFailureTests {
     @Test(arguments: [
         (RecordingFailure.noSpace, "NoSpace", "the disk is full", "the disk is full"),
-        (
-            .denied, "Denied", "permission denied", "permission denied in the directory for videos"
-        ),
+        (.denied, "Denied", "permission denied", "permission denied in the directory for videos"),
         (.other("Cannot write x"), "Cannot write x", "cannot write x", "cannot write x"),
     ])
     func `It is a word where the user can help it, and words for people`(

@@ -3,11 +3,8 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("What survives a restart")
-struct SavedStateTests {
-    private func state() -> State {
-        State.withTwoCameras()
-    }
+@Suite("What survives a restart") struct SavedStateTests {
+    private func state() -> State { State.withTwoCameras() }
 
     private static func page(_ inset: Double) -> Perspective {
         Perspective(
@@ -46,18 +43,14 @@ struct SavedStateTests {
         before.cameras.back.mirror = true
         before.cameras.back.rotation = 180
         for event in [CameraEvent.setInk(true), .setPerspective(Self.page(0.1))] {
-            _ = reduce(&before, .camera(.back, event), at: .zero)
+            before.take(.camera(.back, event))
         }
         var other = ManualControls()
         other.iso = 800
         other.holdsShutter = true
         other.whiteBalance = .kelvin(5600)
         before.cameras.back.controls = CameraControls(manual: other)
-        _ = reduce(
-            &before,
-            .lens(.back, .setZoom(2.5, middle: nil, duration: 0)),
-            at: .zero
-        )
+        before.take(.lens(.back, .setZoom(2.5, middle: nil, duration: 0)))
         let saved = SavedState(before)
         let read = try SavedState(parsing: saved.text)
         #expect(read == saved)
@@ -66,7 +59,7 @@ struct SavedStateTests {
         read.restore(&after)
         #expect(SavedState(after) == saved)
         // The camera gets its manual values back when it appears.
-        _ = reduce(&after, .camera(.back, .identified("v4l2:desk")), at: .zero)
+        after.take(.identified(.back, "v4l2:desk"))
         #expect(after.cameras.back.controls.manual == other)
         #expect(after.cameras.back.lens.zoom == 2.5)
         #expect(after.scene.framings.back.zoom == 2.5)
@@ -76,7 +69,7 @@ struct SavedStateTests {
         #expect(after.scene.scene(of: .back, at: .zero)[0].ink == 1, "at once")
         #expect(after.title == before.title && after.titleCorner == .topRight)
         // And it keeps them while another camera has the role.
-        _ = reduce(&after, .camera(.back, .identified("v4l2:else")), at: .zero)
+        after.take(.identified(.back, "v4l2:else"))
         #expect(after.cameras.back.controls.manual.isAutomatic)
         #expect(!after.cameras.back.mirror && after.cameras.back.rotation == 0)
         #expect(!after.cameras.back.isInk && after.perspective(of: .back) == nil)
@@ -118,7 +111,7 @@ struct SavedStateTests {
         before.scene.setStyle(style, at: .zero)
         before.pro.hud = .off
         for event in [CameraEvent.setInk(true), .setPerspective(Self.page(0.1))] {
-            _ = reduce(&before, .camera(.front, event), at: .zero)
+            before.take(.camera(.front, event))
         }
         let saved = try SavedState(parsing: SavedState(before).text)
 
@@ -130,11 +123,11 @@ struct SavedStateTests {
         after.configured.mountings.front.rotation = 180
         after.cameras.front.rotation = 180
         after.configured.perspectives.front = Self.page(0.2)
-        _ = reduce(&after, .camera(.front, .setPerspective(Self.page(0.2))), at: .zero)
+        after.take(.camera(.front, .setPerspective(Self.page(0.2))))
         saved.restore(&after)
         #expect(after.scene.style.layout == .single && !after.scene.style.swapIcon)
         #expect(after.pro.hud == .always)
-        _ = reduce(&after, .camera(.front, .identified("v4l2:lid")), at: .zero)
+        after.take(.identified(.front, "v4l2:lid"))
         #expect(after.cameras.front.mirror && after.cameras.front.rotation == 180)
         // Each value by itself: nothing new is said of ink.
         let shown = try #require(after.perspective(of: .front))
@@ -153,21 +146,20 @@ struct SavedStateTests {
         changed.configured.inks.back = isConfigured
         changed.configured.perspectives.back = page
         for event in [
-            Event.camera(.back, .identified("v4l2:desk")), .camera(.back, .setRotation(180)),
+            Event.identified(.back, "v4l2:desk"), .camera(.back, .setRotation(180)),
             .camera(.front, .setMirror(false)), .scene(.setSwapped(true, instantly: true)),
             .orientation(.set(.leftUp)), .pro(.setHud(.off)), .photographs(.setLive(true)),
             .lens(.back, .setZoom(2, middle: nil, duration: 0)),
-            .camera(.back, .identified("v4l2:else")),
+            .identified(.back, "v4l2:else"),
             .lens(.back, .setZoom(3, middle: nil, duration: 0)),
-        ] { _ = reduce(&changed, event, at: .zero) }
+        ] { changed.take(event) }
         #expect(changed.mountings["v4l2:desk"]?.value.rotation == 180)
         #expect(changed.zooms == ["v4l2:desk": 2])
         for role in Role.allCases {
-            _ = reduce(&changed, .camera(role, .setInk(role == .front)), at: .zero)
-            _ = reduce(&changed, .camera(role, .setPerspective(Self.page(0.1))), at: .zero)
+            changed.take(.camera(role, .setInk(role == .front)))
+            changed.take(.camera(role, .setPerspective(Self.page(0.1))))
         }
-        _ = reduce(&changed, .scenes(.setTitle(try Title("x"))), at: .zero)
-        _ = reduce(&changed, .reset, at: .zero)
+        changed.take(.scenes(.setTitle(try Title("x"))), .reset)
         #expect(SavedState(changed) == SavedState(state()))
         #expect(changed.cameras.front.mirror && changed.cameras.back.lens.zoom == 1)
         #expect(changed.cameras.back.isInk == isConfigured)
@@ -177,16 +169,14 @@ struct SavedStateTests {
 
     @Test func aTurnThatWasSetBeforeThereWasACameraIsItsOwn() {
         var state = state()
-        _ = reduce(&state, .camera(.front, .setMirror(false)), at: .zero)
-        _ = reduce(&state, .camera(.front, .identified("v4l2:lid")), at: .zero)
+        state.take(.camera(.front, .setMirror(false)), .identified(.front, "v4l2:lid"))
         #expect(!state.cameras.front.mirror)
-        _ = reduce(&state, .camera(.front, .identified("")), at: .zero)
+        state.take(.identified(.front, ""))
         #expect(state.cameras.front.mirror)
-        _ = reduce(&state, .camera(.front, .identified("v4l2:lid")), at: .zero)
+        state.take(.identified(.front, "v4l2:lid"))
         #expect(!state.cameras.front.mirror)
         // In the other role another mounting is configured.
-        _ = reduce(&state, .camera(.front, .identified("")), at: .zero)
-        _ = reduce(&state, .camera(.back, .identified("v4l2:lid")), at: .zero)
+        state.take(.identified(.front, ""), .identified(.back, "v4l2:lid"))
         #expect(!state.cameras.back.mirror && SavedState(state).mountings.isEmpty)
     }
 

@@ -3,8 +3,7 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("Saved scenes")
-struct ScenePresetTests {
+@Suite("Saved scenes") struct ScenePresetTests {
     var state = State.withTwoCameras()
     let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
 
@@ -22,13 +21,13 @@ struct ScenePresetTests {
     /// Has the camera of `role` come, and the stream watched.
     private mutating func come(_ role: Role, at seconds: Double = -9) {
         send(
-            .camera(role, .identified(role.rawValue)),
+            .identified(role, role.rawValue),
             .lens(role, .found([lens(role)])),
-            .camera(role, .assigned(name: role.rawValue)),
+            .assigned(role, role.rawValue),
             .stream(.start),
-            .node(nil, .published(id: 7)),
-            .node(nil, .consumed(true)),
-            .camera(role, .streaming(mode, insteadOf: nil)),
+            .published,
+            .consumed(true),
+            .streaming(role),
             at: seconds
         )
     }
@@ -200,15 +199,13 @@ struct ScenePresetTests {
         #expect(commands.now.isEmpty && commands.lock == [.whiteBalance])
         _ = apply(held)
         #expect(
-            send(.scenes(.lockLater(.back, [.whiteBalance])))
-                == [.startSettling(.back, seconds: 2)]
+            send(.scenes(.lockLater(.back, [.whiteBalance]))) == [.startSettling(.back, seconds: 2)]
         )
         #expect(state.currentScene == "x" && state.preset().cameras.back.lock == [.whiteBalance])
         // A camera that closes meanwhile gets the time anew.
-        send(.camera(.back, .interrupted(.stalled, reason: "")), at: 1)
+        send(.interrupted(.back, .stalled), at: 1)
         #expect(send(.scenes(.settled(.back)), at: 2).isEmpty)
-        let effects = send(.camera(.back, .streaming(mode, insteadOf: nil)), at: 3)
-        #expect(effects.contains(.startSettling(.back, seconds: 2)))
+        #expect(send(.streaming(.back), at: 3).contains(.startSettling(.back, seconds: 2)))
         let command = SceneCommand(key: "back.lock", command: .lockOnly([.whiteBalance]))
         send(.scenes(.chosen("x")), at: 4)
         #expect(send(.scenes(.settled(.back)), at: 5) == [.setControls(.back, [command], of: "x")])
@@ -277,8 +274,7 @@ struct ScenePresetTests {
         #expect(state.cameras.back.lens.zoom == 1)
         #expect(state.currentScene == "x")
         // So does a control that its camera refused.
-        send(.scenes(.refused(["back.mirror"], of: "x")))
-        send(.camera(.back, .setMirror(false)))
+        send(.scenes(.refused(["back.mirror"], of: "x")), .camera(.back, .setMirror(false)))
         #expect(state.currentScene == "x")
     }
 
@@ -294,10 +290,10 @@ struct ScenePresetTests {
         send(.scenes(.apply(other, as: nil, instantly: false)))
         // A scene that is saved meanwhile has it, too.
         #expect(state.preset().cameras.back == preset.cameras.back)
-        send(.camera(.back, .identified("back")), at: 1)
+        send(.identified(.back, "back"), at: 1)
         #expect(state.cameras.back.rotation == 0)
         send(.lens(.back, .found([lens(.back)])), at: 1)
-        let effects = send(.camera(.back, .assigned(name: "Desk")), at: 1)
+        let effects = send(.assigned(.back, "Desk"), at: 1)
         #expect(state.cameras.back.rotation == 90 && state.cameras.back.mirror)
         #expect(state.cameras.back.lens.zoom == 2.5)
         #expect(state.scene.perspectives.back.goal != nil)
@@ -318,10 +314,10 @@ struct ScenePresetTests {
 
     @Test mutating func anUnpluggedCameraGetsItOnItsReturn() throws {
         for role in Role.allCases { come(role) }
-        send(.camera(.back, .interrupted(.unplugged, reason: "gone")))
+        send(.interrupted(.back, .unplugged))
         _ = apply(try preset("", back: "zoom = 3"), at: 1)
         #expect(state.cameras.back.lens.zoom == 1)
-        send(.camera(.back, .streaming(mode, insteadOf: nil)), at: 5)
+        send(.streaming(.back), at: 5)
         #expect(state.cameras.back.lens.zoom == 3)
     }
 
@@ -550,8 +546,7 @@ struct ScenePresetTests {
     }
 }
 
-@Suite("The user's scenes")
-struct SceneBookTests {
+@Suite("The user's scenes") struct SceneBookTests {
     private let single = "[[scene]]\nname = \"a\"\nlayout = \"single\"\n"
 
     @Test func fourComeWithTheProgram() throws {
@@ -730,8 +725,7 @@ struct SceneBookTests {
     }
 }
 
-@Suite("A title")
-struct TitleTests {
+@Suite("A title") struct TitleTests {
     private func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: 50 + seconds) }
 
     @Test func hasOneOrTwoLines() throws {
@@ -775,9 +769,7 @@ struct TitleTests {
 
     @Test func itStandsBesideAnInsetInItsCorner() throws {
         var state = State.withTwoCameras()
-        for role in Role.allCases {
-            _ = reduce(&state, .camera(role, .assigned(name: "x")), at: at(0))
-        }
+        for role in Role.allCases { _ = reduce(&state, .assigned(role, "x"), at: at(0)) }
         let title = try Title("a")
         _ = reduce(&state, .scenes(.setTitle(title)), at: at(0))
         #expect(state.scene.title.wanted?.corner == .bottomLeft)

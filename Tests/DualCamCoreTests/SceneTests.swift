@@ -3,23 +3,18 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("The scene over time")
-struct SceneTests {
+@Suite("The scene over time") struct SceneTests {
     static let canvas = Size(width: 1280, height: 720)
 
     func state(_ change: (inout SceneStyle) -> Void = { _ in }) -> SceneState {
         var style = SceneStyle()
         change(&style)
-        return SceneState(
-            canvas: Self.canvas,
-            style: style,
-            present: PerRole(back: true, front: true)
-        )
+        return SceneState.both(Self.canvas, style)
     }
 
     func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: 100 + seconds) }
 
-    func layers(_ scene: Scene) -> [Layer] { (0..<scene.count).map { scene[$0] } }
+    func layers(_ scene: Scene) -> [Layer] { scene.layers }
 
     /// Returns the place of the largest picture of `role`; empty if it has none.
     func largest(of role: Role, _ layers: [Layer]) -> Rect {
@@ -63,11 +58,7 @@ struct SceneTests {
             var style = SceneStyle()
             style.layout = layout
             style.background = background
-            let state = SceneState(
-                canvas: canvas,
-                style: style,
-                present: PerRole(back: true, front: true)
-            )
+            let state = SceneState.both(canvas, style)
             let scene = state.scene(at: at(0))
             let layers = layers(scene)
             #expect(layers.map(\.role) == [.back, .front])
@@ -327,11 +318,7 @@ struct SceneTests {
     }
 
     @Test func everythingScalesWithTheCanvas() {
-        let large = SceneState(
-            canvas: Size(width: 1920, height: 1080),
-            style: SceneStyle(),
-            present: PerRole(back: true, front: true)
-        )
+        let large = SceneState.both(Size(width: 1920, height: 1080))
         let inset = layers(large.scene(at: at(0)))[1]
         #expect(abs(inset.rect.width - 480) < 0.01)
         #expect(inset.corners == CornerRadii(18) && inset.borderWidth == 3)
@@ -460,11 +447,7 @@ extension SceneTests {
         let canvas = Size(width: 640, height: 360)
         scene.setCanvas(canvas)
         #expect(!scene.isMoving(at: at(0.1)))
-        var fresh = SceneState(
-            canvas: canvas,
-            style: SceneStyle(),
-            present: PerRole(back: true, front: true)
-        )
+        var fresh = SceneState.both(canvas)
         fresh.setSwapped(true, at: at(0), instantly: true)
         #expect(layers(scene.scene(at: at(0.1))) == layers(fresh.scene(at: at(0.1))))
     }

@@ -1,21 +1,18 @@
+import DualCamCore
 import Frames
 import Testing
 
-@testable import DualCamCore
-
-@Suite("The lock of the session")
-struct SessionLockTests {
+@Suite("The lock of the session") struct SessionLockTests {
     var state = State.withTwoCameras()
 
     @discardableResult
     mutating func apply(_ events: LoginEvent...) -> [Effect] {
-        events.flatMap { reduce(&state, .session(.login($0)), at: .zero) }
+        events.flatMap { state.take(.session(.login($0))) }
     }
 
     var isLocked: Bool { state.suspensions.contains(.locked) }
 
-    @Test("without a logind the session is never locked")
-    mutating func noLogin() {
+    @Test mutating func `without a logind the session is never locked`() {
         #expect(!isLocked)
         #expect(apply(.expected) == [])
         #expect(isLocked, "there may be one")
@@ -51,8 +48,7 @@ struct SessionLockTests {
         #expect(apply(.silent) == [.askLogin(after: 30)])
     }
 
-    @Test("a logind that goes before it has answered is waited for")
-    mutating func lossBeforeAnswer() {
+    @Test mutating func `a logind that goes before it has answered is waited for`() {
         apply(.expected, .found, .silent, .absent)
         #expect(isLocked)
         apply(.found)
@@ -77,8 +73,7 @@ struct SessionLockTests {
         #expect(!isLocked && state.keptProblems == [])
     }
 
-    @Test("a logind that restarts in time changes nothing")
-    mutating func restart() {
+    @Test mutating func `a logind that restarts in time changes nothing`() {
         apply(.expected, .found, .answered(isAway: false))
         #expect(apply(.absent, .found) == [.startLoginMemory, .askLogin(after: 0)])
         #expect(!isLocked)
@@ -89,20 +84,19 @@ struct SessionLockTests {
     @Test("a machine that was to sleep when logind went is not asleep for ever")
     mutating func sleep() {
         apply(.expected, .found, .answered(isAway: false))
-        _ = reduce(&state, .session(.sleeping(true)), at: .zero)
+        state.take(.session(.sleeping(true)))
         apply(.absent)
         #expect(state.suspensions == [.asleep])
         apply(.outdated)
         #expect(state.suspensions == [.locked])
     }
 
-    @Test("a screen saver locks whatever logind says")
-    mutating func screenSaver() {
+    @Test mutating func `a screen saver locks whatever logind says`() {
         apply(.expected, .found, .answered(isAway: false))
-        _ = reduce(&state, .session(.covered(true)), at: .zero)
+        state.take(.session(.covered(true)))
         #expect(isLocked)
         apply(.answered(isAway: true))
-        _ = reduce(&state, .session(.covered(false)), at: .zero)
+        state.take(.session(.covered(false)))
         #expect(isLocked)
         apply(.answered(isAway: false))
         #expect(!isLocked)

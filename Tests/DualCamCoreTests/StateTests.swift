@@ -3,13 +3,12 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("The reducer")
-struct StateTests {
+@Suite("The reducer") struct StateTests: Reducing {
     var state = State.withTwoCameras()
-    let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
     let jpeg = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .mjpg)
 
     /// Applies events a second apart, and returns their effects.
+    @discardableResult
     mutating func apply(_ events: Event...) -> [Effect] {
         events.enumerated().flatMap { index, event in
             reduce(&state, event, at: Timestamp(seconds: Double(index)))
@@ -18,43 +17,32 @@ struct StateTests {
 
     /// Sets up a stream with a consumer and a back camera, and a front one if asked for.
     mutating func lookedAt(withFront: Bool = false) {
-        let cameras: [Event] =
-            [.camera(.back, .assigned(name: "Desk"))]
-            + (withFront ? [.camera(.front, .assigned(name: "Face"))] : [])
-        let events =
-            cameras + [.stream(.start), .node(nil, .published(id: 7)), .node(nil, .consumed(true))]
-        for (index, event) in events.enumerated() {
-            _ = reduce(&state, event, at: Timestamp(seconds: Double(index)))
-        }
+        apply(.assigned(.back, "Desk"))
+        if withFront { apply(.assigned(.front, "Face")) }
+        apply(.stream(.start), .published, .consumed(true))
     }
 
     @Test mutating func startAndStopAnnounceInOrder() {
         #expect(apply(.stream(.start)) == [.announce(.willStart), .publishNode])
         #expect(state.streamPhase == .starting)
-        #expect(apply(.node(nil, .published(id: 7))) == [.announce(.didStart)])
+        #expect(apply(.published) == [.announce(.didStart)])
         #expect(state.streamPhase == .idle && state.isActive)
         #expect(apply(.stream(.start)) == [])
         #expect(apply(.stream(.stop)) == [.announce(.willStop), .endGrace, .withdrawNode])
         #expect(state.streamPhase == .stopped && !state.isActive)
-        #expect(apply(.node(nil, .withdrawn)) == [.announce(.didStop)])
+        #expect(apply(.withdrawn) == [.announce(.didStop)])
         #expect(apply(.stream(.stop)) == [])
     }
 
     @Test mutating func aStartWhileStoppingWaitsForTheEnd() {
-        _ = apply(.stream(.start), .node(nil, .published(id: 7)), .stream(.stop))
+        apply(.stream(.start), .published, .stream(.stop))
         #expect(apply(.stream(.start)) == [])
-        #expect(
-            apply(.node(nil, .withdrawn)) == [
-                .announce(.didStop), .announce(.willStart), .publishNode,
-            ]
-        )
+        #expect(apply(.withdrawn) == [.announce(.didStop), .announce(.willStart), .publishNode])
     }
 
     @Test mutating func restoreAsksForTheWindowAndStopsNothing() {
-        _ = apply(.stream(.start), .node(nil, .published(id: 7)))
-        #expect(
-            apply(.stream(.restore)) == [.announce(.restoreRequested)]
-        )
+        apply(.stream(.start), .published)
+        #expect(apply(.stream(.restore)) == [.announce(.restoreRequested)])
         #expect(state.isActive)
     }
 
@@ -64,21 +52,19 @@ struct StateTests {
     mutating func fullPhotograph() {
         lookedAt()
         let large = CaptureMode(size: Size(width: 1920, height: 1080), rate: 5, format: .yuyv)
+        let take = Event.photographs(.take([.back], full: [.back]))
         let events: [(Event, [Effect], CameraState.Full, CameraPhase)] = [
-            (.camera(.back, .streaming(mode, insteadOf: nil)), [], .off, .streaming),
+            (.streaming(.back), [], .off, .streaming),
             (.camera(.back, .adapted(isFull: false)), [], .off, .streaming),
-            (
-                .photographs(.take([.back], full: [.back])), [.adaptCamera(.back)], .asked,
-                .streaming
-            ),
+            (take, [.adaptCamera(.back)], .asked, .streaming),
             // A report from before is not taken for the reply.
             (.camera(.back, .adapted(isFull: false)), [], .asked, .streaming),
             (.camera(.back, .opening), [], .asked, .opening),
-            (.camera(.back, .streaming(large, insteadOf: nil)), [], .asked, .streaming),
+            (.streaming(.back, large), [], .asked, .streaming),
             (.camera(.back, .adapted(isFull: true)), [], .on, .streaming),
             (.photographs(.take([])), [.adaptCamera(.back)], .left, .streaming),
             (.camera(.back, .opening), [], .left, .opening),
-            (.camera(.back, .streaming(mode, insteadOf: nil)), [], .left, .streaming),
+            (.streaming(.back), [], .left, .streaming),
             (.camera(.back, .adapted(isFull: false)), [], .off, .streaming),
         ]
         for (number, (event, effects, full, phase)) in events.enumerated() {
@@ -93,33 +79,30 @@ struct StateTests {
         }
         #expect(state.cameras.back.deliveringSince == Timestamp(seconds: 28))
         // A camera that does not come back is veiled as usual.
-        _ = reduce(&state, .photographs(.take([.back], full: [.back])), at: Timestamp(seconds: 40))
-        _ = reduce(&state, .camera(.back, .opening), at: Timestamp(seconds: 41))
-        #expect(state.scene.scene(at: Timestamp(seconds: 46))[0].veil == 1)
+        state.take(take, at: 40)
+        state.take(.camera(.back, .opening), at: 41)
+        #expect(layers(at: 46)[0].veil == 1)
         // A camera closed meanwhile is opened as usual.
-        _ = reduce(&state, .suspension(.privacy, true), at: Timestamp(seconds: 50))
+        state.take(.suspension(.privacy, true), at: 50)
         #expect(state.cameras.back.full == .off)
     }
 
-    @Test("a recording waits for a camera to be back from its largest mode")
-    mutating func recordingAfterFull() {
+    @Test mutating func `a recording waits for a camera to be back from its largest mode`() {
         lookedAt()
-        _ = apply(
-            .camera(.back, .streaming(mode, insteadOf: nil)),
+        apply(
+            .streaming(.back),
             .photographs(.take([.back], full: [.back])),
             .camera(.back, .adapted(isFull: true))
         )
         #expect(
-            apply(.recording(.start([.back], sound: false))) == [
-                .prepareRecording(sound: false)
-            ]
+            apply(.recording(.start([.back], sound: false))) == [.prepareRecording(sound: false)]
         )
         #expect(apply(.photographs(.take([]))) == [.adaptCamera(.back)])
         #expect(apply(.camera(.back, .adapted(isFull: false))) == [.beginRecording])
     }
 
     @Test mutating func withoutPipeWireTheStartFailsOnceAndHealsLater() {
-        _ = apply(.stream(.start))
+        apply(.stream(.start))
         #expect(
             apply(.node(nil, .lost(reason: "no PipeWire"))) == [
                 .announce(.failedToStart(reason: "no PipeWire"))
@@ -129,7 +112,7 @@ struct StateTests {
         #expect(apply(.node(nil, .lost(reason: "no PipeWire"))) == [])
         #expect(apply(.node(nil, .published(id: 9))) == [.announce(.didStart)])
         #expect(state.streamPhase == .idle)
-        _ = apply(.node(nil, .lost(reason: "gone")))
+        apply(.node(nil, .lost(reason: "gone")))
         #expect(
             apply(.node(nil, .published(id: 12))) == [],
             "a node that comes back is not a start"
@@ -137,77 +120,50 @@ struct StateTests {
     }
 
     @Test mutating func camerasAreOpenWhileSomebodyLooksAndABitLonger() {
-        _ = apply(
-            .camera(.back, .assigned(name: "Desk")),
-            .camera(.front, .assigned(name: "Face")),
-            .stream(.start),
-            .node(nil, .published(id: 7))
-        )
-        #expect(
-            apply(.node(nil, .consumed(true))) == [
-                .endGrace, .openCamera(.back), .openCamera(.front),
-            ]
-        )
+        apply(.assigned(.back, "Desk"), .assigned(.front, "Face"), .stream(.start), .published)
+        #expect(apply(.consumed(true)) == [.endGrace, .openCamera(.back), .openCamera(.front)])
         #expect(state.streamPhase == .starting)
-        _ = apply(.camera(.back, .opening), .camera(.back, .streaming(mode, insteadOf: nil)))
+        apply(.camera(.back, .opening), .streaming(.back))
         #expect(state.streamPhase == .streaming)
-        #expect(apply(.node(nil, .consumed(false))) == [.startGrace])
+        #expect(apply(.consumed(false)) == [.startGrace])
+        #expect(apply(.consumed(true)) == [.endGrace], "a consumer that bounces finds them open")
+        #expect(apply(.graceOver) == [], "too late")
         #expect(
-            apply(.node(nil, .consumed(true))) == [.endGrace],
-            "a consumer that bounces finds them open"
+            apply(.consumed(false), .graceOver) == [.startGrace, .close(.back), .close(.front)]
         )
-        #expect(apply(.node(nil, .graceOver)) == [], "too late")
-        #expect(
-            apply(.node(nil, .consumed(false)), .node(nil, .graceOver)) == [
-                .startGrace, .closeCamera(.back, keepsPicture: false),
-                .closeCamera(.front, keepsPicture: false),
-            ]
-        )
-        _ = apply(.camera(.back, .closed))
+        apply(.camera(.back, .closed))
         #expect(state.cameras.back.phase == .closed && state.cameras.back.mode == nil)
     }
 
     @Test mutating func whoLooksAtOneCameraAloneOpensNoOther() {
-        _ = apply(
-            .camera(.back, .assigned(name: "Desk")),
-            .camera(.front, .assigned(name: "Face")),
+        apply(
+            .assigned(.back, "Desk"),
+            .assigned(.front, "Face"),
             .stream(.start),
-            .node(nil, .published(id: 7)),
+            .published,
             .node(.front, .published(id: 8))
         )
         #expect(state.cameras.front.node.id == 8)
         #expect(
-            apply(.node(.front, .consumed(true))) == [
-                .endCameraGrace(.front), .openCamera(.front),
-            ]
+            apply(.node(.front, .consumed(true))) == [.endCameraGrace(.front), .openCamera(.front)]
         )
         #expect(state.scene.isAlone == PerRole(back: false, front: true))
         #expect(state.streamPhase == .idle && state.isInUse)
         // The stream comes and goes, and closes only the cameras that it opened.
-        #expect(apply(.node(nil, .consumed(true))) == [.endGrace, .openCamera(.back)])
-        #expect(
-            apply(.node(nil, .consumed(false)), .node(nil, .graceOver)) == [
-                .startGrace, .closeCamera(.back, keepsPicture: false),
-            ]
-        )
+        #expect(apply(.consumed(true)) == [.endGrace, .openCamera(.back)])
+        #expect(apply(.consumed(false), .graceOver) == [.startGrace, .close(.back)])
         #expect(apply(.node(.front, .graceOver)) == [], "somebody looks")
         #expect(apply(.node(.front, .consumed(false))) == [.startCameraGrace(.front)])
-        #expect(
-            apply(.node(.front, .graceOver)) == [
-                .closeCamera(.front, keepsPicture: false)
-            ]
-        )
+        #expect(apply(.node(.front, .graceOver)) == [.close(.front)])
         #expect(state.scene.isAlone == PerRole(back: false, front: false) && !state.isInUse)
     }
 
-    @Test(arguments: [
-        NodeEvent.withdrawn, .lost(reason: "PipeWire is gone"), .consumed(false),
-    ])
+    @Test(arguments: [NodeEvent.withdrawn, .lost(reason: "PipeWire is gone"), .consumed(false)])
     mutating func aCameraIsOpenForNobodyWhenItsNodeGoes(_ end: NodeEvent) {
-        _ = apply(
-            .camera(.back, .assigned(name: "Desk")),
+        apply(
+            .assigned(.back, "Desk"),
             .stream(.start),
-            .node(nil, .published(id: 7)),
+            .published,
             .node(.back, .published(id: 8)),
             .node(.back, .consumed(true)),
             .node(.back, end)
@@ -216,23 +172,19 @@ struct StateTests {
         #expect(closed.isEmpty == (end == .withdrawn), "at once when it was taken away")
         #expect(state.cameras.back.isAsked == false)
         // An event that comes late does not count as a consumer.
-        #expect(
-            apply(.stream(.stop), .node(.back, .consumed(true))).contains(.withdrawNode)
-        )
+        #expect(apply(.stream(.stop), .node(.back, .consumed(true))).contains(.withdrawNode))
         #expect(!state.isInUse)
     }
 
     @Test mutating func whoLooksAtOneCameraAloneSeesWhyItIsClosed() {
-        _ = apply(
-            .camera(.back, .assigned(name: "Desk")),
+        apply(
+            .assigned(.back, "Desk"),
             .stream(.start),
             .node(.back, .published(id: 8)),
             .node(.back, .consumed(true)),
-            .camera(.back, .streaming(mode, insteadOf: nil))
+            .streaming(.back)
         )
-        #expect(
-            apply(.suspension(.privacy, true)) == [.closeCamera(.back, keepsPicture: true)]
-        )
+        #expect(apply(.suspension(.privacy, true)) == [.closeCamera(.back, keepsPicture: true)])
         #expect(state.cameras.back.interruption == .privacy)
         let layer = state.scene.scene(of: .back, at: Timestamp(seconds: 60))[0]
         #expect(layer.veil == 1 && layer.notice == .interrupted(.privacy))
@@ -242,62 +194,58 @@ struct StateTests {
     @Test("a stop does not wait for cameras that a photograph needs, which may be many")
     mutating func stopDuringAPhotograph() {
         lookedAt()
-        _ = apply(.photographs(.take([.back], full: [])), .stream(.stop))
-        #expect(apply(.node(nil, .withdrawn)).contains(.announce(.didStop)))
+        apply(.photographs(.take([.back], full: [])), .stream(.stop))
+        #expect(apply(.withdrawn).contains(.announce(.didStop)))
         #expect(state.cameras.back.phase == .opening)
     }
 
     @Test mutating func stoppingIsOverWhenTheCamerasAreClosed() {
         lookedAt()
-        _ = apply(.camera(.back, .opening))
-        #expect(apply(.stream(.stop)).contains(.closeCamera(.back, keepsPicture: false)))
-        #expect(apply(.node(nil, .withdrawn)) == [])
+        apply(.camera(.back, .opening))
+        #expect(apply(.stream(.stop)).contains(.close(.back)))
+        #expect(apply(.withdrawn) == [])
         #expect(apply(.camera(.back, .closed)) == [.announce(.didStop)])
     }
 
     @Test mutating func aCameraThatComesWhileNeededIsOpened() {
-        _ = apply(.stream(.start), .node(nil, .published(id: 7)), .node(nil, .consumed(true)))
-        #expect(apply(.camera(.front, .assigned(name: "Face"))) == [.openCamera(.front)])
+        apply(.stream(.start), .published, .consumed(true))
+        #expect(apply(.assigned(.front, "Face")) == [.openCamera(.front)])
         #expect(state.scene.main == .front)
-        #expect(
-            apply(.camera(.front, .assigned(name: nil))) == [
-                .closeCamera(.front, keepsPicture: false)
-            ]
-        )
-        _ = apply(.camera(.front, .closed))
+        #expect(apply(.assigned(.front, nil)) == [.close(.front)])
+        apply(.camera(.front, .closed))
         #expect(state.cameras.front.phase == .unavailable)
     }
 
     @Test mutating func whatIsNotThereIsToldEvenUnwatched() {
         lookedAt()
-        _ = apply(.node(nil, .consumed(false)), .node(nil, .graceOver))
-        _ = apply(.camera(.back, .closed), .camera(.back, .absent(.notFound)))
+        apply(.consumed(false), .graceOver)
+        apply(.camera(.back, .closed), .camera(.back, .absent(.notFound)))
         #expect(state.cameras.back.phase == .unavailable)
         #expect(state.cameras.back.interruption == .notFound)
         #expect(state.scene.present.back, "its role stays")
-        _ = apply(.node(nil, .consumed(true)))
+        apply(.consumed(true))
         #expect(state.cameras.back.phase == .opening && state.cameras.back.interruption == .none)
-        _ = apply(.camera(.back, .opening), .camera(.back, .interrupted(.notFound, reason: "")))
+        apply(.camera(.back, .opening), .interrupted(.back, .notFound))
         #expect(state.cameras.back.interruption == .notFound)
         #expect(state.scene.notices.back == .interrupted(.notFound))
         // Once it has delivered, it is unplugged; a file never is.
-        _ = apply(.camera(.back, .streaming(mode, insteadOf: nil)))
-        _ = apply(.camera(.back, .interrupted(.notFound, reason: "")))
+        apply(.streaming(.back))
+        apply(.interrupted(.back, .notFound))
         #expect(state.cameras.back.interruption == .unplugged)
         state.cameras.back.source = .file("/x")
-        _ = apply(.camera(.back, .interrupted(.notFound, reason: "")))
+        apply(.interrupted(.back, .notFound))
         #expect(state.cameras.back.interruption == .notFound)
-        _ = apply(.node(nil, .consumed(false)), .node(nil, .graceOver), .camera(.back, .closed))
+        apply(.consumed(false), .graceOver, .camera(.back, .closed))
         #expect(state.cameras.back.interruption == .notFound)
-        _ = apply(.camera(.back, .absent(nil)))
+        apply(.camera(.back, .absent(nil)))
         #expect(state.cameras.back.phase == .closed && state.cameras.back.interruption == .none)
     }
 
     @Test mutating func withoutAnyCameraTheSceneSaysSo() {
         lookedAt()
         for role in Role.allCases {
-            _ = apply(.camera(role, .absent(.unplugged)))
-            _ = apply(.camera(role, .assigned(name: nil)), .camera(role, .closed))
+            apply(.camera(role, .absent(.unplugged)))
+            apply(.assigned(role, nil), .camera(role, .closed))
         }
         #expect(state.cameras.back.phase == .unavailable)
         #expect(state.cameras.back.interruption == .none)
@@ -308,32 +256,26 @@ struct StateTests {
 
     @Test mutating func anInterruptionSaysWhyAndPasses() {
         lookedAt()
-        _ = apply(.camera(.back, .opening), .camera(.back, .streaming(mode, insteadOf: nil)))
-        _ = apply(.camera(.back, .interrupted(.unplugged, reason: "ENODEV")))
+        apply(.camera(.back, .opening), .streaming(.back))
+        apply(.interrupted(.back, .unplugged))
         #expect(state.cameras.back.interruption == .unplugged && state.streamPhase == .interrupted)
-        #expect(state.scene.scene(at: Timestamp(seconds: 9))[0].veil == 1)
-        _ = apply(.camera(.back, .opening))
+        #expect(layers(at: 9)[0].veil == 1)
+        apply(.camera(.back, .opening))
         #expect(state.cameras.back.phase == .interrupted, "a new try is no end of it")
-        _ = apply(.camera(.back, .streaming(mode, insteadOf: nil)))
+        apply(.streaming(.back))
         #expect(state.cameras.back.interruption == .none && state.streamPhase == .streaming)
     }
 
     @Test(arguments: Suspension.allCases)
     mutating func aSuspensionClosesCamerasAndKeepsTheirPicturesVeiled(_ why: Suspension) {
         lookedAt()
-        _ = apply(.camera(.back, .opening), .camera(.back, .streaming(mode, insteadOf: nil)))
+        apply(.camera(.back, .opening), .streaming(.back))
         #expect(apply(.suspension(why, true)) == [.closeCamera(.back, keepsPicture: true)])
-        _ = apply(.camera(.back, .closed))
+        apply(.camera(.back, .closed))
         #expect(state.cameras.back.phase == .interrupted)
+        #expect(layers(at: 9)[0].notice == .interrupted(state.cameras.back.interruption))
         #expect(
-            state.scene.scene(at: Timestamp(seconds: 9))[0].notice
-                == .interrupted(state.cameras.back.interruption)
-        )
-        #expect(
-            apply(.node(nil, .consumed(false)), .node(nil, .graceOver), .node(nil, .consumed(true)))
-                .filter {
-                    $0 == .openCamera(.back)
-                }.isEmpty,
+            !apply(.consumed(false), .graceOver, .consumed(true)).contains(.openCamera(.back)),
             "not even for a new consumer"
         )
         #expect(apply(.suspension(why, false)) == [.openCamera(.back)])
@@ -342,34 +284,30 @@ struct StateTests {
 
     @Test mutating func aPictureThatWasKeptIsForgottenWhenNobodyLooksAnyMore() {
         lookedAt()
-        _ = apply(.suspension(.privacy, true), .camera(.back, .closed))
-        #expect(
-            apply(.node(nil, .consumed(false)), .node(nil, .graceOver)) == [
-                .startGrace, .closeCamera(.back, keepsPicture: false),
-            ]
-        )
-        #expect(apply(.node(nil, .graceOver), .suspension(.privacy, false)) == [])
+        apply(.suspension(.privacy, true), .camera(.back, .closed))
+        #expect(apply(.consumed(false), .graceOver) == [.startGrace, .close(.back)])
+        #expect(apply(.graceOver, .suspension(.privacy, false)) == [])
     }
 
     @Test mutating func whatAThreadToldBeforeItHeardOfAWishIsPassedOver() {
         lookedAt(withFront: true)
-        _ = apply(.camera(.back, .streaming(mode, insteadOf: nil)), .suspension(.privacy, true))
+        apply(.streaming(.back), .suspension(.privacy, true))
         #expect(
-            apply(.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))) == [],
+            apply(.interrupted(.back, .bandwidth)) == [],
             "a camera that is closed makes no room for"
         )
-        _ = apply(.camera(.front, .closed), .camera(.front, .streaming(mode, insteadOf: nil)))
+        apply(.camera(.front, .closed), .streaming(.front))
         #expect(!state.cameras.front.isOpen && state.cameras.front.mode == nil)
-        _ = apply(.suspension(.privacy, false), .camera(.back, .closed))
+        apply(.suspension(.privacy, false), .camera(.back, .closed))
         #expect(state.cameras.back.isOpen && state.cameras.back.phase == .opening)
-        _ = apply(.camera(.back, .streaming(mode, insteadOf: nil)), .camera(.back, .opening))
+        apply(.streaming(.back), .camera(.back, .opening))
         #expect(state.cameras.back.phase == .opening, "opened anew, it does not deliver yet")
     }
 
     @Test mutating func aCameraThatWasAskedForIsWaitedForThoughItHasNotBegunToOpen() {
         lookedAt()
-        _ = apply(.stream(.stop))
-        #expect(apply(.node(nil, .withdrawn)) == [])
+        apply(.stream(.stop))
+        #expect(apply(.withdrawn) == [])
         #expect(apply(.camera(.back, .opening)) == [])
         #expect(apply(.camera(.back, .closed)) == [.announce(.didStop)])
     }
@@ -377,30 +315,28 @@ struct StateTests {
     @Test mutating func aCameraThatWorksAgainAfterItHasTriedAllModesInVainHasItsBestOne() {
         lookedAt(withFront: false)
         for step in 1...8 {
-            let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "EIO"))
+            let noRoom = Event.interrupted(.back, .bandwidth)
             #expect(apply(noRoom, .camera(.back, .opening)) == [.openCamera(.back)])
             #expect(state.cameras.back.reduction == step)
         }
-        #expect(apply(.camera(.back, .interrupted(.stalled, reason: "EIO"))) == [])
+        #expect(apply(.interrupted(.back, .stalled)) == [])
         #expect(apply(.camera(.back, .opening)) == [])
-        #expect(apply(.camera(.back, .streaming(jpeg, insteadOf: mode))) == [.adaptCamera(.back)])
+        #expect(apply(.streaming(.back, jpeg, insteadOf: mode)) == [.adaptCamera(.back)])
         #expect(state.cameras.back.reduction == 0)
-        #expect(
-            apply(.camera(.back, .opening), .camera(.back, .streaming(mode, insteadOf: nil))) == []
-        )
+        #expect(apply(.camera(.back, .opening), .streaming(.back)) == [])
     }
 
     @Test mutating func forWantOfBandwidthTheInsetGivesWayFirst() {
         lookedAt(withFront: true)
-        let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))
+        let noRoom = Event.interrupted(.back, .bandwidth)
         func lighter(_ rate: Double) -> Event {
             let lighter = CaptureMode(size: mode.size, rate: rate, format: .mjpg)
-            return .camera(.front, .streaming(lighter, insteadOf: mode))
+            return .streaming(.front, lighter, insteadOf: mode)
         }
         #expect(apply(noRoom) == [.openCamera(.front)])
         #expect(state.cameras.front.reduction == 1 && state.cameras.back.reduction == 0)
         #expect(apply(noRoom) == [], "until it is known what that brings")
-        #expect(apply(.camera(.front, .streaming(mode, insteadOf: nil))) == [], "told too late")
+        #expect(apply(.streaming(.front)) == [], "told too late")
         #expect(
             apply(.camera(.front, .opening), lighter(30)) == [.openCamera(.back)],
             "tried at once"
@@ -416,9 +352,7 @@ struct StateTests {
         }
         #expect(apply(noRoom) == [], "and then there is nothing left to give up")
         #expect(
-            apply(.camera(.back, .interrupted(.unplugged, reason: "ENODEV"))) == [
-                .openCamera(.front)
-            ],
+            apply(.interrupted(.back, .unplugged)) == [.openCamera(.front)],
             "a bus of its own again"
         )
         #expect(state.cameras.front.reduction == 0)
@@ -427,70 +361,55 @@ struct StateTests {
     @Test(arguments: [Interruption.unplugged, .busy, .denied, .stalled])
     mutating func aCameraThatIsNotOnTheBusGivesNothing(_ why: Interruption) {
         lookedAt(withFront: true)
-        _ = apply(.camera(.front, .interrupted(why, reason: "")))
-        let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))
+        apply(.interrupted(.front, why))
+        let noRoom = Event.interrupted(.back, .bandwidth)
         #expect(apply(noRoom) == [.openCamera(.back)])
     }
 
     @Test(arguments: [Interruption.unplugged, .notFound])
     mutating func whatACameraGaveUpIsItsOwnAgainOnceTheOtherHasLeft(_ why: Interruption) {
         lookedAt(withFront: true)
-        _ = apply(.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC")))
+        apply(.interrupted(.back, .bandwidth))
         #expect(state.cameras.front.reduction == 1)
-        let left = apply(.camera(.back, .interrupted(why, reason: "")))
+        let left = apply(.interrupted(.back, why))
         #expect(left.contains(.openCamera(.front)) && state.cameras.front.reduction == 0)
     }
 
     @Test mutating func aCameraThatCannotBeLighterIsAskedOnce() {
         lookedAt(withFront: true)
-        let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))
+        let noRoom = Event.interrupted(.back, .bandwidth)
         #expect(apply(noRoom) == [.openCamera(.front)])
-        let same = Event.camera(.front, .streaming(mode, insteadOf: nil))
+        let same = Event.streaming(.front)
         #expect(apply(.camera(.front, .opening), same) == [.openCamera(.back)])
         #expect(apply(noRoom) == [.openCamera(.back)], "the main one's turn")
     }
 
     @Test mutating func aCameraThatStaysAsItIsHasNothingMoreToGive() {
         lookedAt(withFront: true)
-        let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "ENOSPC"))
-        let lighter = Event.camera(.front, .streaming(jpeg, insteadOf: mode))
-        _ = apply(noRoom, .camera(.front, .opening), lighter)
+        let noRoom = Event.interrupted(.back, .bandwidth)
+        let lighter = Event.streaming(.front, jpeg, insteadOf: mode)
+        apply(noRoom, .camera(.front, .opening), lighter)
         #expect(apply(noRoom, .camera(.front, .opening), lighter).last == .openCamera(.back))
         #expect(apply(noRoom) == [.openCamera(.back)], "the main one's turn")
     }
 
     @Test mutating func whatWasGivenUpForNothingIsTakenBack() {
         lookedAt(withFront: true)
-        let noRoom = Event.camera(.back, .interrupted(.bandwidth, reason: "EIO"))
-        _ = apply(
-            .camera(.front, .streaming(mode, insteadOf: nil)),
-            noRoom,
-            .camera(.front, .opening)
-        )
-        _ = apply(
-            .camera(.front, .streaming(jpeg, insteadOf: mode)),
-            noRoom,
-            .camera(.front, .opening)
-        )
-        #expect(
-            apply(.camera(.front, .streaming(jpeg, insteadOf: mode)), noRoom).last
-                == .openCamera(.back)
-        )
-        let broken = Event.camera(.back, .interrupted(.stalled, reason: "EIO"))
+        let noRoom = Event.interrupted(.back, .bandwidth)
+        apply(.streaming(.front), noRoom, .camera(.front, .opening))
+        apply(.streaming(.front, jpeg, insteadOf: mode), noRoom, .camera(.front, .opening))
+        #expect(apply(.streaming(.front, jpeg, insteadOf: mode), noRoom).last == .openCamera(.back))
+        let broken = Event.interrupted(.back, .stalled)
         #expect(apply(.camera(.back, .opening), broken) == [.openCamera(.front)])
         #expect(state.cameras.front.reduction == 0)
         #expect(apply(broken) == [], "it is tried again, and that is all")
     }
 
     @Test mutating func aCameraIsOpenedAnewWhereItIsFoundAndAdaptedToItsPlace() {
-        _ = apply(
-            .camera(.back, .assigned(name: "Desk")),
-            .stream(.start),
-            .node(nil, .published(id: 7))
-        )
+        apply(.assigned(.back, "Desk"), .stream(.start), .published)
         #expect(apply(.camera(.back, .moved)) == [], "nobody looks")
         #expect(apply(.camera(.back, .setRotation(90))) == [])
-        _ = apply(.node(nil, .consumed(true)), .camera(.back, .streaming(mode, insteadOf: nil)))
+        apply(.consumed(true), .streaming(.back))
         #expect(apply(.camera(.back, .moved)) == [.openCamera(.back)])
         #expect(apply(.camera(.back, .setRotation(90))) == [])
         #expect(apply(.camera(.back, .setRotation(0))) == [.adaptCamera(.back)])
@@ -503,30 +422,26 @@ struct StateTests {
 
     @Test mutating func aCameraThatIsBackSoonInAnotherModeIsNotVeiled() {
         lookedAt()
-        _ = apply(.camera(.back, .streaming(mode, insteadOf: nil)))
-        func veil(at seconds: Double) -> Double {
-            state.scene.scene(at: Timestamp(seconds: seconds))[0].veil
-        }
-        _ = reduce(&state, .camera(.back, .opening), at: Timestamp(seconds: 20))
+        apply(.streaming(.back))
+        func veil(at seconds: Double) -> Double { layers(at: seconds)[0].veil }
+        state.take(.camera(.back, .opening), at: 20)
         #expect(state.cameras.back.phase == .opening)
         #expect(veil(at: 20.4) == 0 && veil(at: 20.9) == 1)
-        let back = Event.camera(.back, .streaming(jpeg, insteadOf: nil))
-        _ = reduce(&state, back, at: Timestamp(seconds: 20.4))
+        let back = Event.streaming(.back, jpeg)
+        state.take(back, at: 20.4)
         #expect(veil(at: 20.5) == 0 && veil(at: 21) == 0)
     }
 
     @Test mutating func privacyJustAfterTheLastConsumerLeftOpensNothingAgain() {
         lookedAt()
-        _ = apply(.node(nil, .consumed(false)))
-        #expect(
-            apply(.suspension(.privacy, true)) == [.closeCamera(.back, keepsPicture: false)]
-        )
+        apply(.consumed(false))
+        #expect(apply(.suspension(.privacy, true)) == [.close(.back)])
         #expect(apply(.suspension(.privacy, false)) == [])
     }
 
     @Test mutating func cameraStaysClosedUntilTheLastReasonIsGone() {
         lookedAt()
-        _ = apply(.suspension(.asleep, true), .suspension(.privacy, true))
+        apply(.suspension(.asleep, true), .suspension(.privacy, true))
         #expect(state.cameras.back.interruption == .privacy, "the user's own wish is told first")
         #expect(apply(.suspension(.privacy, false)) == [])
         #expect(state.cameras.back.interruption == .asleep)
@@ -546,29 +461,21 @@ struct StateTests {
     @Test mutating func takesControlsOfTheCameraThatHasTheRole() {
         var settings = ControlSettings()
         settings.isoRange = 50...800
-        _ = reduce(&state, .camera(.back, .identified("a")), at: .zero)
-        _ = reduce(&state, .controls(.back, .set(settings, aperture: 0)), at: .zero)
+        state.take(.identified(.back, "a"))
+        state.take(.controls(.back, .set(settings, aperture: 0)))
         var manual = ManualControls()
         manual.iso = 400
-        _ = reduce(
-            &state,
-            .controls(.back, .read(identity: "b", CameraControls(manual: manual))),
-            at: .zero
-        )
+        state.take(.controls(.back, .read(identity: "b", CameraControls(manual: manual))))
         #expect(state.cameras.back.controls.manual.isAutomatic)
-        _ = reduce(
-            &state,
-            .controls(.back, .read(identity: "a", CameraControls(manual: manual))),
-            at: .zero
-        )
+        state.take(.controls(.back, .read(identity: "a", CameraControls(manual: manual))))
         // The user's values stay, whatever the thread last reported.
         #expect(state.cameras.back.controls.manual == manual)
         #expect(state.cameras.back.controls.settings == settings)
         // Both roles change their cameras.
-        _ = reduce(&state, .camera(.front, .identified("a")), at: .zero)
+        state.take(.identified(.front, "a"))
         #expect(state.cameras.front.controls.manual == manual)
-        _ = reduce(&state, .camera(.back, .identified("c")), at: .zero)
-        _ = reduce(&state, .pro(.setEnabled(false)), at: .zero)
+        state.take(.identified(.back, "c"))
+        state.take(.pro(.setEnabled(false)))
         #expect(state.manualControls.isEmpty)
     }
 }

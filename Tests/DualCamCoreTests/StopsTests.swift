@@ -2,8 +2,7 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("Stops")
-struct StopsTests {
+@Suite("Stops") struct StopsTests {
     @Test func shutterStopsAreThoseThatPhotographersKnow() {
         let names = Stops.shutter.map { Stops.shutterText(microseconds: $0) }
         let expected =

@@ -3,16 +3,11 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("The permission to swap")
-struct SwapRefusalTests {
+@Suite("The permission to swap") struct SwapRefusalTests {
     private var state = State.withTwoCameras()
     private var rules = Configuration.Capture()
 
-    init() {
-        for role in Role.allCases {
-            _ = reduce(&state, .camera(role, .assigned(name: "A camera")), at: .zero)
-        }
-    }
+    init() { for role in Role.allCases { state.take(.assigned(role)) } }
 
     /// Returns the refusals of: the pictures as they are, swapped, changing places, and a scene
     /// with the front camera as the main one.
@@ -40,7 +35,7 @@ struct SwapRefusalTests {
     @Test mutating func `During a recording it is given if the configuration does`() throws {
         rules.allowsSwapWhileRecording = false
         #expect(refusals() == [nil, nil, nil])
-        _ = reduce(&state, .recording(.start([.stream], sound: false)), at: .zero)
+        state.take(.recording(.start([.stream], sound: false)))
         for phase in [RecordingState.Phase.starting, .running, .ending] {
             state.recording.phase = phase
             #expect(refusals() == [nil, .recording, .recording])
@@ -56,7 +51,7 @@ struct SwapRefusalTests {
     }
 
     @Test mutating func `With one camera there is nothing to change places with`() {
-        _ = reduce(&state, .camera(.front, .assigned(name: nil)), at: .zero)
+        state.take(.assigned(.front, nil))
         #expect(refusals() == [nil, nil, .noOtherCamera])
         // That comes first: it is what would have to change.
         rules.allowsSwapWhileRecording = false

@@ -3,62 +3,38 @@ import Testing
 
 @testable import DualCamCore
 
-@Suite("What a change of the state is passed on as")
-struct UpdateTests {
+@Suite("What a change of the state is passed on as") struct UpdateTests: Reducing {
     var state = State.withTwoCameras()
-    let mode = CaptureMode(size: Size(width: 1280, height: 720), rate: 30, format: .yuyv)
 
     /// Applies events, and returns what the last one has to be passed on as, except for the scene.
     @discardableResult
     mutating func apply(_ events: Event..., at seconds: Double = 0) -> [Update] {
-        var updates: [Update] = []
-        for event in events {
-            let before = state
-            _ = reduce(&state, event, at: Timestamp(seconds: seconds))
-            updates = state.updates(after: event, from: before)
-        }
-        return updates.filter { $0 != .showScene }
+        events.map { pass($0, at: seconds)[0] }.last?.filter { $0 != .showScene } ?? []
     }
 
     mutating func stream() {
-        apply(
-            .camera(.back, .identified("own")),
-            .lens(.back, .found(lenses)),
-            .camera(.back, .assigned(name: "Desk")),
-            .stream(.start),
-            .node(nil, .published(id: 7)),
-            .node(nil, .consumed(true))
-        )
-        apply(.camera(.back, .streaming(mode, insteadOf: nil)))
+        send(.identified(.back, "own"), .lens(.back, .found(lenses)), .assigned(.back, "Desk"))
+        send(.stream(.start), .published, .consumed(true), .streaming(.back))
     }
 
-    let lenses = [
-        Lens(name: "wide", factor: 1, device: "own", deviceFactor: 1),
-        Lens(name: "telephoto", factor: 3, device: "tele", deviceFactor: 3),
-    ]
+    let lenses = [Lens("wide", 1, device: "own"), Lens("telephoto", 3, device: "tele")]
 
     @Test("nothing comes of what changes nothing")
     mutating func nothing() {
         stream()
-        let before = state
-        _ = reduce(&state, .node(nil, .consumers(1)), at: .zero)
-        #expect(state.updates(after: .node(nil, .consumers(1)), from: before) == [])
+        #expect(pass(.node(nil, .consumers(1))) == [[]])
         #expect(apply(.camera(.front, .closed), .scene(.setStyle(SceneStyle()))) == [])
     }
 
     @Test("the scene is drawn again when it changes")
     mutating func scene() {
-        let before = state
-        let event = Event.camera(.back, .setMirror(true))
-        _ = reduce(&state, event, at: .zero)
-        #expect(state.updates(after: event, from: before) == [.showScene])
+        #expect(pass(.camera(.back, .setMirror(true))) == [[.showScene]])
     }
 
-    @Test("who begins to watch has cameras looked for, and who ends does not")
-    mutating func looking() {
-        apply(.stream(.start), .node(nil, .published(id: 7)))
-        #expect(apply(.node(nil, .consumed(true))) == [.lookForCameras])
-        #expect(apply(.node(nil, .consumed(false))) == [])
+    @Test mutating func `who begins to watch has cameras looked for, and who ends does not`() {
+        apply(.stream(.start), .published)
+        #expect(apply(.consumed(true)) == [.lookForCameras])
+        #expect(apply(.consumed(false)) == [])
         #expect(apply(.node(.front, .consumed(true))) == [.lookForCameras])
     }
 
@@ -66,13 +42,10 @@ struct UpdateTests {
     mutating func node() {
         apply(.stream(.start))
         #expect(
-            apply(.node(nil, .published(id: 7))) == [
-                .mirror(true), .watchViewers(nodes: [7]), .showControls(nil),
-            ]
+            apply(.published) == [.mirror(true), .watchViewers(nodes: [7]), .showControls(nil)]
         )
         #expect(
-            apply(.node(nil, .published(id: 8)))
-                == [.watchViewers(nodes: [8]), .showControls(nil)]
+            apply(.node(nil, .published(id: 8))) == [.watchViewers(nodes: [8]), .showControls(nil)]
         )
         #expect(apply(.node(.back, .published(id: 9))) == [.watchViewers(nodes: [8, 9])])
         #expect(
@@ -91,12 +64,11 @@ struct UpdateTests {
     @Test("controls follow what decides about them")
     mutating func controls() {
         stream()
-        #expect(apply(.camera(.back, .streaming(mode, insteadOf: nil))) == [])
+        #expect(apply(.streaming(.back)) == [])
         var slower = mode
         slower.rate = 15
-        #expect(apply(.camera(.back, .streaming(slower, insteadOf: nil))) == [.useControls(.back)])
-        let updates = apply(.pro(.setEnabled(true)))
-        #expect(updates == [.useControls(.back), .useControls(.front)])
+        #expect(apply(.streaming(.back, slower)) == [.useControls(.back)])
+        #expect(apply(.pro(.setEnabled(true))) == [.useControls(.back), .useControls(.front)])
         var settings = ControlSettings()
         settings.isFocusReversed = true
         let set = Event.controls(.front, .set(settings, aperture: 2))
@@ -108,35 +80,26 @@ struct UpdateTests {
         stream()
         let zoom = Event.lens(.back, .setZoom(3, middle: nil, duration: 0))
         #expect(apply(zoom) == [.useControls(.back), .useIncomingControls(.back)])
-        #expect(
-            apply(.lens(.back, .streaming(mode, insteadOf: nil)), at: 1)
-                == [.useIncomingControls(.back)]
-        )
+        #expect(apply(.lensStreaming(.back), at: 1) == [.useIncomingControls(.back)])
         apply(.lens(.back, .ready), at: 2)
         let crossed = apply(.lens(.back, .crossed), at: 3)
         #expect(crossed.contains(.moveTap(.back, from: .a)))
         #expect(crossed.contains(.useControls(.back)))
         #expect(crossed.contains(.watchLight(.back, true)), "a narrower lens may be too dark")
-        #expect(apply(.node(nil, .consumed(false)), .node(nil, .graceOver), at: 4) == [])
-        #expect(
-            apply(.camera(.back, .closed), at: 5).contains(.watchLight(.back, false))
-        )
+        #expect(apply(.consumed(false), .graceOver, at: 4) == [])
+        #expect(apply(.camera(.back, .closed), at: 5).contains(.watchLight(.back, false)))
     }
 
     @Test("a device that another one replaces without a cross-fade loses its manual values")
     mutating func leaving() {
-        apply(
-            .camera(.back, .identified("own")),
-            .lens(.back, .found(lenses)),
-            .camera(.back, .assigned(name: "Desk"))
-        )
+        send(.identified(.back, "own"), .lens(.back, .found(lenses)), .assigned(.back, "Desk"))
         // While the camera is closed, there is nothing to cross over from.
         let closed = apply(.lens(.back, .setZoom(3, middle: nil, duration: 0)))
         #expect(closed.first == .leaveControls(.back, .a))
         stream()
         state.cameras.back.lens.incoming = nil
         apply(.lens(.back, .setZoom(1, middle: nil, duration: 0)))
-        let more = lenses + [Lens(name: "far", factor: 6, device: "far", deviceFactor: 6)]
+        let more = lenses + [Lens("far", 6)]
         apply(.lens(.back, .found(more)))
         #expect(state.cameras.back.lens.incoming?.device == "own")
         let next = apply(.lens(.back, .setZoom(6, middle: nil, duration: 0)))
@@ -146,13 +109,12 @@ struct UpdateTests {
     @Test("a node shows the values of its camera, and the stream's those of the main one")
     mutating func published() throws {
         stream()
-        apply(.camera(.front, .assigned(name: "Face")))
+        apply(.assigned(.front, "Face"))
         var device = ScriptedControls(ScriptedControls.full)
         var read = CameraControls()
         try device.give(.iso(400), &read)
         let event = Event.controls(.back, .read(identity: "own", read))
-        let updates = apply(event)
-        #expect(updates == [.showControls(nil), .showControls(.back)])
+        #expect(apply(event) == [.showControls(nil), .showControls(.back)])
         #expect(apply(event) == [])
         let names = state.publishedControls(of: .back).map(\.name)
         #expect(names == [.whiteBalance, .gain, .exposure, .focus])
@@ -162,20 +124,16 @@ struct UpdateTests {
         #expect(apply(.scene(.setSwapped(true, instantly: true))) == [.showControls(nil)])
     }
 
-    @Test(
-        "a value that no camera could take is no command",
-        arguments: [
-            Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, 1e30, -1e30, 1.1e9,
-        ]
-    )
-    func absurdValues(_ value: Double) {
+    @Test(arguments: [
+        Double.nan, .infinity, -.infinity, .greatestFiniteMagnitude, 1e30, -1e30, 1.1e9,
+    ])
+    func `a value that no camera could take is no command`(_ value: Double) {
         for name in PublishedControl.Name.allCases {
             #expect(ControlCommand(setting: name, to: value) == nil)
         }
     }
 
-    @Test("a value that an application writes is a command")
-    func writtenValues() {
+    @Test func `a value that an application writes is a command`() {
         #expect(ControlCommand(setting: .exposure, to: 4000) == .shutter(4000))
         #expect(ControlCommand(setting: .gain, to: 400) == .iso(400))
         #expect(ControlCommand(setting: .whiteBalance, to: 5000) == .whiteBalance(.kelvin(5000)))
@@ -183,8 +141,7 @@ struct UpdateTests {
     }
 }
 
-@Suite("What another configuration changes")
-struct ReconfigurationTests {
+@Suite("What another configuration changes") struct ReconfigurationTests {
     private let old = Configuration()
 
     private func changes(_ change: (inout Configuration) -> Void) -> Reconfiguration {
@@ -215,8 +172,7 @@ struct ReconfigurationTests {
         #expect(lit.changes(from: lit).formerTorches == [])
     }
 
-    @Test("the camera, for another source, mode or lens only")
-    func sources() {
+    @Test func `the camera, for another source, mode or lens only`() {
         #expect(changes { $0.cameras.back.source = .test(nil) }.newSources == [.back])
         #expect(
             changes { $0.cameras.front.lenses = [.init(name: "a", factor: 2)] }.newSources == [

@@ -1,10 +1,8 @@
+import DualCamCore
 import Frames
 import Testing
 
-@testable import DualCamCore
-
-@Suite("A veil")
-struct VeilTests {
+@Suite("A veil") struct VeilTests {
     var state = SceneState(
         canvas: Size(width: 1280, height: 720),
         style: SceneStyle(),
@@ -15,8 +13,7 @@ struct VeilTests {
 
     private func inset(_ seconds: Double) -> Layer { state.scene(at: at(seconds))[1] }
 
-    @Test("gives its reason until it has lifted, and never a reason of before")
-    mutating func reasons() {
+    @Test mutating func `gives its reason until it has lifted, and never a reason of before`() {
         #expect(inset(0).notice == nil)
         state.setNotice(.interrupted(.busy), of: .front, at: at(0))
         #expect(inset(0.15).notice == .interrupted(.busy))

@@ -1,10 +1,8 @@
+import DualCamCore
 import Frames
 import Testing
 
-@testable import DualCamCore
-
-@Suite("A camera's own zoom")
-struct ZoomDriveTests {
+@Suite("A camera's own zoom") struct ZoomDriveTests {
     /// Makes a camera follow `framing` until nothing moves, and returns the value read after each
     /// step. `take` is the device's rounding of a value.
     private func follow(
@@ -41,15 +39,8 @@ struct ZoomDriveTests {
         step: Int = 1,
         value: Int? = nil
     ) -> DeviceControl {
-        let value = value ?? range.lowerBound
-        return DeviceControl(
-            id: 9,
-            name: "zoom",
-            purpose: .zoom,
-            range: range,
-            step: step,
-            value: value
-        )
+        let now = value ?? range.lowerBound
+        return .init(id: 9, name: "zoom", purpose: .zoom, range: range, step: step, value: now)
     }
 
     private func framing(
@@ -127,9 +118,7 @@ struct ZoomDriveTests {
         #expect(!drive.isOthers)
         // A motor that moves by 1 per step, whatever the request.
         control = zoom()
-        _ = follow(framing(1.5, in: 0), &control) { written, was in
-            was + (written - was).signum()
-        }
+        _ = follow(framing(1.5, in: 0), &control) { written, was in was + (written - was).signum() }
         #expect(control.value == 150)
         // A motor that takes no value at all.
         control = zoom()
@@ -183,9 +172,7 @@ struct ZoomDriveTests {
         var framing = framing(4, in: 0)
         framing.magnify(.a, 2, at: at(1))
         framing.magnify(.a, 2.1, at: at(1.04))
-        func width(_ taken: Double) -> Double {
-            framing.part(at: at(2), taken: at(taken)).width
-        }
+        func width(_ taken: Double) -> Double { framing.part(at: at(2), taken: at(taken)).width }
         #expect(width(0.9) == 0.25 && width(1.02) == 0.5 && width(1.05) == 2.1 / 4)
         #expect(framing.part(at: at(2)).width == 2.1 / 4)
     }

@@ -2,8 +2,7 @@ import Testing
 
 @testable import DualCamTool
 
-@Suite("What doctor changes in files")
-struct FixEditTests {
+@Suite("What doctor changes in files") struct FixEditTests {
     private static let entry = "enable-webrtc-pipewire-camera@1"
 
     private func fixed(_ text: String) throws -> String {
@@ -13,50 +12,32 @@ struct FixEditTests {
     @Test(
         "Chromium's file gets one entry, and keeps every other byte",
         arguments: [
-            ("{}", "{\"browser\":{\"enabled_labs_experiments\":[\"E\"]}}"),
-            (" { } \n", " {\"browser\":{\"enabled_labs_experiments\":[\"E\"]} } \n"),
+            (#"{}"#, #"{"browser":{"L":["E"]}}"#),
+            (#" { } \#n"#, #" {"browser":{"L":["E"]} } \#n"#),
             (
-                "{\"a\":1.50e+3,\"ü\":\"\\u00fc\\\"\"}",
-                "{\"browser\":{\"enabled_labs_experiments\":[\"E\"]},\"a\":1.50e+3,\"ü\":\"\\u00fc\\\"\"}"
+                #"{"a":1.50e+3,"ü":"\u00fc\""}"#,
+                #"{"browser":{"L":["E"]},"a":1.50e+3,"ü":"\u00fc\""}"#
             ),
-            ("{\"browser\":{}}", "{\"browser\":{\"enabled_labs_experiments\":[\"E\"]}}"),
-            (
-                "{\"browser\":{\"x\":null}}",
-                "{\"browser\":{\"enabled_labs_experiments\":[\"E\"],\"x\":null}}"
-            ),
-            (
-                "{\"browser\":{\"enabled_labs_experiments\":[]}}",
-                "{\"browser\":{\"enabled_labs_experiments\":[\"E\"]}}"
-            ),
-            (
-                "{\"browser\":{\"enabled_labs_experiments\":[ \"other@2\" ]}}",
-                "{\"browser\":{\"enabled_labs_experiments\":[\"E\", \"other@2\" ]}}"
-            ),
+            (#"{"browser":{}}"#, #"{"browser":{"L":["E"]}}"#),
+            (#"{"browser":{"x":null}}"#, #"{"browser":{"L":["E"],"x":null}}"#),
+            (#"{"browser":{"L":[]}}"#, #"{"browser":{"L":["E"]}}"#),
+            (#"{"browser":{"L":[ "other@2" ]}}"#, #"{"browser":{"L":["E", "other@2" ]}}"#),
             // Disabled before.
-            (
-                "{\"browser\":{\"enabled_labs_experiments\":[\"a\",\"D\" , \"b\"]}}",
-                "{\"browser\":{\"enabled_labs_experiments\":[\"E\",\"a\",\"b\"]}}"
-            ),
-            (
-                "{\"browser\":{\"enabled_labs_experiments\":[\"a\",\"D\"]}}",
-                "{\"browser\":{\"enabled_labs_experiments\":[\"E\",\"a\"]}}"
-            ),
+            (#"{"browser":{"L":["a","D" , "b"]}}"#, #"{"browser":{"L":["E","a","b"]}}"#),
+            (#"{"browser":{"L":["a","D"]}}"#, #"{"browser":{"L":["E","a"]}}"#),
             // An experiment with a longer name is another one.
-            (
-                "{\"browser\":{\"enabled_labs_experiments\":[\"E-more\"]}}",
-                "{\"browser\":{\"enabled_labs_experiments\":[\"E\",\"E-more\"]}}"
-            ),
+            (#"{"browser":{"L":["E-more"]}}"#, #"{"browser":{"L":["E","E-more"]}}"#),
             // Where others look for it, it is not.
             (
-                "{\"x\":{\"browser\":{\"enabled_labs_experiments\":[\"E\"]}}}",
-                "{\"browser\":{\"enabled_labs_experiments\":[\"E\"]},"
-                    + "\"x\":{\"browser\":{\"enabled_labs_experiments\":[\"E\"]}}}"
+                #"{"x":{"browser":{"L":["E"]}}}"#,
+                #"{"browser":{"L":["E"]},"x":{"browser":{"L":["E"]}}}"#
             ),
         ]
     )
     func chromium(_ before: String, _ after: String) throws {
         func full(_ text: String) -> String {
-            text.replacing("\"E\"", with: "\"\(Self.entry)\"")
+            text.replacing("\"L\"", with: "\"enabled_labs_experiments\"")
+                .replacing("\"E\"", with: "\"\(Self.entry)\"")
                 .replacing("\"E-more\"", with: "\"\(Self.entry.dropLast(2))-more@1\"")
                 .replacing("\"D\"", with: "\"\(Self.entry.dropLast())2\"")
         }
@@ -65,23 +46,19 @@ struct FixEditTests {
         #expect(try fixed(full(after)) == full(after))
     }
 
-    @Test(
-        "what Chromium did not write is left alone",
-        arguments: [
-            "", " ", "[]", "null", "{", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{} {}", "{'a':1}",
-            "{\"a\":01}",
-            "{\"a\":1.}", "{\"a\":+1}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12g4\"}", "{\"a\":\"\n\"}",
-            "{\"a\":\"b",
-            "{\"a\":tru}", "{\"browser\":[]}", "{\"browser\":1}", "{\"browser\":{},\"browser\":{}}",
-            "{\"browser\":{\"enabled_labs_experiments\":{}}}", "{\"a\":NaN}", "// x\n{}",
-        ]
-    )
-    func noChromium(_ text: String) {
+    @Test(arguments: [
+        "", " ", "[]", "null", "{", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{} {}", "{'a':1}",
+        "{\"a\":01}",
+        "{\"a\":1.}", "{\"a\":+1}", "{\"a\":\"\\x\"}", "{\"a\":\"\\u12g4\"}", "{\"a\":\"\n\"}",
+        "{\"a\":\"b",
+        "{\"a\":tru}", "{\"browser\":[]}", "{\"browser\":1}", "{\"browser\":{},\"browser\":{}}",
+        "{\"browser\":{\"enabled_labs_experiments\":{}}}", "{\"a\":NaN}", "// x\n{}",
+    ])
+    func `what Chromium did not write is left alone`(_ text: String) {
         #expect(throws: Failure.self) { try fixed(text) }
     }
 
-    @Test("neither bytes that are no text nor depth nor size end the program")
-    func hostileChromium() throws {
+    @Test func `neither bytes that are no text nor depth nor size end the program`() throws {
         let invalid: [UInt8] = Array("{\"a\":\"".utf8) + [0xff, 0xfe] + Array("\"}".utf8)
         #expect(throws: Failure.self) { try FileForm.chromiumFlags.fixed(invalid) }
         let deep = String(repeating: "[", count: 1_000_000)
@@ -92,8 +69,7 @@ struct FixEditTests {
         #expect(try fixed(wide).hasSuffix("\"]},\(wide.dropFirst())"))
     }
 
-    @Test("what is taken out of Chromium's file leaves the rest")
-    func chromiumBack() throws {
+    @Test func `what is taken out of Chromium's file leaves the rest`() throws {
         func restored(_ now: String, _ before: String?) throws -> String? {
             let bytes = try FileForm.chromiumFlags.restored(
                 Array(now.utf8),
@@ -146,8 +122,7 @@ struct FixEditTests {
         #expect(try FileForm.firefoxPreferences.fixed(bytes(before)) == bytes(after ?? before))
     }
 
-    @Test("Firefox's file may have any bytes, but not a comment without an end")
-    func hostileFirefox() throws {
+    @Test func `Firefox's file may have any bytes, but not a comment without an end`() throws {
         let latin: [UInt8] = Array("user_pref(\"a\", \"M".utf8) + [0xfc] + Array("ller\");\n".utf8)
         let fixed = try FileForm.firefoxPreferences.fixed(latin)
         #expect(fixed.starts(with: latin) && fixed.count > latin.count)
@@ -166,8 +141,7 @@ struct FixEditTests {
         }
     }
 
-    @Test("a preference is taken out with its line, or set back")
-    func firefoxBack() throws {
+    @Test func `a preference is taken out with its line, or set back`() throws {
         let form = FileForm.firefoxPreferences
         func line(_ value: String) -> String {
             "user_pref(\"\(FirefoxPreferences.camera)\", \(value));\n"
@@ -301,8 +275,7 @@ struct FixEditTests {
     }
 }
 
-@Suite("The records of fixes")
-struct FixRecordTests {
+@Suite("The records of fixes") struct FixRecordTests {
     private static let records: [FixRecord] = [
         FixRecord(
             name: "chromium",
@@ -377,9 +350,7 @@ struct FixRecordTests {
             let wrong = text.replacing("after \(0) ", with: "after \(number) ")
                 .replacing("after \(1) ", with: "after \(number) ")
             #expect(wrong != text)
-            #expect(throws: Failure.self) {
-                try FixRecord(Array(wrong.utf8) + bytes[lines...])
-            }
+            #expect(throws: Failure.self) { try FixRecord(Array(wrong.utf8) + bytes[lines...]) }
         }
         #expect(throws: Never.self) { try FixRecord(Array(text.utf8) + bytes[lines...]) }
     }
@@ -436,13 +407,10 @@ struct FixRecordTests {
         #expect(try FileForm.desktopEntry.restored(Array(before.utf8), from: nil) == nil)
     }
 
-    @Test(
-        "a command whose program is not found is left alone",
-        arguments: [
-            "", "[Desktop Entry]", "Exec=", "Exec=env", "Exec=env A=b", "Exec=env -u A edge",
-        ]
-    )
-    func noEntry(_ text: String) {
+    @Test(arguments: [
+        "", "[Desktop Entry]", "Exec=", "Exec=env", "Exec=env A=b", "Exec=env -u A edge",
+    ])
+    func `a command whose program is not found is left alone`(_ text: String) {
         #expect(throws: Failure.self) { try FileForm.desktopEntry.fixed(Array(text.utf8)) }
         #expect(throws: Failure.self) { try FileForm.desktopEntry.fixed([0xff, 0x0a]) }
     }

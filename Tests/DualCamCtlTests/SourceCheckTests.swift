@@ -3,8 +3,7 @@ import Testing
 
 @testable import DualCamTool
 
-@Suite("Sources that are checked")
-struct SourceCheckTests {
+@Suite("Sources that are checked") struct SourceCheckTests {
     private func absence(of source: SourceSpecification) -> String? {
         SourceCheck.absence(of: source, ([], isComplete: true))
     }

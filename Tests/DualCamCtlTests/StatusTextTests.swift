@@ -61,8 +61,7 @@ extension Snapshot {
     }
 }
 
-@Suite("The status of dualcamctl")
-struct StatusTextTests {
+@Suite("The status of dualcamctl") struct StatusTextTests {
     private func line(_ start: String, of snapshot: Snapshot) -> String? {
         StatusText.plainLines(snapshot).first { $0.hasPrefix(start) }
     }
@@ -101,10 +100,7 @@ struct StatusTextTests {
 
     @Test("says of each camera where it is shown, and what is amiss")
     func cameras() {
-        #expect(
-            line("  main", of: .usual())
-                == "  main    back    Desk  1280×720 at 30 fps, MJPG"
-        )
+        #expect(line("  main", of: .usual()) == "  main    back    Desk  1280×720 at 30 fps, MJPG")
         let front = Snapshot.usual(front: [
             CameraInterface.name: [
                 "State": .string("interrupted"), "Interruption": .string("no-signal"),
@@ -147,9 +143,7 @@ struct StatusTextTests {
     )
     func places(_ layout: String, isVisible: Bool, label: String) {
         let snapshot = Snapshot.usual([
-            SceneInterface.name: [
-                "Layout": .string(layout), "InsetVisible": .boolean(isVisible),
-            ]
+            SceneInterface.name: ["Layout": .string(layout), "InsetVisible": .boolean(isVisible)]
         ])
         #expect(line(label, of: snapshot)?.contains("front") == true)
         let text =
@@ -210,10 +204,8 @@ struct StatusTextTests {
     }
 }
 
-@Suite("Bars of dualcamctl")
-struct BarTests {
-    @Test("have a text, a tooltip and classes for each state")
-    func waybar() {
+@Suite("Bars of dualcamctl") struct BarTests {
+    @Test func `have a text, a tooltip and classes for each state`() {
         #expect(Waybar.line(nil).contains("\"class\":[\"off\"]"))
         let plain = Waybar.line(.usual())
         #expect(plain.contains("\"text\":\"●\",\"alt\":\"streaming\""))
@@ -229,9 +221,7 @@ struct BarTests {
                 ],
             ])
         )
-        #expect(
-            all.contains("\"class\":[\"idle\",\"pro\",\"privacy\",\"swapped\",\"recording\"]")
-        )
+        #expect(all.contains("\"class\":[\"idle\",\"pro\",\"privacy\",\"swapped\",\"recording\"]"))
         #expect(all.contains("\"text\":\"● REC 0:05  ISO 400  1/60  auto  AF  +0.5 EV\""))
         for state in ["stopped", "idle"] {
             let line = Waybar.line(.usual([StreamInterface.name: ["State": .string(state)]]))
@@ -242,15 +232,12 @@ struct BarTests {
     @Test("take names with marks of markup as they are")
     func markup() {
         #expect("a<b>&\"c\"".escapedForMarkup == "a&lt;b&gt;&amp;\"c\"")
-        let snapshot = Snapshot.usual(front: [
-            CameraInterface.name: ["Name": .string("A & <b>")]
-        ])
+        let snapshot = Snapshot.usual(front: [CameraInterface.name: ["Name": .string("A & <b>")]])
         #expect(Waybar.line(snapshot).contains("A &amp; &lt;b&gt;"))
     }
 }
 
-@Suite("Snapshots of dualcamctl")
-struct SnapshotTests {
+@Suite("Snapshots of dualcamctl") struct SnapshotTests {
     private func value(_ path: String, _ snapshot: Snapshot?) throws -> String {
         try Template("{{json(\(path))}}").rendered(snapshot)
     }
@@ -291,8 +278,7 @@ struct SnapshotTests {
     }
 }
 
-@Suite("The tray's menu")
-struct TrayMenuTests {
+@Suite("The tray's menu") struct TrayMenuTests {
     private func labels(_ value: Value?) -> [String] {
         guard case .array(let children, _)? = value?.structure?.last else { return [] }
         return children.compactMap { child in
@@ -359,8 +345,7 @@ struct TrayMenuTests {
     }
 }
 
-@Suite("Lists of dualcamctl")
-struct MediaListTests {
+@Suite("Lists of dualcamctl") struct MediaListTests {
     /// A library of `total` files, of which a page has at most four.
     private func library(_ total: Int) -> (Int, Int) -> ([[String: Value]], Int) {
         { offset, count in

@@ -6,10 +6,8 @@ import Testing
 
 @testable import DualCamTool
 
-@Suite("Texts of dualcamctl")
-struct TextTests {
-    @Test("viewers are named up to two, and the others counted")
-    func viewerNames() {
+@Suite("Texts of dualcamctl") struct TextTests {
+    @Test func `viewers are named up to two, and the others counted`() {
         func sentence(_ names: String...) -> String? {
             ViewerNames(names.map { ["name": .string($0)] }).sentence
         }
@@ -63,15 +61,12 @@ struct TextTests {
         #expect(other.distance(to: one) == expected)
     }
 
-    @Test("status --json has all that can be set of the scene and of a camera")
-    func settings() throws {
+    @Test func `status --json has all that can be set of the scene and of a camera`() throws {
         let members = Snapshot.members(nil)
         guard case .object(let cameras) = members.first(where: { $0.0 == "cameras" })?.1,
             case .object(let camera) = cameras.first?.1
         else { throw Failure(status: .failed, message: "no cameras") }
-        for (interface, keys) in [
-            (Interface.scene, members.map(\.0)), (.camera, camera.map(\.0)),
-        ] {
+        for (interface, keys) in [(Interface.scene, members.map(\.0)), (.camera, camera.map(\.0))] {
             for property in interface.properties where property.isWritable {
                 let key = property.name.prefix(1).lowercased() + property.name.dropFirst()
                 #expect(keys.contains(key), "add \(property.name) to Snapshot.members")
@@ -79,8 +74,7 @@ struct TextTests {
         }
     }
 
-    @Test("a scene's values are JSON, whatever a later version wrote into it")
-    func sceneValues() throws {
+    @Test func `a scene's values are JSON, whatever a later version wrote into it`() throws {
         let text = "[[scene]]\nname = \"a\"\nlayout = 1979-05-27\nhud = \"off\"\nglow = 3\n"
         let preset = try SceneBook(parsing: text).preset("a")
         let json = Scenes.object(preset.values, unread: preset.unread).text
@@ -111,8 +105,7 @@ struct TextTests {
                     of: .dictionary(key: .string, value: .variant)
                 ),
             ]
-            return StatusText.lines(Snapshot(stream: stream))
-                .filter { $0.hasPrefix("  viewer") }
+            return StatusText.lines(Snapshot(stream: stream)).filter { $0.hasPrefix("  viewer") }
         }
         func viewer(
             _ name: String,
@@ -146,8 +139,7 @@ struct TextTests {
         #expect(old.first?.hasPrefix("  viewer  a (1) · since 2001-09-") == true)
     }
 
-    @Test("what is not recorded has no time")
-    func notRecording() {
+    @Test func `what is not recorded has no time`() {
         for values: [String: Value] in [[:], ["Recording": .boolean(false)]] {
             #expect(StatusText.recordingText(PropertyValues<CaptureInterface>(values)) == nil)
         }
@@ -160,8 +152,7 @@ struct TextTests {
     }
 }
 
-@Suite("JSON of dualcamctl")
-struct JSONTests {
+@Suite("JSON of dualcamctl") struct JSONTests {
     @Test(
         "a string is one line without commands, for every reader",
         arguments: [
@@ -206,8 +197,7 @@ struct JSONTests {
     }
 }
 
-@Suite("Templates of dualcamctl")
-struct TemplateTests {
+@Suite("Templates of dualcamctl") struct TemplateTests {
     @Test(
         "of a daemon that is off give what they say for that",
         arguments: [
@@ -224,13 +214,10 @@ struct TemplateTests {
         #expect(try Template(template).rendered(nil) == text)
     }
 
-    @Test(
-        "that cannot be read are refused before anything is asked for",
-        arguments: [
-            "{{", "{{state", "{{state}", "{{nothing(state)}}", "{{lc()}}", "{{trunc(state)}}",
-        ]
-    )
-    func mistakes(_ template: String) {
+    @Test(arguments: [
+        "{{", "{{state", "{{state}", "{{nothing(state)}}", "{{lc()}}", "{{trunc(state)}}",
+    ])
+    func `that cannot be read are refused before anything is asked for`(_ template: String) {
         #expect(throws: Template.Mistake.self) { try Template(template) }
     }
 }

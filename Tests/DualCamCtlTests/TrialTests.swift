@@ -2,8 +2,7 @@ import Testing
 
 @testable import DualCamTool
 
-@Suite("A trial of a browser")
-struct TrialTests {
+@Suite("A trial of a browser") struct TrialTests {
     private static let agent = "agent Mozilla/5.0 (X11) HeadlessChrome/156.0.0.0 Safari/537.36\n"
 
     private func outcome(
@@ -63,8 +62,7 @@ struct TrialTests {
         #expect(outcome.command == command.map { "dualcamctl doctor \($0)" })
     }
 
-    @Test("believes no number that cannot be, and prints no command for a terminal")
-    func hostile() {
+    @Test func `believes no number that cannot be, and prints no command for a terminal`() {
         for numbers in [
             "frames -1", "frames 99999999999999999999", "frames x", "frames 1e3", "frames",
         ] {
@@ -79,8 +77,7 @@ struct TrialTests {
         #expect(TrialReport([0xff, 0xfe, 0x0a, 0x20]) == TrialReport([]))
     }
 
-    @Test("takes a request once it is complete")
-    func requests() {
+    @Test func `takes a request once it is complete`() {
         let whole = Array("POST /x/report HTTP/1.1\r\nHost: a\r\ncontent-length: 3\r\n\r\nabc".utf8)
         for count in 0..<whole.count { #expect(TrialRequest(Array(whole[..<count])) == nil) }
         let request = TrialRequest(whole)

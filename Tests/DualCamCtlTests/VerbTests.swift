@@ -3,8 +3,7 @@ import Testing
 
 @testable import DualCamTool
 
-@Suite("Verbs")
-struct VerbTests {
+@Suite("Verbs") struct VerbTests {
     @Test func `A verb for one camera tells which one it takes, once`() throws {
         let verbs = Tool.configuration.subcommands
         let forOne = verbs.compactMap { $0 as? any CameraVerb.Type }

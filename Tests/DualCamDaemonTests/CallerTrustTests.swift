@@ -40,25 +40,20 @@ private final class Visited {
         }
     }
 
-    /// Returns the decisions about as many calls of the caller at once.
-    func decisions(_ count: Int) throws -> [Bool] {
+    /// Returns the decisions about as many calls at once of the program called `name`, by default
+    /// the caller.
+    func decisions(_ count: Int, _ name: String? = nil) throws -> [Bool] {
         var decisions: [Bool] = []
-        for _ in 0..<count { server.isTrusted?(caller.uniqueName) { decisions.append($0) } }
+        let name = name ?? caller.uniqueName
+        for _ in 0..<count { server.isTrusted?(name) { decisions.append($0) } }
         return try eventually("the decisions", within: 10) {
             if decisions.count < count { loop.runOnce(milliseconds: 5) }
             return decisions.count < count ? nil : decisions
         }
     }
 
-    /// Returns the decision about the program called `name`, by default the caller.
-    func decision(_ name: String? = nil) throws -> Bool {
-        var decision: Bool?
-        server.isTrusted?(name ?? caller.uniqueName) { decision = $0 }
-        return try eventually("the decision", within: 10) {
-            if decision == nil { loop.runOnce(milliseconds: 5) }
-            return decision
-        }
-    }
+    /// Returns the decision about one call.
+    func decision(_ name: String? = nil) throws -> Bool { try decisions(1, name)[0] }
 }
 
 @MainActor
@@ -74,15 +69,13 @@ struct CallerTrustTests {
         }
     }
 
-    @Test("is decided once for many calls at a time, however many there are")
-    func together() throws {
+    @Test func `is decided once for many calls at a time, however many there are`() throws {
         let visited = try Visited(timeout: 10)
         #expect(try visited.decisions(100) == Array(repeating: true, count: 100))
         #expect(visited.count.withLock { $0 } == 1)
     }
 
-    @Test("is not for one that cannot be looked at, until it can")
-    func unknown() throws {
+    @Test func `is not for one that cannot be looked at, until it can`() throws {
         let visited = try Visited(timeout: 0.05)
         visited.look.withLock { $0 = .hanging }
         defer { visited.look.withLock { $0 = .free } }

@@ -8,8 +8,7 @@ import Testing
 @testable import DualCamDaemon
 
 @MainActor
-@Suite("Privacy in the daemon")
-struct DaemonPrivacyTests {
+@Suite("Privacy in the daemon") struct DaemonPrivacyTests {
     /// The report of an earlier closing may arrive after the camera was opened again.
     @Test("however fast privacy goes on and off, it holds only once the cameras are closed")
     func toggled() throws {

@@ -9,8 +9,7 @@ import Testing
 @testable import DualCamDaemon
 
 @MainActor
-@Suite("The library on the bus")
-struct LibraryServiceTests {
+@Suite("The library on the bus") struct LibraryServiceTests {
     @Test("gives so many items at once, however many are asked for, and says how many there are")
     func longestPage() throws {
         let folder = try ScratchDirectory()

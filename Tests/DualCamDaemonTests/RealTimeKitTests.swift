@@ -1,3 +1,5 @@
+import DBusKit
+import Desktop
 import Glibc
 import Platform
 import TestSupport
@@ -65,9 +67,7 @@ struct RealTimeKitTests {
                 ]
             ),
             at: path,
-            properties: [
-                "MaxRealtimePriority": .int32(priority), "RTTimeUSecMax": .int64(200_000),
-            ]
+            properties: ["MaxRealtimePriority": .int32(priority), "RTTimeUSecMax": .int64(200_000)]
         ) { call in
             let numbers = call.arguments.map(\.integer)
             asked(Request(process: numbers[0], thread: numbers[1], priority: numbers[2]))
@@ -103,11 +103,7 @@ struct RealTimeKitTests {
     }
 
     private func request(_ index: Int, priority: Int) -> Request {
-        Request(
-            process: Int(getpid()),
-            thread: Int(threads.members[index].id),
-            priority: priority
-        )
+        Request(process: Int(getpid()), thread: Int(threads.members[index].id), priority: priority)
     }
 
     @Test("is asked for once for each thread, now and later, and no higher than is given")
@@ -184,8 +180,7 @@ struct RealTimeKitTests {
         withExtendedLifetime((service, kit)) {}
     }
 
-    @Test("is no longer said of a thread that is refused it later")
-    func refusedLater() throws {
+    @Test func `is no longer said of a thread that is refused it later`() throws {
         var isRefused = false
         let service = try rtkit(priority: 5, refuses: { isRefused }) { [worker] _ in
             // Nor does the process get it for a thread that has ended meanwhile.

@@ -5,30 +5,33 @@ import Testing
 
 @testable import DBusKit
 
-@Suite("Sandbox")
-struct SandboxTests {
-    private static let user = Value.uint32(getuid())
-    private static let process = Value.uint32(UInt32(getpid()))
+@Suite("Sandbox") struct SandboxTests {
+    /// Returns the credentials of this program, or of another `process`, and `more` of them.
+    private func credentials(
+        _ process: UInt32 = UInt32(getpid()),
+        _ more: [String: Value] = [:]
+    ) -> Credentials {
+        let known: [String: Value] = [
+            "UnixUserID": .uint32(getuid()), "ProcessID": .uint32(process),
+        ]
+        return Credentials(known.merging(more) { $1 })
+    }
 
-    @Test("a program of the user's that nothing confines is trusted")
-    func plain() {
-        let own = Credentials(["UnixUserID": Self.user, "ProcessID": Self.process])
-        #expect(!Sandbox.confines(own))
-        let label = Value.array("unconfined\0".utf8.map { .byte($0) }, of: .byte)
-        let labelled = Credentials([
-            "UnixUserID": Self.user, "ProcessID": Self.process, "LinuxSecurityLabel": label,
-        ])
-        #expect(labelled.securityLabel == "unconfined")
-        #expect(!Sandbox.confines(labelled))
+    /// Returns this program's credentials with a label of its security module.
+    private func labelled(_ label: String) -> Credentials {
+        let bytes = Value.array((label + "\0").utf8.map { .byte($0) }, of: .byte)
+        return credentials(UInt32(getpid()), ["LinuxSecurityLabel": bytes])
+    }
+
+    @Test func `a program of the user's that nothing confines is trusted`() {
+        #expect(!Sandbox.confines(credentials()))
+        let labelled = labelled("unconfined")
+        #expect(labelled.securityLabel == "unconfined" && !Sandbox.confines(labelled))
     }
 
     @Test("a snap is told by its label")
     func snap() {
-        let label = Value.array("snap.cheese.cheese (enforce)\0".utf8.map { .byte($0) }, of: .byte)
-        let snap = Credentials([
-            "UnixUserID": Self.user, "ProcessID": Self.process, "LinuxSecurityLabel": label,
-        ])
-        #expect(Sandbox.confines(snap))
+        #expect(Sandbox.confines(labelled("snap.cheese.cheese (enforce)")))
     }
 
     @Test("a program that has ended since is not trusted, whatever has its number now")
@@ -37,24 +40,17 @@ struct SandboxTests {
         // end, so no program of another test may have inherited it.
         let ends = try unsharedPipe()
         let descriptor = SharedDescriptor(owning: ends.reader)
-        let program = Credentials([
-            "UnixUserID": Self.user, "ProcessID": Self.process,
-            "ProcessFD": .descriptor(descriptor),
-        ])
+        let program = credentials(UInt32(getpid()), ["ProcessFD": .descriptor(descriptor)])
         #expect(program.processDescriptor != nil)
         #expect(!Sandbox.confines(program))
         close(ends.writer)
         #expect(Sandbox.confines(program))
     }
 
-    @Test("who cannot be told is not trusted")
-    func unknown() {
+    @Test func `who cannot be told is not trusted`() {
         #expect(Sandbox.confines(Credentials([:])))
-        #expect(Sandbox.confines(Credentials(["UnixUserID": Self.user])))
+        #expect(Sandbox.confines(Credentials(["UnixUserID": .uint32(getuid())])))
         // No process has this number: the largest is 2^22.
-        let ended = Credentials(["UnixUserID": Self.user, "ProcessID": .uint32(1 << 23)])
-        #expect(Sandbox.confines(ended))
-        let none = Credentials(["UnixUserID": Self.user, "ProcessID": .uint32(0)])
-        #expect(Sandbox.confines(none))
+        for process: UInt32 in [1 << 23, 0] { #expect(Sandbox.confines(credentials(process))) }
     }
 }

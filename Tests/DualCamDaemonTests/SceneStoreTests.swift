@@ -34,8 +34,7 @@ private func changesAfterARefusal(in directory: String) throws {
     precondition(store.end(by: MonotonicClock.now + Timestamp(seconds: 10)))
 }
 
-@Suite("Changes of scenes")
-struct SceneStoreTests {
+@Suite("Changes of scenes") struct SceneStoreTests {
     @Test("are made after one that was refused, too")
     func refused() async {
         await #expect(processExitsWith: .success) {

@@ -8,8 +8,7 @@ import Testing
 @testable import DualCamDaemon
 
 @MainActor
-@Suite("Scenes and privacy")
-struct ScenesServiceTests {
+@Suite("Scenes and privacy") struct ScenesServiceTests {
     private let daemon: Daemon
     private let server: ObjectServer
     private let service: ScenesService
@@ -40,6 +39,25 @@ struct ScenesServiceTests {
             case .failure(let error): answers.errors[name] = error
             }
         }
+    }
+
+    /// Applies the scene of this TOML, called `name`.
+    private func apply(_ name: String, _ lines: String) throws {
+        let preset = try SceneBook(parsing: "[[scene]]\nname = \"x\"\n" + lines).preset("x")
+        service.apply(preset, of: name, nil, instantly: true, ":1.7") { [answers] result in
+            switch result {
+            case .success(let refused): answers.refused[name] = refused
+            case .failure(let error): answers.errors[name] = error
+            }
+        }
+    }
+
+    /// Has the back camera come.
+    private func plugIn() {
+        let lens = Lens(name: "wide", factor: 1, device: "back", deviceFactor: 1, isThere: true)
+        daemon.send(.camera(.back, .identified("back")))
+        daemon.send(.lens(.back, .found([lens])))
+        daemon.send(.camera(.back, .assigned(name: "Desk")))
     }
 
     @Test func anOlderSceneDoesNotEndThePrivacyOfANewerOne() {
@@ -82,16 +100,9 @@ struct ScenesServiceTests {
     }
 
     @Test func whatACameraRefusesThatComesLaterIsKept() throws {
-        let text = "[[scene]]\nname = \"x\"\n[scene.back]\niso = 400\nmirror = true\n"
-        let preset = try SceneBook(parsing: text).preset("x")
-        service.apply(preset, of: "x", nil, instantly: true, ":1.7") { [answers] result in
-            if case .success(let refused) = result { answers.refused["x"] = refused }
-        }
+        try apply("x", "[scene.back]\niso = 400\nmirror = true\n")
         #expect(answers.refused["x"] == [:] && daemon.state.currentScene == "x")
-        let lens = Lens(name: "wide", factor: 1, device: "back", deviceFactor: 1, isThere: true)
-        daemon.send(.camera(.back, .identified("back")))
-        daemon.send(.lens(.back, .found([lens])))
-        daemon.send(.camera(.back, .assigned(name: "Desk")))
+        plugIn()
         // No control thread runs here, so each command is refused.
         #expect(daemon.state.scenes.lateRefusals.keys.sorted() == ["back.iso"])
         #expect(daemon.state.cameras.back.mirror && daemon.state.currentScene == "x")
@@ -100,22 +111,9 @@ struct ScenesServiceTests {
     }
 
     @Test func onlyOneSceneAtATimeHasCommandsForTheCameras() throws {
-        let lens = Lens(name: "wide", factor: 1, device: "back", deviceFactor: 1, isThere: true)
-        daemon.send(.camera(.back, .identified("back")))
-        daemon.send(.lens(.back, .found([lens])))
-        daemon.send(.camera(.back, .assigned(name: "Desk")))
+        plugIn()
         var open: [(Result<ControlThread.Outcome, ControlRefusal>) -> Void] = []
         service.carryOut = { _, _, done in open.append(done) }
-        func apply(_ name: String, _ lines: String) throws {
-            let text = "[[scene]]\nname = \"x\"\n" + lines
-            let preset = try SceneBook(parsing: text).preset("x")
-            service.apply(preset, of: name, nil, instantly: true, ":1.7") { [answers] result in
-                switch result {
-                case .success(let refused): answers.refused[name] = refused
-                case .failure(let error): answers.errors[name] = error
-                }
-            }
-        }
         let manual = "[scene.back]\niso = 400\nshutter = 4000\n"
         try apply("a", manual)
         #expect(open.count == 2)

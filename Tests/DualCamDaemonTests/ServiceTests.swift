@@ -16,8 +16,7 @@ final class NoBus: MessagePort {
 }
 
 @MainActor
-@Suite("Service")
-struct ServiceTests {
+@Suite("Service") struct ServiceTests {
     /// The export stops the program at a member without a handler.
     @Test func everyDeclaredMemberHasAHandler() throws {
         let loop = try EventLoop()

@@ -25,12 +25,7 @@ struct SleepTests {
     }
 
     private func session() throws -> Session {
-        try Session(
-            scripted.daemon,
-            on: desk.connection,
-            loop: desk.loop,
-            bus: machine.address
-        )
+        try Session(scripted.daemon, on: desk.connection, loop: desk.loop, bus: machine.address)
     }
 
     /// A logind that gives `lock` to who asks for the first one, and has no session.
@@ -83,8 +78,7 @@ struct SleepTests {
         withExtendedLifetime(session) {}
     }
 
-    @Test("is over for the cameras when nobody is left who would say so")
-    func lostBus() throws {
+    @Test func `is over for the cameras when nobody is left who would say so`() throws {
         let logind = try logind(dup(0))
         let session = try session()
         try desk.wait(for: "logind") { suspensions.isEmpty }

@@ -1,14 +1,13 @@
-import CTurboJPEG
 import Capture
 import DualCamCore
 import Engine
 import Frames
 import Platform
 import Synchronization
+import TestJPEGs
 import Testing
 
-@Suite("A camera's thread", .timeLimit(.minutes(5)))
-struct CaptureThreadTests {
+@Suite("A camera's thread", .timeLimit(.minutes(5))) struct CaptureThreadTests {
     private let slot: FrameSlot
     private let log = ReportLog()
     private let thread: CaptureThread
@@ -25,13 +24,18 @@ struct CaptureThreadTests {
         #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: 10)))
     }
 
+    /// Opens `camera`, and waits for its first frame.
+    private func start(_ camera: Scripted) throws {
+        camera.give()
+        thread.open(camera, request)
+        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+    }
+
     @Test("forgets one camera's picture for another one, though it never saw that none was wanted")
     func anotherCamera() throws {
         defer { end() }
         let (first, hanging, last) = (Scripted("a"), Scripted("b", isOpening: true), Scripted("c"))
-        first.give()
-        thread.open(first, request)
-        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try start(first)
         thread.open(hanging, request)
         try log.wait(for: "the hanging camera") { _ in hanging.opened == 1 }
         #expect(slot.latest != nil)
@@ -43,13 +47,10 @@ struct CaptureThreadTests {
         #expect(!log.reports.contains(.closed))
     }
 
-    @Test("keeps a picture while told so, and forgets it when told again")
-    func keptPicture() throws {
+    @Test func `keeps a picture while told so, and forgets it when told again`() throws {
         defer { end() }
         let camera = Scripted("a")
-        camera.give()
-        thread.open(camera, request)
-        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try start(camera)
         thread.close(keepingPicture: true)
         try log.wait(for: "its end") { $0.last == .closed }
         #expect(slot.latest != nil)
@@ -62,9 +63,7 @@ struct CaptureThreadTests {
     func borrowedPicture() throws {
         defer { end() }
         let camera = Scripted("a", isBorrowing: true)
-        camera.give()
-        thread.open(camera, request)
-        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try start(camera)
         #expect(slot.latest?.buffer.isBorrowed == true && camera.isLending)
         thread.close(keepingPicture: true)
         try log.wait(for: "its end") { $0.last == .closed }
@@ -73,8 +72,7 @@ struct CaptureThreadTests {
         #expect(!camera.isLending)
     }
 
-    @Test("gives a camera that is slow to start more time at the next try")
-    func slowStart() throws {
+    @Test func `gives a camera that is slow to start more time at the next try`() throws {
         defer { end() }
         let camera = Scripted("a", firstFrameAfter: 5)
         thread.open(camera, request)
@@ -91,9 +89,7 @@ struct CaptureThreadTests {
     func newSignal() throws {
         defer { end() }
         let camera = Scripted("a")
-        camera.give()
-        thread.open(camera, request)
-        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try start(camera)
         camera.changeSignal()
         try log.wait(for: "another try") { _ in camera.opened == 2 }
         camera.give()
@@ -106,8 +102,7 @@ struct CaptureThreadTests {
         }
     }
 
-    @Test("says that a camera hesitates, leaves it open, and says when it goes on")
-    func hesitation() throws {
+    @Test func `says that a camera hesitates, leaves it open, and says when it goes on`() throws {
         defer { end() }
         let camera = Scripted("a", goesOn: true)
         camera.give()
@@ -118,8 +113,7 @@ struct CaptureThreadTests {
         #expect(reports[1].isStreaming && reports[3].isStreaming)
     }
 
-    @Test("opens a camera anew that gives nothing more")
-    func stall() throws {
+    @Test func `opens a camera anew that gives nothing more`() throws {
         defer { end() }
         let camera = Scripted("a")
         camera.give()
@@ -132,9 +126,7 @@ struct CaptureThreadTests {
     func adapting() throws {
         defer { end() }
         let camera = Scripted("a")
-        camera.give()
-        thread.open(camera, request)
-        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try start(camera)
         thread.adapt(to: CaptureRequest(size: request.size, rate: 15))
         camera.give()
         try log.wait(for: "another frame") { _ in slot.counts.captured == 2 }
@@ -152,11 +144,9 @@ struct CaptureThreadTests {
     @Test("decodes pictures as large as they are shown, and the newest anew when it grows")
     func shownExtents() throws {
         defer { end() }
-        let camera = Scripted("a", jpeg: try jpeg(request.size))
+        let camera = Scripted("a", jpeg: flatJPEG(request.size, luma: 90, format: .gray))
         slot.show(at: ShownExtent(Size(width: 16, height: 12)))
-        camera.give()
-        thread.open(camera, request)
-        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try start(camera)
         #expect(slot.latest?.reduction == 4)
         // The camera gives no other frame: the same picture is decoded larger.
         let small = try #require(slot.latest)
@@ -177,11 +167,9 @@ struct CaptureThreadTests {
     @Test("keeps a blurred picture's worth of a camera that nobody saw before it closed")
     func unseenPicture() throws {
         defer { end() }
-        let camera = Scripted("a", jpeg: try jpeg(request.size))
+        let camera = Scripted("a", jpeg: flatJPEG(request.size, luma: 90, format: .gray))
         slot.show(at: .hidden)
-        camera.give()
-        thread.open(camera, request)
-        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try start(camera)
         camera.give()
         try log.wait(for: "one for nobody") { _ in slot.counts.captured == 2 }
         #expect(slot.latest == nil)
@@ -191,25 +179,22 @@ struct CaptureThreadTests {
         #expect(slot.latestJPEG == nil, "the device has its memory back")
     }
 
-    @Test("is shown although its JPEGs have no end marker, and that is counted")
-    func noisyPictures() throws {
+    @Test func `is shown although its JPEGs have no end marker, and that is counted`() throws {
         defer { end() }
-        let camera = Scripted("a", jpeg: try jpeg(request.size).dropLast(2))
-        camera.give()
-        thread.open(camera, request)
-        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        let camera = Scripted(
+            "a",
+            jpeg: flatJPEG(request.size, luma: 90, format: .gray).dropLast(2)
+        )
+        try start(camera)
         camera.give()
         try log.wait(for: "the second") { _ in slot.latest?.sequence == 1 }
         #expect(slot.counts.noisy == 2 && slot.counts.captured == 2 && slot.counts.damaged == 0)
     }
 
-    @Test("counts a damaged picture as that, not as a missing one, too")
-    func damagedPicture() throws {
+    @Test func `counts a damaged picture as that, not as a missing one, too`() throws {
         defer { end() }
         let camera = Scripted("a")
-        camera.give()
-        thread.open(camera, request)
-        try log.wait(for: "the first frame") { $0.contains { $0.isStreaming } }
+        try start(camera)
         camera.damage()
         try log.wait(for: "the damage") { _ in slot.counts.damaged == 1 }
         camera.give()
@@ -236,8 +221,7 @@ struct CaptureThreadTests {
         #expect(camera.opened == 3)
     }
 
-    @Test("is not waited for longer than wanted when its device hangs")
-    func hangingDevice() throws {
+    @Test func `is not waited for longer than wanted when its device hangs`() throws {
         let camera = Scripted("a", isOpening: true)
         thread.open(camera, request)
         try log.wait(for: "the try") { _ in camera.opened == 1 }
@@ -337,18 +321,11 @@ private final class Scripted: CameraSource {
     func give() { script.withLock { $0.frames += 1 } }
     /// Has it give a damaged frame.
     func damage() { script.withLock { $0.damaged += 1 } }
-    /// Returns `true` if there was a damaged frame to give.
-    private func takeDamage() -> Bool {
+    /// Returns `true` if there was one of `what` to give.
+    private func take(_ what: WritableKeyPath<Script, Int>) -> Bool {
         script.withLock { script in
-            defer { script.damaged = max(0, script.damaged - 1) }
-            return script.damaged > 0
-        }
-    }
-    /// Returns `true` if there was a frame to give.
-    private func takeFrame() -> Bool {
-        script.withLock { script in
-            defer { script.frames = max(0, script.frames - 1) }
-            return script.frames > 0
+            defer { script[keyPath: what] = max(0, script[keyPath: what] - 1) }
+            return script[keyPath: what] > 0
         }
     }
     /// `true` while a frame has its memory.
@@ -404,23 +381,14 @@ private final class Scripted: CameraSource {
                 {
                     source.give()
                 }
-                if source.takeDamage() {
+                if source.take(\.damaged) {
                     sequence += 1
                     return .dropped
                 }
-                if source.takeFrame() {
+                if source.take(\.frames) {
                     defer { sequence += 1 }
                     if let jpeg = source.jpeg {
-                        let buffer = FrameBuffer(byteCount: jpeg.count)
-                        buffer.bytes.copyBytes(from: jpeg)
-                        return .jpeg(
-                            JPEGFrame(
-                                buffer: buffer,
-                                byteCount: jpeg.count,
-                                timestamp: MonotonicClock.now,
-                                sequence: sequence
-                            )
-                        )
+                        return .jpeg(JPEGFrame(jpeg, at: MonotonicClock.now, sequence: sequence))
                     }
                     let layout = FrameLayout(size: mode.size, format: .gray)
                     return .frame(
@@ -454,33 +422,4 @@ private final class Modeless: CameraSource {
         count.withLock { $0 += 1 }
         throw CaptureError(.noMode, "capture mode")
     }
-
-    func openControls() throws(CaptureError) -> any ControlPort {
-        throw CaptureError(.noMode, "controls")
-    }
-}
-
-/// Returns a grey JPEG.
-private func jpeg(_ size: Size) throws -> [UInt8] {
-    let compressor = try #require(tjInitCompress())
-    defer { tjDestroy(compressor) }
-    var jpeg: UnsafeMutablePointer<UInt8>?
-    var count: UInt = 0
-    defer { tjFree(jpeg) }
-    let pixels = [UInt8](repeating: 90, count: size.area)
-    let result = tjCompress2(
-        compressor,
-        pixels,
-        CInt(size.width),
-        0,
-        CInt(size.height),
-        CInt(TJPF_GRAY.rawValue),
-        &jpeg,
-        &count,
-        CInt(TJSAMP_GRAY.rawValue),
-        90,
-        0
-    )
-    #expect(result == 0)
-    return Array(UnsafeBufferPointer(start: jpeg, count: Int(count)))
 }

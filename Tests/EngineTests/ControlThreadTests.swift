@@ -9,8 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("The thread of a camera's controls", .timeLimit(.minutes(5)))
-struct ControlThreadTests {
+@Suite("The thread of a camera's controls", .timeLimit(.minutes(5))) struct ControlThreadTests {
     private typealias Outcome = Result<ControlThread.Outcome, ControlRefusal>
     private static let timeout = 20.0
 
@@ -38,16 +37,13 @@ struct ControlThreadTests {
             controls.read(driver.controls)
             controls.settle(try controls.plan(manual), driver.controls)
         }
-        let source = ScriptedCamera(driver: driver)
-        thread.use(
-            ControlThread.Use(
-                source: source,
-                controls: controls,
-                isStreaming: isStreaming,
-                isShown: isShown,
-                zoom: zoom
-            )
-        )
+        thread.use(driver.use(controls, isStreaming: isStreaming, isShown: isShown, zoom: zoom))
+    }
+
+    /// Has the camera deliver no more, and waits until it is closed.
+    private func close() throws {
+        try use(isStreaming: false)
+        try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
     }
 
     /// Performs `command` and returns its outcome.
@@ -72,8 +68,7 @@ struct ControlThreadTests {
         }
     }
 
-    @Test("switches automatics off before values, and reads back what came of it")
-    func order() throws {
+    @Test func `switches automatics off before values, and reads back what came of it`() throws {
         defer { end() }
         try use(isStreaming: true)
         let outcome = try perform(.shutter(4000)).get()
@@ -81,8 +76,7 @@ struct ControlThreadTests {
         #expect(outcome.identity == "scripted")
         #expect(outcome.controls.shutter == 4000 && !outcome.controls.isExposureAutomatic)
         #expect(outcome.limit == nil)
-        let limited = try perform(.stepShutter(99)).get()
-        #expect(limited.limit != nil)
+        #expect(try perform(.stepShutter(99)).get().limit != nil)
     }
 
     @Test("tells what is true after a value was refused that an automatic has")
@@ -107,7 +101,7 @@ struct ControlThreadTests {
         driver.rounding = 16
         try use(isStreaming: true)
         let controls = try perform(.iso(400)).get().controls
-        let gain = driver.value(of: "gain")
+        let gain = driver["gain"]
         #expect(gain % 16 == 0 && controls.manual.iso == 400)
         #expect(controls.device.first { $0.name == "gain" }?.value == gain)
         #expect(try perform(.look).get().controls.manual.iso == 400)
@@ -144,7 +138,7 @@ struct ControlThreadTests {
         // Its manual value still applies once it delivers.
         driver.change("focus_auto", to: 1)
         try use(isStreaming: true)
-        try eventually("the focus", within: Self.timeout) { driver.value(of: "focus_auto") == 0 }
+        try eventually("the focus", within: Self.timeout) { driver["focus_auto"] == 0 }
     }
 
     @Test("says that a camera is gone, and has it as wanted once it is back")
@@ -152,17 +146,14 @@ struct ControlThreadTests {
         defer { end() }
         driver.isGone = true
         try use(isStreaming: false)
-        #expect(
-            try perform(.iso(400))
-                == .failure(.failed(.unplugged, "there is no camera"))
-        )
+        #expect(try perform(.iso(400)) == .failure(.failed(.unplugged, "there is no camera")))
         // A camera that cannot be reached has nothing left to undo.
         #expect(try perform(.reset).get().controls.manual.isAutomatic)
         driver.isGone = false
         #expect(try perform(.iso(400)).get().controls.manual.iso == 400)
         driver.forget()
         try use(isStreaming: true)
-        try eventually("its gain", within: Self.timeout) { driver.value(of: "gain") != 32 }
+        try eventually("its gain", within: Self.timeout) { driver["gain"] != 32 }
     }
 
     @Test("is as wanted when another camera has the role")
@@ -170,29 +161,19 @@ struct ControlThreadTests {
         defer { end() }
         try use(isStreaming: false, manual: .shutter(8000))
         try use(isStreaming: true)
-        try eventually("its shutter", within: Self.timeout) {
-            driver.value(of: "exposure_time") == 80
-        }
+        try eventually("its shutter", within: Self.timeout) { driver["exposure_time"] == 80 }
     }
 
     private static let light = [
         DeviceControl(
-            id: 20,
-            name: "exposure_dynamic_framerate",
-            kind: .boolean,
-            purpose: .dynamicFrameRate,
-            range: 0...1,
-            value: 1
+            20,
+            "exposure_dynamic_framerate",
+            .dynamicFrameRate,
+            0...1,
+            1,
+            kind: .boolean
         ),
-        DeviceControl(
-            id: 21,
-            name: "power_line_frequency",
-            kind: .menu,
-            purpose: .powerLine,
-            range: 0...2,
-            menu: (0...2).map { DeviceControl.Item(index: $0, name: "\($0)") },
-            value: 2
-        ),
+        DeviceControl(21, "power_line_frequency", .powerLine, 0...2, 2, menu: [0, 1, 2]),
     ]
 
     @Test("holds the rate and the filter against flicker, and puts back what it found")
@@ -205,38 +186,34 @@ struct ControlThreadTests {
         }
         // Another program's change wins.
         driver.change("power_line_frequency", to: 0)
-        try use(isStreaming: false)
-        try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
-        #expect(driver.value(of: "exposure_dynamic_framerate") == 1)
-        #expect(driver.value(of: "power_line_frequency") == 0)
+        try close()
+        #expect(driver["exposure_dynamic_framerate"] == 1)
+        #expect(driver["power_line_frequency"] == 0)
         // A device that takes no such value goes on without.
         driver.refuse("power_line_frequency", with: .failed(.stalled, "no answer"))
         try use(isStreaming: true)
         try eventually("the rate", within: Self.timeout) {
-            driver.value(of: "exposure_dynamic_framerate") == 0
+            driver["exposure_dynamic_framerate"] == 0
         }
         #expect(try perform(.shutter(4000)).get().controls.shutter == 4000)
         driver.refuse("power_line_frequency", with: nil)
-        try use(isStreaming: false)
-        try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
-        #expect(driver.value(of: "power_line_frequency") == 0)
+        try close()
+        #expect(driver["power_line_frequency"] == 0)
     }
 
-    @Test("puts nothing back that the camera refused to hold, whoever sets it later")
-    func refusedLight() throws {
+    @Test func `puts nothing back that the camera refused to hold, whoever sets it later`() throws {
         defer { end() }
         driver.add(Self.light)
         driver.refuse("power_line_frequency", with: .failed(.stalled, "no answer"))
         try use(isStreaming: true)
         _ = try perform(.look)
-        #expect(driver.value(of: "exposure_dynamic_framerate") == 0)
+        #expect(driver["exposure_dynamic_framerate"] == 0)
         driver.refuse("power_line_frequency", with: nil)
         // Another program wants what we wanted.
         driver.change("power_line_frequency", to: 1)
-        try use(isStreaming: false)
-        try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
-        #expect(driver.value(of: "exposure_dynamic_framerate") == 1)
-        #expect(driver.value(of: "power_line_frequency") == 1)
+        try close()
+        #expect(driver["exposure_dynamic_framerate"] == 1)
+        #expect(driver["power_line_frequency"] == 1)
     }
 
     @Test("holds what is locked while the camera delivers, and leaves its automatic to others")
@@ -247,44 +224,38 @@ struct ControlThreadTests {
         try use(isStreaming: true)
         let controls = try perform(.lock([])).get().controls
         #expect(controls.manual.lock.subjects == [.exposure, .focus])
-        #expect(driver.value(of: "auto_exposure") == 1 && driver.value(of: "focus_auto") == 0)
+        #expect(driver["auto_exposure"] == 1 && driver["focus_auto"] == 0)
         try use(isStreaming: false)
         try eventually("the automatic", within: Self.timeout) {
-            driver.value(of: "auto_exposure") == 3 && driver.value(of: "focus_auto") == 1
-                && driver.openPorts == 0
+            driver["auto_exposure"] == 3 && driver["focus_auto"] == 1 && driver.openPorts == 0
         }
         // Meanwhile the automatic of another program goes elsewhere.
         driver.change("exposure_time", to: 50)
         try use(isStreaming: true)
         try eventually("the same values", within: Self.timeout) {
-            driver.value(of: "auto_exposure") == 1 && driver.value(of: "exposure_time") == 333
-                && driver.value(of: "focus") == 40
+            driver["auto_exposure"] == 1 && driver["exposure_time"] == 333 && driver["focus"] == 40
         }
         // What a dial has set is no longer put back.
         _ = try perform(.shutter(4000)).get()
         #expect(try perform(.unlock).get().controls.manual.lock.subjects == [])
-        #expect(driver.value(of: "auto_exposure") == 1 && driver.value(of: "focus_auto") == 1)
-        try use(isStreaming: false)
-        try eventually("the closed device", within: Self.timeout) { driver.openPorts == 0 }
-        #expect(driver.value(of: "auto_exposure") == 1)
+        #expect(driver["auto_exposure"] == 1 && driver["focus_auto"] == 1)
+        try close()
+        #expect(driver["auto_exposure"] == 1)
     }
 
-    @Test("leaves the automatics on where not all that was to be locked can be")
-    func lockingHalfWay() throws {
+    @Test func `leaves the automatics on where not all that was to be locked can be`() throws {
         defer { end() }
         try use(isStreaming: true)
         driver.refuse("focus", with: .notSupported("not now"))
         #expect(throws: ControlRefusal.self) { try perform(.lock([])).get() }
-        func isAutomatic() -> Bool {
-            driver.value(of: "auto_exposure") == 3 && driver.value(of: "focus_auto") == 1
-        }
+        func isAutomatic() -> Bool { driver["auto_exposure"] == 3 && driver["focus_auto"] == 1 }
         #expect(isAutomatic())
         let controls = try perform(.look).get().controls
         #expect(controls.manual.lock.subjects == [] && controls.manual.isAutomatic)
         // What is locked already stays so.
         _ = try perform(.lock([.exposure])).get()
         #expect(throws: ControlRefusal.self) { try perform(.lock([.focus])).get() }
-        #expect(driver.value(of: "auto_exposure") == 1 && driver.value(of: "focus_auto") == 1)
+        #expect(driver["auto_exposure"] == 1 && driver["focus_auto"] == 1)
         try use(isStreaming: false)
         try eventually("the automatic", within: Self.timeout) {
             isAutomatic() && driver.openPorts == 0
@@ -298,19 +269,12 @@ struct ControlThreadTests {
         var controls = CameraControls()
         func use(_ change: (inout ControlSettings) -> Void) {
             change(&controls.settings)
-            thread.use(
-                ControlThread.Use(
-                    source: ScriptedCamera(driver: driver),
-                    controls: controls,
-                    isStreaming: true,
-                    isShown: false
-                )
-            )
+            thread.use(driver.use(controls))
         }
         func waitFor(rate: Int, filter: Int) throws {
             try eventually("\(rate) and \(filter)", within: Self.timeout) {
-                driver.value(of: "exposure_dynamic_framerate") == rate
-                    && driver.value(of: "power_line_frequency") == filter
+                driver["exposure_dynamic_framerate"] == rate
+                    && driver["power_line_frequency"] == filter
             }
         }
         use { $0.antiFlicker = .hz60 }
@@ -324,49 +288,33 @@ struct ControlThreadTests {
         try waitFor(rate: 1, filter: 2)
     }
 
-    @Test("puts back after a crash what an earlier run held")
-    func lightAfterACrash() throws {
+    @Test func `puts back after a crash what an earlier run held`() throws {
         let folder = try ScratchDirectory()
+        let (files, held) = (FileManager.default, "\(folder.path)/held")
         driver.add(Self.light)
         func run(_ body: (ControlThread) throws -> Void) throws {
-            let thread = try ControlThread(
-                role: .front,
-                region: { .hz50 },
-                records: "\(folder.path)/held"
-            ) { _, _ in }
+            let thread = try ControlThread(role: .front, region: { .hz50 }, records: held) { _, _ in
+            }
             defer {
                 thread.end()
                 #expect(thread.wait(until: MonotonicClock.now + Timestamp(seconds: 20)))
             }
-            thread.use(
-                ControlThread.Use(
-                    source: ScriptedCamera(driver: driver),
-                    controls: CameraControls(),
-                    isStreaming: true,
-                    isShown: false
-                )
-            )
+            thread.use(driver.use(CameraControls()))
             try body(thread)
         }
         try run { _ in
             try eventually("the record", within: Self.timeout) {
-                driver.value(of: "power_line_frequency") == 1
-                    && (try? String(contentsOfFile: "\(folder.path)/held/scripted", encoding: .utf8))
+                driver["power_line_frequency"] == 1
+                    && (try? String(contentsOfFile: held + "/scripted", encoding: .utf8))
                         == "20 1 0\n21 2 1\n"
             }
             // As if this run ended without a word: its record stays, and the values.
-            try FileManager.default.copyItem(
-                atPath: "\(folder.path)/held",
-                toPath: "\(folder.path)/crashed"
-            )
+            try files.copyItem(atPath: held, toPath: "\(folder.path)/crashed")
         }
-        #expect(driver.value(of: "power_line_frequency") == 2)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/held") == [])
-        try FileManager.default.removeItem(atPath: "\(folder.path)/held")
-        try FileManager.default.moveItem(
-            atPath: "\(folder.path)/crashed",
-            toPath: "\(folder.path)/held"
-        )
+        #expect(driver["power_line_frequency"] == 2)
+        #expect(try files.contentsOfDirectory(atPath: held) == [])
+        try files.removeItem(atPath: held)
+        try files.moveItem(atPath: "\(folder.path)/crashed", toPath: held)
         driver.change("power_line_frequency", to: 1)
         driver.change("exposure_dynamic_framerate", to: 0)
         try run { thread in
@@ -374,8 +322,8 @@ struct ControlThreadTests {
             thread.perform(.look) { _ in answer.with { $0 = true } }
             try eventually("the answer", within: Self.timeout) { answer.with { $0 } }
         }
-        #expect(driver.value(of: "power_line_frequency") == 2)
-        #expect(driver.value(of: "exposure_dynamic_framerate") == 1)
+        #expect(driver["power_line_frequency"] == 2)
+        #expect(driver["exposure_dynamic_framerate"] == 1)
     }
 
     private static func zoom(to zoom: Double, number: Int) -> ZoomRequest {
@@ -406,13 +354,13 @@ struct ControlThreadTests {
         // The zoom ends at the device's limit, and is set at once while nothing is shown yet.
         try use(isStreaming: false, zoom: Self.zoom(to: 9, number: 2))
         try eventually("the zoom as it was", within: Self.timeout) {
-            driver.value(of: "zoom") == 120 && driver.openPorts == 0
+            driver["zoom"] == 120 && driver.openPorts == 0
         }
         try use(isStreaming: true, zoom: Self.zoom(to: 9, number: 2))
-        try eventually("its end", within: Self.timeout) { driver.value(of: "zoom") == 500 }
+        try eventually("its end", within: Self.timeout) { driver["zoom"] == 500 }
         #expect(driver.log.filter { $0 != "read" }.suffix(2) == ["zoom=120", "zoom=500"])
         end()
-        #expect(driver.value(of: "zoom") == 120)
+        #expect(driver["zoom"] == 120)
     }
 
     @Test(
@@ -440,7 +388,7 @@ struct ControlThreadTests {
         try waitFor("that it stays") {
             $0.zoomNumber == 3 && !$0.isZoomOthers && $0.magnification == 3
         }
-        #expect(driver.value(of: "zoom") == 300)
+        #expect(driver["zoom"] == 300)
     }
 
     @Test("turns the torch off when its camera closes, is left, or the thread ends")
@@ -448,11 +396,11 @@ struct ControlThreadTests {
         func light() throws {
             try use(isStreaming: true)
             #expect(try perform(.torch(true)).get().controls.torch == true)
-            #expect(driver.value(of: "led_mode") == DeviceControl.FlashMode.torch)
+            #expect(driver["led_mode"] == DeviceControl.FlashMode.torch)
         }
         func waitUntilDark() throws {
             try eventually("the dark", within: Self.timeout) {
-                driver.value(of: "led_mode") == DeviceControl.FlashMode.off && driver.openPorts == 0
+                driver["led_mode"] == DeviceControl.FlashMode.off && driver.openPorts == 0
             }
         }
         try light()
@@ -463,7 +411,7 @@ struct ControlThreadTests {
         try waitUntilDark()
         try light()
         end()
-        #expect(driver.value(of: "led_mode") == DeviceControl.FlashMode.off)
+        #expect(driver["led_mode"] == DeviceControl.FlashMode.off)
     }
 
     @Test("does what it was asked before it ends, and keeps nobody waiting meanwhile")
@@ -481,8 +429,7 @@ struct ControlThreadTests {
         #expect(answers.with { $0.isEmpty })
         driver.isHanging = false
         end()
-        let values = answers.with { $0.map { try? $0.get().controls.manual.iso } }
-        #expect(values == [200, 400])
+        #expect(answers.with { $0.map { try? $0.get().controls.manual.iso } } == [200, 400])
     }
 }
 
@@ -539,16 +486,19 @@ private final class ScriptedPort: ControlPort {
 }
 
 /// A driver like those of USB cameras, usable from any thread.
-private final class ScriptedDriver: Sendable {
-    private struct Script {
+@dynamicMemberLookup private final class ScriptedDriver: Sendable {
+    struct Script {
         var controls: [DeviceControl]
+        /// The values written and the complete reads since the last command.
         var log: [String] = []
         var refusals: [String: ControlRefusal] = [:]
         var subscribed: [String] = []
+        /// The gain is rounded to a multiple of this.
         var rounding = 1
         var openPorts = 0
         var openings = 0
         var isGone = false
+        /// `true` while writes do not return.
         var isHanging = false
         var hasHung = false
     }
@@ -572,33 +522,14 @@ private final class ScriptedDriver: Sendable {
     }
 
     private static var initial: [DeviceControl] {
-        func control(
-            _ id: UInt32,
-            _ name: String,
-            _ purpose: DeviceControl.Purpose,
-            _ range: ClosedRange<Int>,
-            _ value: Int,
-            menu: [Int] = []
-        ) -> DeviceControl {
-            DeviceControl(
-                id: id,
-                name: name,
-                kind: menu.isEmpty ? .integer : .menu,
-                purpose: purpose,
-                range: range,
-                initial: value,
-                menu: menu.map { DeviceControl.Item(index: $0, name: "item \($0)") },
-                value: value
-            )
-        }
         var controls = [
-            control(1, "auto_exposure", .exposureMode, 0...3, 3, menu: [1, 3]),
-            control(2, "exposure_time", .exposureTime, 1...10000, 156),
-            control(3, "gain", .gain, 0...255, 32),
-            control(4, "focus_auto", .focusAuto, 0...1, 1),
-            control(5, "focus", .focus, 0...250, 120),
-            control(6, "zoom", .zoom, 100...500, 100),
-            control(7, "led_mode", .flashMode, 0...2, 0, menu: [0, 1, 2]),
+            DeviceControl(1, "auto_exposure", .exposureMode, 0...3, 3, menu: [1, 3]),
+            DeviceControl(2, "exposure_time", .exposureTime, 1...10000, 156),
+            DeviceControl(3, "gain", .gain, 0...255, 32),
+            DeviceControl(4, "focus_auto", .focusAuto, 0...1, 1),
+            DeviceControl(5, "focus", .focus, 0...250, 120),
+            DeviceControl(6, "zoom", .zoom, 100...500, 100),
+            DeviceControl(7, "led_mode", .flashMode, 0...2, 0, menu: [0, 1, 2]),
         ]
         follow(&controls)
         return controls
@@ -616,29 +547,28 @@ private final class ScriptedDriver: Sendable {
         }
     }
 
-    var controls: [DeviceControl] { script.withLock { $0.controls } }
-    /// The values written and the complete reads since the last command.
-    var log: [String] { script.withLock { $0.log } }
-    var subscribed: [String] { script.withLock { $0.subscribed } }
-    var openPorts: Int { script.withLock { $0.openPorts } }
-    var openings: Int { script.withLock { $0.openings } }
-    var hasHung: Bool { script.withLock { $0.hasHung } }
-    var isGone: Bool {
-        get { script.withLock { $0.isGone } }
-        set { script.withLock { $0.isGone = newValue } }
-    }
-    /// `true` while writes do not return.
-    var isHanging: Bool {
-        get { script.withLock { $0.isHanging } }
-        set { script.withLock { $0.isHanging = newValue } }
-    }
-    /// The gain is rounded to a multiple of this.
-    var rounding: Int {
-        get { script.withLock { $0.rounding } }
-        set { script.withLock { $0.rounding = newValue } }
+    subscript<Value: Sendable>(dynamicMember path: WritableKeyPath<Script, Value>) -> Value {
+        get { script.withLock { $0[keyPath: path] } }
+        set { script.withLock { $0[keyPath: path] = newValue } }
     }
 
-    func value(of name: String) -> Int { controls.first { $0.name == name }?.value ?? .min }
+    subscript(name: String) -> Int { self.controls.first { $0.name == name }?.value ?? .min }
+    /// Returns the use of a camera with these controls.
+    func use(
+        _ controls: CameraControls,
+        isStreaming: Bool = true,
+        isShown: Bool = false,
+        zoom: ZoomRequest? = nil
+    ) -> ControlThread.Use {
+        let source = ScriptedCamera(driver: self)
+        return .init(
+            source: source,
+            controls: controls,
+            isStreaming: isStreaming,
+            isShown: isShown,
+            zoom: zoom
+        )
+    }
     func refuse(_ name: String, with refusal: ControlRefusal?) {
         script.withLock { $0.refusals[name] = refusal }
     }
@@ -683,9 +613,7 @@ private final class ScriptedDriver: Sendable {
         while script.withLock({ script in
             script.hasHung = script.hasHung || script.isHanging
             return script.isHanging
-        }) {
-            usleep(2_000)
-        }
+        }) { usleep(2_000) }
         return script.withLock { script in
             guard let index = script.controls.firstIndex(where: { $0.id == write.id }) else {
                 return .notSupported(write.name)
@@ -701,5 +629,28 @@ private final class ScriptedDriver: Sendable {
             Self.follow(&script.controls)
             return nil
         }
+    }
+}
+
+extension DeviceControl {
+    fileprivate init(
+        _ id: UInt32,
+        _ name: String,
+        _ purpose: Purpose,
+        _ range: ClosedRange<Int>,
+        _ value: Int,
+        kind: Kind = .integer,
+        menu: [Int] = []
+    ) {
+        self.init(
+            id: id,
+            name: name,
+            kind: menu.isEmpty ? kind : .menu,
+            purpose: purpose,
+            range: range,
+            initial: value,
+            menu: menu.map { Item(index: $0, name: "item \($0)") },
+            value: value
+        )
     }
 }

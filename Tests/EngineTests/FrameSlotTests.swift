@@ -3,12 +3,12 @@ import Frames
 import Glibc
 import Platform
 import Synchronization
+import TestJPEGs
 import Testing
 
 @testable import Engine
 
-@Suite("The place of a camera's newest frame")
-struct FrameSlotTests {
+@Suite("The place of a camera's newest frame") struct FrameSlotTests {
     private let bell: Bell
     private let slot: FrameSlot
 
@@ -18,27 +18,15 @@ struct FrameSlotTests {
     }
 
     private func frame(_ number: UInt64, _ size: Size = Size(width: 16, height: 8)) -> Frame {
-        let layout = FrameLayout(size: size, format: .gray)
-        return Frame(
-            buffer: FrameBuffer(byteCount: layout.byteCount),
-            layout: layout,
-            color: .video,
-            timestamp: Timestamp(seconds: Double(number)),
-            sequence: number
-        )
+        let time = Timestamp(seconds: Double(number))
+        return flatFrame(size: size, format: .gray, color: .video, at: time, sequence: number, [0])
     }
 
     private func jpeg(_ number: UInt64) -> JPEGFrame {
-        JPEGFrame(
-            buffer: FrameBuffer(byteCount: 10),
-            byteCount: 4,
-            timestamp: Timestamp(seconds: Double(number)),
-            sequence: number
-        )
+        JPEGFrame([0, 0, 0, 0], at: Timestamp(seconds: Double(number)), sequence: number)
     }
 
-    @Test("holds nothing of the camera once it is cleared, neither its frame nor its JPEG")
-    func clearing() {
+    @Test func `holds nothing of the camera once it is cleared, neither its frame nor its JPEG`() {
         weak var frameMemory: FrameBuffer?
         weak var jpegMemory: FrameBuffer?
         do {
@@ -58,8 +46,7 @@ struct FrameSlotTests {
         #expect(slot.counts.replaced == 0 && slot.counts.captured == 2)
     }
 
-    @Test("rings for each frame, and counts those that nobody fetched")
-    func counting() {
+    @Test func `rings for each frame, and counts those that nobody fetched`() {
         slot.put(frame(0), lost: 2)
         #expect(bellRings)
         slot.put(frame(1))
@@ -88,8 +75,7 @@ struct FrameSlotTests {
         return frame
     }
 
-    @Test("keeps the sharpest of the newest three, until it thaws")
-    func freezing() {
+    @Test func `keeps the sharpest of the newest three, until it thaws`() {
         slot.put(striped(0, 20))
         slot.judge()
         #expect(slot.frozen == nil, "nobody asked for it")
@@ -169,8 +155,7 @@ struct FrameSlotTests {
         #expect(slot.delay == Timestamp(seconds: 1.05) - Timestamp(seconds: 1))
     }
 
-    @Test("counts what was lost before a picture that nobody sees, too")
-    func skipping() {
+    @Test func `counts what was lost before a picture that nobody sees, too`() {
         slot.skip(frame(3), nil, lost: 2)
         slot.put(frame(5), lost: 1)
         #expect(slot.counts.missing == 3 && slot.counts.captured == 2)
@@ -191,12 +176,9 @@ struct FrameSlotTests {
         #expect(slot.frozen == nil, "what was being judged is no longer wanted")
     }
 
-    private var bellRings: Bool {
-        bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.001))
-    }
+    private var bellRings: Bool { bell.wait(until: MonotonicClock.now + Timestamp(seconds: 0.001)) }
 
-    @Test("knows how large it is shown, and whether it can be had larger")
-    func extents() {
+    @Test func `knows how large it is shown, and whether it can be had larger`() {
         #expect(slot.extent == .whole)
         slot.show(at: ShownExtent(Size(width: 64, height: 36)))
         #expect(slot.extent == ShownExtent(Size(width: 64, height: 36)))
@@ -208,8 +190,7 @@ struct FrameSlotTests {
         #expect(!slot.fetch().isJPEG)
     }
 
-    @Test("gives a recording every picture as the camera gave it, until it is told to stop")
-    func tapping() {
+    @Test func `gives a recording every picture as the camera gave it, until it is told to stop`() {
         let tap = Received()
         slot.put(frame(0))
         slot.tap(tap)
@@ -222,8 +203,7 @@ struct FrameSlotTests {
         #expect(tap.list.count == 3)
     }
 
-    @Test("has one tap for several recordings, each of which gets all")
-    func fanOut() {
+    @Test func `has one tap for several recordings, each of which gets all`() {
         let (first, second) = (Received(), Received())
         let taps = FrameTaps([first, second])
         taps.take(frame(1))

@@ -7,16 +7,12 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("The thread of words and the HUD")
-struct OverlayThreadTests {
+@Suite("The thread of words and the HUD") struct OverlayThreadTests {
     @Test(.timeLimit(.minutes(5)))
     func wordsAreThereSoonAfterTheirNoticeAndAtOnceTheNextTime() throws {
         let canvas = Size(width: 1280, height: 720)
-        var state = SceneState(
-            canvas: canvas,
-            style: SceneStyle(),
-            present: PerRole(back: true, front: true)
-        )
+        let present = PerRole(back: true, front: true)
+        var state = SceneState(canvas: canvas, style: SceneStyle(), present: present)
         let shown = try OverlayThread(state, canvas: canvas)
         defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
         #expect(shown.current.labels.back == nil && shown.current.labels.front == nil)
@@ -48,14 +44,10 @@ struct OverlayThreadTests {
     @Test("draws the HUD before a change is said to be shown, and only when it says something else")
     func drawsTheHud() throws {
         let canvas = Size(width: 1280, height: 720)
-        let present = PerRole(back: true, front: true)
-        let shown = try OverlayThread(
-            SceneState(canvas: canvas, style: SceneStyle(), present: present),
-            canvas: canvas
-        )
+        var state = state(on: canvas)
+        let shown = try OverlayThread(state.scene, canvas: canvas)
         defer { _ = shown.end(by: MonotonicClock.now + Timestamp(seconds: 5)) }
         #expect(shown.current.hud == nil)
-        var state = state(on: canvas)
         _ = reduce(&state, .pro(.setEnabled(true)), at: .zero)
         for iso in [100, 125, 160, 200] {
             var controls = CameraControls()

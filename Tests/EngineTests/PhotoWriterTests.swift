@@ -77,8 +77,7 @@ private final class Pipe: @unchecked Sendable {
     }
 }
 
-@Suite("Writing photographs", .timeLimit(.minutes(3)))
-struct PhotoWriterTests {
+@Suite("Writing photographs", .timeLimit(.minutes(3))) struct PhotoWriterTests {
     private let scratch: ScratchDirectory
     private var folder: String { scratch.path }
     private let answers = Answers()
@@ -104,8 +103,7 @@ struct PhotoWriterTests {
         [PhotoWriter.File(name: name, bytes: bytes)]
     }
 
-    @Test("who never reads holds up nobody else")
-    func slowReaders() throws {
+    @Test func `who never reads holds up nobody else`() throws {
         try with { writer throws in
             let slow = try (0..<4).map { $0 == 0 ? Pipe(socket: ()) : try Pipe() }
             for (index, pipe) in slow.enumerated() {
@@ -190,8 +188,7 @@ struct PhotoWriterTests {
         #expect(scratch.content == [])
     }
 
-    @Test("of several deadlines the first is the next")
-    func nextDeadline() throws {
+    @Test func `of several deadlines the first is the next`() throws {
         try with { writer throws in
             let (first, second) = (try Pipe(), try Pipe())
             writer.write(file(), to: first.destination, answer: answers.about("first"))
@@ -206,8 +203,7 @@ struct PhotoWriterTests {
         }
     }
 
-    @Test("so many wait, and no more; files do not wait for descriptors")
-    func bounded() throws {
+    @Test func `so many wait, and no more; files do not wait for descriptors`() throws {
         try with { writer throws in
             let pipes = try (0..<PhotoWriter.mostWaiting).map { _ in try Pipe() }
             for (index, pipe) in pipes.enumerated() {
@@ -220,9 +216,7 @@ struct PhotoWriterTests {
             #expect(try answers.wait(for: "file") == .success(["\(folder)/a.jpg"]))
             #expect(answers.names == ["more", "file"])
             for pipe in pipes { pipe.closeReader() }
-            for index in pipes.indices {
-                #expect(try answers.failure(of: "\(index)") == EPIPE)
-            }
+            for index in pipes.indices { #expect(try answers.failure(of: "\(index)") == EPIPE) }
             // There is room again.
             writer.write(file(), to: more.destination, answer: answers.about("again"))
             #expect(more.read(bytes.count) == bytes)
@@ -242,9 +236,7 @@ struct PhotoWriterTests {
         #expect(try answers.failure(of: "late") == EBUSY)
         for number in 0..<8 {
             #expect(try answers.wait(for: "\(number)") == .success(["\(folder)/\(number).jpg"]))
-            #expect(
-                try Data(contentsOf: URL(filePath: "\(folder)/\(number).jpg")) == Data(bytes)
-            )
+            #expect(try Data(contentsOf: URL(filePath: "\(folder)/\(number).jpg")) == Data(bytes))
         }
         try FileManager.default.removeItem(atPath: folder)
     }

@@ -10,8 +10,7 @@ import TestCameras
 import TestSupport
 import Testing
 
-@Suite("A preview's thread", .timeLimit(.minutes(5)))
-struct PreviewThreadTests {
+@Suite("A preview's thread", .timeLimit(.minutes(5))) struct PreviewThreadTests {
     @Test("sends whole pictures, small ones, until nobody reads")
     func pictures() throws {
         let preview = try Preview(of: try TestSource("bars", role: .back))
@@ -52,8 +51,7 @@ struct PreviewThreadTests {
         try preview.awaitEnd(nil)
     }
 
-    @Test("ends with the camera's error, and lets the reader know")
-    func failure() throws {
+    @Test func `ends with the camera's error, and lets the reader know`() throws {
         let error = CaptureError(.busy, "open", "/dev/video0", errno: EBUSY)
         let preview = try Preview(of: Refusing(error: error))
         try preview.awaitEnd(error)
@@ -69,8 +67,7 @@ struct PreviewThreadTests {
         #expect(try reader.picture() == nil)
     }
 
-    @Test("a picture that is on its way when it is told to end is not sent")
-    func lastPicture() throws {
+    @Test func `a picture that is on its way when it is told to end is not sent`() throws {
         let camera = Parting()
         let preview = try Preview(of: camera)
         camera.preview.withLock { $0 = preview.thread }
@@ -90,8 +87,7 @@ struct PreviewThreadTests {
         #expect(camera.isOpen.withLock { !$0 })
     }
 
-    @Test("a picture that does not fit is not cut, but sent on as the reader reads")
-    func largePicture() throws {
+    @Test func `a picture that does not fit is not cut, but sent on as the reader reads`() throws {
         var reader: PreviewReader?
         let socket = try PictureSocket { reader = PreviewReader($0) }
         let large = (0..<2_000_000).map { UInt8(truncatingIfNeeded: $0 / 7) }
@@ -128,19 +124,10 @@ struct PreviewThreadTests {
             tjDecompressHeader3(decoder, bytes, count, &width, &height, &sampling, &colors) == 0
         else { return nil }
         var gray = [UInt8](repeating: 0, count: Int(width * height))
-        guard
-            tjDecompress2(
-                decoder,
-                bytes,
-                count,
-                &gray,
-                width,
-                0,
-                height,
-                TJPF_GRAY.rawValue,
-                0
-            ) == 0
-        else { return nil }
+        let format = TJPF_GRAY.rawValue
+        guard tjDecompress2(decoder, bytes, count, &gray, width, 0, height, format, 0) == 0 else {
+            return nil
+        }
         return (Size(width: Int(width), height: Int(height)), gray)
     }
 }

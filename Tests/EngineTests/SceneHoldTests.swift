@@ -4,8 +4,7 @@ import Testing
 
 @testable import Engine
 
-@Suite("A scene whose pictures are still small")
-struct SceneHoldTests {
+@Suite("A scene whose pictures are still small") struct SceneHoldTests {
     private var hold = SceneHold()
 
     private func at(_ seconds: Double) -> Timestamp { Timestamp(seconds: 100 + seconds) }

@@ -3,6 +3,7 @@ import Engine
 import Frames
 import Platform
 import Synchronization
+import TestJPEGs
 import TestSupport
 import Testing
 

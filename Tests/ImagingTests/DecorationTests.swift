@@ -2,8 +2,7 @@ import Frames
 import Imaging
 import Testing
 
-@Suite("The edges of a picture")
-struct DecorationTests {
+@Suite("The edges of a picture") struct DecorationTests {
     static let canvas = Size(width: 96, height: 64)
 
     /// The weights of a pixel: for luma, and for the chroma of its pair.
@@ -15,10 +14,7 @@ struct DecorationTests {
 
     /// Returns the weights of every byte in a row of the canvas.
     static func weights(_ decoration: inout Decoration, y: Int) -> [Weights] {
-        var row = [Weights](
-            repeating: Weights(keep: 255, take: 0, add: 0),
-            count: 2 * canvas.width
-        )
+        var row = [Weights](repeating: Weights(keep: 255, take: 0, add: 0), count: 2 * canvas.width)
         let bounds = decoration.bounds
         guard y >= bounds.y, y < bounds.maxY else { return row }
         let part = decoration.row(y)
@@ -135,9 +131,7 @@ struct DecorationTests {
         var decoration = Decoration(canvas: Self.canvas)
         var last: [Double] = []
         for step in 0..<80 {
-            var shape = Shape(
-                rect: Rect(x: 20 + Double(step) / 20, y: 12.3, width: 40, height: 30)
-            )
+            var shape = Shape(rect: Rect(x: 20 + Double(step) / 20, y: 12.3, width: 40, height: 30))
             shape.corners = CornerRadii(6)
             decoration.update(shape)
             let sums = (0..<Self.canvas.height).map { y in
@@ -145,9 +139,7 @@ struct DecorationTests {
                     .reduce(0.0) { $0 + ($1.offset % 2 == 0 ? Double($1.element.take) : 0) }
             }
             // The same light in every row, wherever the shape lies between two pixels.
-            if !last.isEmpty {
-                for (a, b) in zip(sums, last) { #expect(abs(a - b) <= 40) }
-            }
+            if !last.isEmpty { for (a, b) in zip(sums, last) { #expect(abs(a - b) <= 40) } }
             last = sums
         }
     }

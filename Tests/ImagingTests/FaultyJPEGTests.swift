@@ -4,12 +4,11 @@ import TestJPEGs
 import Testing
 
 /// JPEGs as real cameras write them: what is only noise is shown, what is damage is not.
-@Suite("Faulty JPEGs")
-struct FaultyJPEGTests {
+@Suite("Faulty JPEGs") struct FaultyJPEGTests {
     @Test(arguments: FaultyJPEG.all)
     func noiseIsShownAndDamageIsNot(fault: FaultyJPEG) throws {
         let decoder = try FrameDecoder(expecting: ScriptedJPEG.size)
-        let outcome = decoder.decode(jpeg(fault.bytes), for: .whole)
+        let outcome = decoder.decode(JPEGFrame(fault.bytes), for: .whole)
         #expect(decoder.noisyCount == (fault.verdict == .noise ? 1 : 0))
         guard case .frame(let frame) = outcome else {
             #expect(fault.verdict == .damage)
@@ -27,17 +26,11 @@ struct FaultyJPEGTests {
     @Test func aPictureAfterADamagedOneIsWhole() throws {
         let decoder = try FrameDecoder(expecting: ScriptedJPEG.size)
         for fault in FaultyJPEG.all {
-            _ = decoder.decode(jpeg(fault.bytes), for: .whole)
-            guard case .frame = decoder.decode(jpeg(ScriptedJPEG().bytes), for: .whole) else {
+            _ = decoder.decode(JPEGFrame(fault.bytes), for: .whole)
+            guard case .frame = decoder.decode(JPEGFrame(ScriptedJPEG().bytes), for: .whole) else {
                 Issue.record("after \(fault.description)")
                 continue
             }
         }
-    }
-
-    private func jpeg(_ bytes: [UInt8]) -> JPEGFrame {
-        let buffer = FrameBuffer(byteCount: bytes.count)
-        buffer.bytes.copyBytes(from: bytes)
-        return JPEGFrame(buffer: buffer, byteCount: bytes.count, timestamp: .zero, sequence: 1)
     }
 }

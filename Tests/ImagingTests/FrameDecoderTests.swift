@@ -1,9 +1,9 @@
 import Frames
 import Imaging
+import TestJPEGs
 import Testing
 
-@Suite("Frames of JPEGs")
-struct FrameDecoderTests {
+@Suite("Frames of JPEGs") struct FrameDecoderTests {
     static let size = Size(width: 64, height: 32)
 
     private func jpeg(
@@ -12,17 +12,9 @@ struct FrameDecoderTests {
         sequence: UInt64 = 0,
         change: (inout [UInt8]) -> Void = { _ in }
     ) -> JPEGFrame {
-        let frame = TestPicture.flat(size: size, format: .i422, values: [luma, 128, 128])
-        var bytes = TestPicture.jpeg(of: frame)
+        var bytes = flatJPEG(size, luma: luma)
         change(&bytes)
-        let buffer = FrameBuffer(byteCount: bytes.count)
-        buffer.bytes.copyBytes(from: bytes)
-        return JPEGFrame(
-            buffer: buffer,
-            byteCount: bytes.count,
-            timestamp: Timestamp(seconds: 7),
-            sequence: sequence
-        )
+        return JPEGFrame(bytes, at: Timestamp(seconds: 7), sequence: sequence)
     }
 
     struct Shown: Sendable {

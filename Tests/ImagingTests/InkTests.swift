@@ -4,8 +4,7 @@ import Glibc
 import Imaging
 import Testing
 
-@Suite("Paper")
-struct InkTests {
+@Suite("Paper") struct InkTests {
     private static let size = Size(width: 640, height: 360)
 
     /// A page under a lamp, with writing and a hand, on a desk: packed pixels.
@@ -70,11 +69,7 @@ struct InkTests {
             ink.begin()
             for row in 0..<Ink.rows {
                 let y = (2 * row + 1) * height / (2 * Ink.rows)
-                ink.look(
-                    base + 2 * y * width,
-                    count: width,
-                    y: (Double(y) + 0.5) / Double(height)
-                )
+                ink.look(base + 2 * y * width, count: width, y: (Double(y) + 0.5) / Double(height))
             }
             ink.settle(at: Timestamp(seconds: 1))
             for y in 0..<height {
@@ -94,12 +89,8 @@ struct InkTests {
         return pixels
     }
 
-    @Test(
-        "is even within 5 % under light that falls off by half",
-        arguments: falls.indices,
-        [true, false]
-    )
-    func evenness(fall: Int, isWhole: Bool) {
+    @Test(arguments: falls.indices, [true, false])
+    func `is even within 5 % under light that falls off by half`(fall: Int, isWhole: Bool) {
         let page = Page(light: Self.falls[fall], isWhole: isWhole)
         let before = page.pixels()
         let after = graded(before)
@@ -140,8 +131,7 @@ struct InkTests {
         #expect((144...154).contains(Int(after[index + 3])))
     }
 
-    @Test("is nothing that a picture without paper has")
-    func noPaper() {
+    @Test func `is nothing that a picture without paper has`() {
         let desk = Page(light: { _, _ in 1 }, hasPaper: false).pixels()
         #expect(graded(desk) == desk)
         let dark = [UInt8](repeating: 20, count: 2 * Self.size.area)

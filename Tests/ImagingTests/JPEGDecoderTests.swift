@@ -1,10 +1,14 @@
 import CTurboJPEG
 import Frames
 import Imaging
+import TestJPEGs
 import Testing
 
-@Suite("JPEG frames")
-struct JPEGDecoderTests {
+@Suite("JPEG frames") struct JPEGDecoderTests {
+    private let decoder: JPEGDecoder
+
+    init() throws { decoder = try JPEGDecoder() }
+
     /// Each format with sizes that fill the sampling blocks and sizes that do not.
     static let cases = [PixelFormat.i420, .i422, .i444, .i440, .i411, .gray].flatMap { format in
         [
@@ -17,8 +21,7 @@ struct JPEGDecoderTests {
     @Test(arguments: cases)
     func decodesToThePlanesThatWereEncoded(format: PixelFormat, size: Size) throws {
         let source = TestPicture.gradient(size: size, format: format)
-        let jpeg = TestPicture.jpeg(of: source)
-        let decoder = try JPEGDecoder()
+        let jpeg = jpeg(of: source)
         try jpeg.withUnsafeBytes { bytes in
             let header = try decoder.header(of: bytes)
             #expect(header.size == size && header.format == format)
@@ -35,9 +38,8 @@ struct JPEGDecoderTests {
     @Test(arguments: JPEGScale.allCases, [PixelFormat.i420, .i422, .gray])
     func decodesSmaller(scale: JPEGScale, format: PixelFormat) throws {
         let size = Size(width: 70, height: 50)
-        let source = TestPicture.flat(size: size, format: format, values: [90, 60, 200])
-        let jpeg = TestPicture.jpeg(of: source)
-        let decoder = try JPEGDecoder()
+        let source = flatFrame(size: size, format: format, [90, 60, 200])
+        let jpeg = jpeg(of: source)
         try jpeg.withUnsafeBytes { bytes in
             let header = try decoder.header(of: bytes)
             let layout = header.layout(at: scale)
@@ -57,21 +59,17 @@ struct JPEGDecoderTests {
     }
 
     @Test func everyTruncationIsAnError() throws {
-        let source = TestPicture.gradient(size: Size(width: 64, height: 48), format: .i422)
-        let jpeg = TestPicture.jpeg(of: source)
-        let decoder = try JPEGDecoder()
+        let jpeg = jpeg(of: TestPicture.gradient(size: Size(width: 64, height: 48), format: .i422))
         // The end marker alone may be missing: every pixel is there.
         for count in 0..<jpeg.count - 4 {
             #expect(throws: JPEGError.self, "\(count) of \(jpeg.count) bytes") {
-                try decode(Array(jpeg.prefix(count)), with: decoder)
+                try decode(Array(jpeg.prefix(count)))
             }
         }
     }
 
     @Test func damageNeverCrashes() throws {
-        let source = TestPicture.gradient(size: Size(width: 48, height: 32), format: .i420)
-        let jpeg = TestPicture.jpeg(of: source)
-        let decoder = try JPEGDecoder()
+        let jpeg = jpeg(of: TestPicture.gradient(size: Size(width: 48, height: 32), format: .i420))
         var random = Random(state: 7)
         for _ in 0..<4000 {
             var damaged = jpeg
@@ -80,35 +78,27 @@ struct JPEGDecoderTests {
                     UInt8(truncatingIfNeeded: random.next())
             }
             // The result is not specified: it may even be a whole picture.
-            _ = try? decode(damaged, with: decoder)
+            _ = try? decode(damaged)
         }
-        try decode(jpeg, with: decoder)
+        try decode(jpeg)
     }
 
     @Test func strayBytesBeforeTheEndAreNoFault() throws {
-        let source = TestPicture.gradient(size: Size(width: 32, height: 32), format: .i422)
-        var jpeg = TestPicture.jpeg(of: source)
+        var jpeg = jpeg(of: TestPicture.gradient(size: Size(width: 32, height: 32), format: .i422))
         jpeg.insert(contentsOf: [0x12, 0x34], at: jpeg.count - 2)
-        let decoder = try JPEGDecoder()
-        try decode(jpeg, with: decoder)
+        try decode(jpeg)
     }
 
     @Test func hugeHeadersAreRefused() throws {
-        let source = TestPicture.gradient(size: Size(width: 16, height: 16), format: .i420)
-        var jpeg = TestPicture.jpeg(of: source)
+        var jpeg = jpeg(of: TestPicture.gradient(size: Size(width: 16, height: 16), format: .i420))
         let start = try #require(
             jpeg.indices.dropLast().first { jpeg[$0] == 0xff && jpeg[$0 + 1] == 0xc0 }
         )
         jpeg.replaceSubrange(start + 5..<start + 9, with: [0xff, 0xdc, 0xff, 0xdc])
-        let decoder = try JPEGDecoder()
-        #expect {
-            try decode(jpeg, with: decoder)
-        } throws: {
-            ($0 as? JPEGError)?.code == .tooLarge
-        }
+        #expect { try decode(jpeg) } throws: { ($0 as? JPEGError)?.code == .tooLarge }
     }
 
-    private func decode(_ jpeg: [UInt8], with decoder: JPEGDecoder) throws {
+    private func decode(_ jpeg: [UInt8]) throws {
         try jpeg.withUnsafeBytes { bytes in
             let header = try decoder.header(of: bytes)
             let layout = FrameLayout(size: header.size, format: header.format)

@@ -1,9 +1,9 @@
 import Frames
 import Imaging
+import TestJPEGs
 import Testing
 
-@Suite("Kernels compute what their references do")
-struct KernelTests {
+@Suite("Kernels compute what their references do") struct KernelTests {
     static let sizes = [
         Size(width: 1, height: 1), Size(width: 2, height: 2), Size(width: 17, height: 5),
         Size(width: 64, height: 48), Size(width: 131, height: 33),
@@ -35,12 +35,8 @@ struct KernelTests {
             }
             #expect(packed[2 * width] == 0xaa, "nothing beyond the row")
             for x in 0..<width {
-                let expected = Reference.streamPixel(
-                    y: Double(luma[x]),
-                    u: Double(u[x / 2]),
-                    v: Double(v[x / 2]),
-                    from: color
-                )
+                let (y, u, v) = (Double(luma[x]), Double(u[x / 2]), Double(v[x / 2]))
+                let expected = Reference.streamPixel(y: y, u: u, v: v, from: color)
                 let pair = x / 2 * 4
                 if (0.5..<254.5).contains(expected.y) {
                     count += 1
@@ -75,13 +71,8 @@ struct KernelTests {
             let (u, v) = ((b - luma) / 1.772, (r - luma) / 1.402)
             func byte(_ value: Double) -> UInt8 { UInt8(min(max(value.rounded(), 0), 255)) }
             let size = Size(width: 32, height: 32)
-            let jpeg = TestPicture.jpeg(
-                of: TestPicture.flat(
-                    size: size,
-                    format: format,
-                    values: [byte(255 * luma), byte(128 + 255 * u), byte(128 + 255 * v)]
-                )
-            )
+            let values = [byte(255 * luma), byte(128 + 255 * u), byte(128 + 255 * v)]
+            let jpeg = jpeg(of: flatFrame(size: size, format: format, values))
             let decoder = try JPEGDecoder()
             let layout = FrameLayout(size: size, format: format)
             let buffer = FrameBuffer(byteCount: layout.byteCount)
@@ -94,16 +85,10 @@ struct KernelTests {
             let planes = Planes(of: buffer, layout: layout)
                 .scaled(to: size, transform: .identity, &first, &second)
             var packed = [UInt8](repeating: 0, count: 64)
+            let (y, blue, red) = (planes.luma.row(9), planes.u.row(9), planes.v.row(9))
             packed.withUnsafeMutableBufferPointer { packed in
                 guard let base = packed.baseAddress else { return }
-                Packer(.jpeg)
-                    .pack(
-                        luma: planes.luma.row(9),
-                        u: planes.u.row(9),
-                        v: planes.v.row(9),
-                        count: 32,
-                        into: base
-                    )
+                Packer(.jpeg).pack(luma: y, u: blue, v: red, count: 32, into: base)
             }
             #expect(abs(Double(packed[20]) - (16 + 219 * luma)) <= 2)
             #expect(abs(Double(packed[21]) - (128 + 224 * u)) <= 2)
@@ -126,9 +111,7 @@ struct KernelTests {
         for x in 1..<256 { #expect(packed[2 * x] >= packed[2 * x - 2], "a ramp rises") }
     }
 
-    static let formats = [
-        PixelFormat.yuyv, .uyvy, .nv12, .i420, .i422, .i444, .i440, .i411, .gray,
-    ]
+    static let formats = [PixelFormat.yuyv, .uyvy, .nv12, .i420, .i422, .i444, .i440, .i411, .gray]
 
     @Test(arguments: formats, sizes)
     func halving(format: PixelFormat, size: Size) throws {
@@ -137,13 +120,8 @@ struct KernelTests {
         for halvings in 0...3 {
             let made = copy.update(frame, halvings: halvings)
             let planes = try #require(made)
-            #expect(
-                planes.size
-                    == Size(
-                        width: max(1, size.width >> halvings),
-                        height: max(1, size.height >> halvings)
-                    )
-            )
+            let (width, height) = (max(1, size.width >> halvings), max(1, size.height >> halvings))
+            #expect(planes.size == Size(width: width, height: height))
             for (index, plane) in [planes.luma, planes.u, planes.v].enumerated() {
                 let worst = greatestDifference(plane) { x, y in
                     Reference.halved(frame, plane: index, x: x, y: y, halvings: halvings)
@@ -262,7 +240,7 @@ struct KernelTests {
 
     @Test(arguments: scales)
     func scaling(from: Size, to: Size, tolerance: Double) {
-        let frame = TestPicture.frame(size: from, format: .gray) { _, x, y in
+        let frame = frame(size: from, format: .gray) { _, x, y in
             UInt8(40 + 100 * x / from.width + 60 * y / from.height)
         }
         let layout = FrameLayout(size: to, format: .gray)
@@ -278,7 +256,7 @@ struct KernelTests {
     @Test(arguments: [PixelFormat.i420, .i422, .i444, .i440, .i411], Transform.all)
     func scalingAnySamplingToHalfWidthChroma(format: PixelFormat, transform: Transform) {
         let size = Size(width: 46, height: 34)
-        let frame = TestPicture.flat(size: size, format: format, values: [90, 60, 200])
+        let frame = flatFrame(size: size, format: format, [90, 60, 200])
         let planes = Planes(luma: frame.plane(0), u: frame.plane(1), v: frame.plane(2))
         var first = Scratch()
         var second = Scratch()
@@ -301,13 +279,8 @@ struct KernelTests {
         var worst = 0.0
         for y in 0..<size.height {
             for x in 0..<size.width {
-                let expected = Reference.blurred(
-                    frame.plane(0),
-                    x: x,
-                    y: y,
-                    sigmaX: sigma.0,
-                    sigmaY: sigma.1
-                )
+                let (plane, (a, b)) = (frame.plane(0), sigma)
+                let expected = Reference.blurred(plane, x: x, y: y, sigmaX: a, sigmaY: b)
                 worst = max(worst, abs(Double(result[y * size.width + x]) - expected))
             }
         }
@@ -366,8 +339,7 @@ extension WeightRow {
     }
 }
 
-@Suite("Grading")
-struct GradingTests {
+@Suite("Grading") struct GradingTests {
     /// Returns one pair of pixels, graded.
     private func graded(_ y: UInt8, _ u: UInt8, _ v: UInt8, _ grading: Grading) -> [Int] {
         var row = [y, u, y, v]

@@ -3,8 +3,7 @@ import Glibc
 import Imaging
 import Testing
 
-@Suite("The search for a page")
-struct PageFinderTests {
+@Suite("The search for a page") struct PageFinderTests {
     /// Returns the largest distance of a corner of `page` from the one on `desk`, in pixels,
     /// whichever is the first.
     private func distance(_ page: FoundPage, _ desk: RenderedDesk) -> Double {
@@ -33,8 +32,7 @@ struct PageFinderTests {
         #expect(misses.count <= 2, "\(misses)")
     }
 
-    @Test("gives the corners clockwise from the top left")
-    func order() throws {
+    @Test func `gives the corners clockwise from the top left`() throws {
         let whole = (1...).lazy.map { RenderedDesk($0) }.first { $0.isWhole }
         let desk = try #require(whole)
         let page = try #require(PageFinder.find(in: desk.frame()))
@@ -47,8 +45,7 @@ struct PageFinderTests {
         }
     }
 
-    @Test("is not sure where there is none")
-    func noPage() {
+    @Test func `is not sure where there is none`() {
         // Nothing at all, or noise.
         for number in 4...6 {
             let layout = FrameLayout(size: RenderedDesk.size, format: .gray)

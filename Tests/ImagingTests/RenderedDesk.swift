@@ -17,17 +17,15 @@ struct RenderedDesk {
         private let (right, down): (Double, Double)
 
         init(
-            x: Double,
-            y: Double,
+            at place: (x: Double, y: Double),
             turn: Double,
-            halfWidth: Double,
-            halfHeight: Double,
+            half: (width: Double, height: Double),
             light: Double,
             isOverThePage: Bool = false,
             isRound: Bool = false
         ) {
-            (self.x, self.y, self.light) = (x, y, light)
-            (self.halfWidth, self.halfHeight) = (halfWidth, halfHeight)
+            (x, y, self.light) = (place.x, place.y, light)
+            (halfWidth, halfHeight) = half
             (self.isOverThePage, self.isRound) = (isOverThePage, isRound)
             (right, down) = (cos(turn), sin(turn))
         }
@@ -94,12 +92,10 @@ struct RenderedDesk {
         for _ in 0..<6 {
             let (angle, distance) = (any(0, 6.28), any(0.75, 1.3))
             things.append(
-                Thing(
-                    x: distance * cos(angle),
-                    y: 0.8 * distance * sin(angle),
+                .init(
+                    at: (distance * cos(angle), 0.8 * distance * sin(angle)),
                     turn: any(0, 3.1),
-                    halfWidth: any(0.08, 0.3),
-                    halfHeight: any(0.05, 0.22),
+                    half: (any(0.08, 0.3), any(0.05, 0.22)),
                     light: any(15, 210),
                     isRound: any(0, 1) < 0.35
                 )
@@ -107,12 +103,10 @@ struct RenderedDesk {
         }
         let pen = any(0, 6.28)
         things.append(
-            Thing(
-                x: right * cos(pen),
-                y: bottom * sin(pen),
+            .init(
+                at: (right * cos(pen), bottom * sin(pen)),
                 turn: any(0, 3.1),
-                halfWidth: any(0.1, 0.25),
-                halfHeight: 0.012,
+                half: (any(0.1, 0.25), 0.012),
                 light: any(15, 60),
                 isOverThePage: true
             )
@@ -120,12 +114,12 @@ struct RenderedDesk {
         if any(0, 1) < 0.5 {
             let isBeside = any(0, 1) < 0.5
             things.append(
-                Thing(
-                    x: isBeside ? right : any(-right / 2, right / 2),
-                    y: isBeside ? any(-bottom / 2, bottom / 2) : bottom,
+                .init(
+                    at: isBeside
+                        ? (right, any(-bottom / 2, bottom / 2))
+                        : (any(-right / 2, right / 2), bottom),
                     turn: any(0, 3.1),
-                    halfWidth: any(0.08, 0.16),
-                    halfHeight: any(0.06, 0.1),
+                    half: (any(0.08, 0.16), any(0.06, 0.1)),
                     light: any(90, 140),
                     isOverThePage: true,
                     isRound: true
@@ -199,12 +193,6 @@ struct RenderedDesk {
                 row[x] = UInt8(max(16, min(235, 16 + here * falling + noise)))
             }
         }
-        return Frame(
-            buffer: buffer,
-            layout: layout,
-            color: .video,
-            timestamp: .zero,
-            sequence: 0
-        )
+        return Frame(buffer: buffer, layout: layout, color: .video, timestamp: .zero, sequence: 0)
     }
 }

@@ -27,8 +27,31 @@ private struct GuardedPage: ~Copyable {
     }
 }
 
-@Suite("Pictures in perspective")
-struct WarpTests {
+extension Random {
+    /// Returns a way through a picture that is `width` wide, from a row of `rows`, down in steps of
+    /// at most `steep`, and across in such of at most twice `wide`.
+    fileprivate mutating func warp(
+        _ width: Int,
+        _ rows: ClosedRange<Float>,
+        _ steep: Float,
+        _ wide: Float
+    ) -> kernel_warp {
+        func number(_ range: ClosedRange<Float>) -> Float {
+            let share = Float(next() % 1001) / 1000
+            return range.lowerBound + (range.upperBound - range.lowerBound) * share
+        }
+        return kernel_warp(
+            x: number(-3...Float(width)),
+            x_step: number(-1...2) * wide,
+            y: number(rows),
+            y_step: number(-1...1) * steep,
+            d: number(0.5...1.5),
+            d_step: number(0...0.01)
+        )
+    }
+}
+
+@Suite("Pictures in perspective") struct WarpTests {
     /// Returns the sample at a place between samples, which ends at the edges.
     private func sample(_ bytes: [UInt8], _ size: Size, _ x: Double, _ y: Double) -> Double {
         let x = min(max(x, 0), Double(size.width - 1)), y = min(max(y, 0), Double(size.height - 1))
@@ -49,18 +72,7 @@ struct WarpTests {
         let bytes = (0..<size.area).map { UInt8(100 + 20 * ($0 % width % 3) + $0 / width % 5) }
         for round in 0..<40 {
             let steep: Float = round % 2 == 0 ? 1 : 0.1
-            func number(_ range: ClosedRange<Float>) -> Float {
-                let share = Float(random.next() % 1001) / 1000
-                return range.lowerBound + (range.upperBound - range.lowerBound) * share
-            }
-            let warp = kernel_warp(
-                x: number(-3...Float(width)),
-                x_step: number(-1...2) * (steep + 0.3),
-                y: number(-3...Float(height)),
-                y_step: number(-1...1) * steep,
-                d: number(0.5...1.5),
-                d_step: number(0...0.01)
-            )
+            let warp = random.warp(width, -3...Float(height), steep, steep + 0.3)
             var row = [UInt8](repeating: 0xaa, count: 38)
             kernel_warp(&row, bytes, CInt(width), CInt(width), CInt(height), warp, 37)
             #expect(row[37] == 0xaa, "nothing beyond the row")
@@ -70,17 +82,7 @@ struct WarpTests {
             var alone = row
             kernel_warp(&alone, reversed, CInt(width), CInt(width), CInt(height), warp, 37)
             let shape = (CInt(width), CInt(height))
-            kernel_warp_pair(
-                &pair,
-                &other,
-                bytes,
-                reversed,
-                shape.0,
-                shape.0,
-                shape.1,
-                warp,
-                37
-            )
+            kernel_warp_pair(&pair, &other, bytes, reversed, shape.0, shape.0, shape.1, warp, 37)
             #expect(pair == row && other == alone)
             for i in 0..<37 {
                 let d = Double(warp.d) + Double(warp.d_step) * Double(i)
@@ -102,18 +104,7 @@ struct WarpTests {
             let bytes = memory.bytes(width * height, atEnd: round % 2 == 0)
             for i in 0..<width * height { bytes[i] = UInt8(truncatingIfNeeded: random.next()) }
             let steep: Float = round % 3 == 0 ? 1 : 0.06
-            func number(_ range: ClosedRange<Float>) -> Float {
-                let share = Float(random.next() % 1001) / 1000
-                return range.lowerBound + (range.upperBound - range.lowerBound) * share
-            }
-            let warp = kernel_warp(
-                x: number(-3...Float(width)),
-                x_step: number(-1...2) * (steep + 0.2),
-                y: number(-1...Float(height)),
-                y_step: number(-1...1) * steep,
-                d: number(0.5...1.5),
-                d_step: number(0...0.01)
-            )
+            let warp = random.warp(width, -1...Float(height), steep, steep + 0.2)
             let count = 1 + round % 170
             let shape = (CInt(width), CInt(height))
             var row = [UInt8](repeating: 0xaa, count: count + 1)

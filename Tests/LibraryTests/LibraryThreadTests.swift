@@ -8,8 +8,7 @@ import Testing
 
 @testable import Library
 
-@Suite("The library", .timeLimit(.minutes(2)))
-struct LibraryThreadTests {
+@Suite("The library", .timeLimit(.minutes(2))) struct LibraryThreadTests {
     /// A library of two directories, whose helpers fail at once.
     private final class Shelf {
         let root: ScratchDirectory
@@ -82,8 +81,7 @@ struct LibraryThreadTests {
         #expect(try shelf.list().total == 2)
     }
 
-    @Test("leaves out what is being written, and reports it when it is done")
-    func leftOut() throws {
+    @Test func `leaves out what is being written, and reports it when it is done`() throws {
         let shelf = try Shelf()
         try shelf.write("photos/a.jpg")
         try shelf.write("movies/b.mkv")
@@ -97,8 +95,7 @@ struct LibraryThreadTests {
         #expect(try shelf.list().total == 1)
     }
 
-    @Test("takes other directories over, and reports it where that changes anything")
-    func folders() throws {
+    @Test func `takes other directories over, and reports it where that changes anything`() throws {
         let shelf = try Shelf()
         try shelf.write("photos/a.jpg")
         try shelf.write("others/c.jpg")
@@ -115,8 +112,7 @@ struct LibraryThreadTests {
         try eventually("the change") { shelf.changeCount == 2 }
     }
 
-    @Test("makes thumbnails of its own files alone")
-    func members() throws {
+    @Test func `makes thumbnails of its own files alone`() throws {
         let shelf = try Shelf()
         try shelf.write("photos/a.jpg")
         try shelf.write("others/c.jpg")

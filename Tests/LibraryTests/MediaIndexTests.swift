@@ -2,8 +2,7 @@ import Testing
 
 @testable import Library
 
-@Suite("Index of the library")
-struct MediaIndexTests {
+@Suite("Index of the library") struct MediaIndexTests {
     private static let folder = "/pictures"
 
     private func file(_ name: String, _ time: Int64) throws -> MediaIndex.File {
@@ -69,9 +68,7 @@ struct MediaIndexTests {
         #expect((found.date != nil) == (camera != nil))
         if let date = found.date {
             #expect([date.year, date.month, date.day] == [2026, 11, 21])
-            #expect(
-                [date.hour, date.minute, date.second, date.millisecond] == [14, 30, 5, 123]
-            )
+            #expect([date.hour, date.minute, date.second, date.millisecond] == [14, 30, 5, 123])
         }
     }
 

@@ -41,17 +41,17 @@ extension ThumbnailCache {
     }
 }
 
-@Suite("Thumbnails", .timeLimit(.minutes(2)))
-struct ThumbnailTests {
+@Suite("Thumbnails", .timeLimit(.minutes(2))) struct ThumbnailTests {
     private static let program = "dualcam-test"
 
-    /// Runs `body` in a directory of its own, with a cache below it.
-    private func inDirectory(_ body: (String, Maker) throws -> Void) throws {
-        try ScratchDirectory.with { root in
-            let cache = ThumbnailCache(root: "\(root)/cache/thumbnails", program: Self.program)
-            try body(root, Maker(cache: cache, program: Self.program))
-        }
+    private let scratch: ScratchDirectory
+    private var root: String { scratch.path }
+    private var maker: Maker {
+        let cache = ThumbnailCache(root: "\(root)/cache/thumbnails", program: Self.program)
+        return Maker(cache: cache, program: Self.program)
     }
+
+    init() throws { scratch = try ScratchDirectory() }
 
     /// Returns a JPEG whose upper left quarter is red, the rest blue, with the tag of its
     /// orientation.
@@ -73,6 +73,11 @@ struct ThumbnailTests {
         let metadata = try Metadata(of: bare)
         metadata["Exif.Image.Orientation"] = "\(tag)"
         return try metadata.written()
+    }
+
+    /// Writes a file with such a JPEG.
+    private func write(_ size: Size, tag: Int = 1, to path: String) throws {
+        try Data(photograph(size, tag: tag)).write(to: URL(filePath: path))
     }
 
     private func subject(_ path: String) throws -> ThumbnailCache.Subject {
@@ -101,168 +106,152 @@ struct ThumbnailTests {
 
     /// The example is the standard's.
     @Test func theNameIsTheStandards() throws {
-        try inDirectory { root, maker in
-            #expect(
-                maker.cache.place(of: "/home/jens/photos/me.png", .normal)
-                    == "\(root)/cache/thumbnails/normal/c6ee772d9e49320e97ec29a7eb5b1697.png"
-            )
-        }
+        #expect(
+            maker.cache.place(of: "/home/jens/photos/me.png", .normal)
+                == "\(root)/cache/thumbnails/normal/c6ee772d9e49320e97ec29a7eb5b1697.png"
+        )
     }
 
     @Test func theyAreUprightInTheirPlaceAndSayOfWhatTheyAre() throws {
-        try inDirectory { root, maker in
-            for tag in 1...8 {
-                let path = "\(root)/\u{e4} \(tag).jpg"
-                try Data(photograph(Size(width: 640, height: 480), tag: tag))
-                    .write(to: URL(filePath: path))
-                let size = tag % 2 == 0 ? ThumbnailSize.normal : .large
-                try maker.make(path, size)
-                let place = maker.cache.place(of: path, size)
-                let facts = try facts(place)
-                let length = size.rawValue
-                #expect(
-                    facts.size
-                        == (tag > 4
-                            ? Size(width: length * 3 / 4, height: length)
-                            : Size(width: length, height: length * 3 / 4))
-                )
-                let subject = try subject(path)
-                #expect(
-                    facts.texts == [
-                        "Thumb::URI": "file://\(root)/%C3%A4%20\(tag).jpg",
-                        "Thumb::MTime": "\(subject.modified)",
-                        "Thumb::Size": "\(subject.byteCount)", "Thumb::Mimetype": "image/jpeg",
-                        "Thumb::Image::Width": tag > 4 ? "480" : "640",
-                        "Thumb::Image::Height": tag > 4 ? "640" : "480",
-                        "Software": Self.program,
-                    ]
-                )
-                var status = stat()
-                let file = try #require(place)
-                #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
-                let folder = URL(filePath: file).deletingLastPathComponent().path
-                #expect(stat(folder, &status) == 0 && status.st_mode & 0o777 == 0o700)
-                #expect(
-                    try FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy {
-                        $0.count == 36
-                    }
-                )
-            }
+        for tag in 1...8 {
+            let path = "\(root)/\u{e4} \(tag).jpg"
+            try write(Size(width: 640, height: 480), tag: tag, to: path)
+            let size = tag % 2 == 0 ? ThumbnailSize.normal : .large
+            try maker.make(path, size)
+            let place = maker.cache.place(of: path, size)
+            let facts = try facts(place)
+            let length = size.rawValue
+            #expect(
+                facts.size
+                    == (tag > 4
+                        ? Size(width: length * 3 / 4, height: length)
+                        : Size(width: length, height: length * 3 / 4))
+            )
+            let subject = try subject(path)
+            #expect(
+                facts.texts == [
+                    "Thumb::URI": "file://\(root)/%C3%A4%20\(tag).jpg",
+                    "Thumb::MTime": "\(subject.modified)",
+                    "Thumb::Size": "\(subject.byteCount)", "Thumb::Mimetype": "image/jpeg",
+                    "Thumb::Image::Width": tag > 4 ? "480" : "640",
+                    "Thumb::Image::Height": tag > 4 ? "640" : "480",
+                    "Software": Self.program,
+                ]
+            )
+            var status = stat()
+            let file = try #require(place)
+            #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+            let folder = URL(filePath: file).deletingLastPathComponent().path
+            #expect(stat(folder, &status) == 0 && status.st_mode & 0o777 == 0o700)
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: folder).allSatisfy {
+                    $0.count == 36
+                }
+            )
         }
     }
 
     @Test func asSmallAsThePictureIsAndNoSmaller() throws {
-        try inDirectory { root, maker in
-            let path = "\(root)/a.jpg"
-            for (size, shown) in [
-                (Size(width: 100, height: 60), Size(width: 100, height: 60)),
-                (Size(width: 2000, height: 8), Size(width: 256, height: 1)),
-                (Size(width: 1, height: 1), Size(width: 1, height: 1)),
-                (Size(width: 1000, height: 1999), Size(width: 128, height: 256)),
-            ] {
-                try Data(photograph(size)).write(to: URL(filePath: path))
-                try maker.make(path, .large)
-                let found = try facts(maker.cache.place(of: path, .large)).size
-                #expect(found == shown, "\(size)")
-                try FileManager.default.removeItem(atPath: path)
-                // The next file may have the same length and second, but is another one.
-                try FileManager.default.removeItem(atPath: "\(root)/cache")
-            }
+        let path = "\(root)/a.jpg"
+        for (size, shown) in [
+            (Size(width: 100, height: 60), Size(width: 100, height: 60)),
+            (Size(width: 2000, height: 8), Size(width: 256, height: 1)),
+            (Size(width: 1, height: 1), Size(width: 1, height: 1)),
+            (Size(width: 1000, height: 1999), Size(width: 128, height: 256)),
+        ] {
+            try write(size, to: path)
+            try maker.make(path, .large)
+            #expect(try facts(maker.cache.place(of: path, .large)).size == shown, "\(size)")
+            try FileManager.default.removeItem(atPath: path)
+            // The next file may have the same length and second, but is another one.
+            try FileManager.default.removeItem(atPath: "\(root)/cache")
         }
     }
 
     @Test func whatOthersMadeIsUsedWhileItIsOfTheFileAsItIs() throws {
-        try inDirectory { root, maker in
-            let path = "\(root)/a.jpg"
-            try Data(photograph(Size(width: 64, height: 64))).write(to: URL(filePath: path))
-            let subject = try subject(path)
-            let place = try #require(maker.cache.place(of: path, .normal))
-            let uri = ("Thumb::URI", subject.uri)
-            let time = ("Thumb::MTime", "\(subject.modified)")
-            let cases: [(texts: [(key: String, value: String)], size: Int, isValid: Bool)] = [
-                ([uri, time], 128, true),
-                ([uri, time, ("Thumb::Size", "\(subject.byteCount)")], 9, true),
-                ([uri, time], 129, false), ([uri], 9, false), ([time], 9, false), ([], 9, false),
-                ([("Thumb::URI", "file:///b.jpg"), time], 9, false),
-                ([uri, ("Thumb::MTime", "1")], 9, false), ([uri, ("Thumb::MTime", "x")], 9, false),
-                ([uri, time, ("Thumb::Size", "1")], 9, false),
-            ]
-            for (texts, size, isValid) in cases {
-                try makeDirectory(URL(filePath: place).deletingLastPathComponent().path)
-                let file = try NewFile(for: place, mode: 0o600)
-                let picture = Raster(
-                    size: Size(width: size, height: 1),
-                    pixels: [UInt32](repeating: 0, count: size)
-                )
-                try PNGFile.write(picture, texts, to: file.descriptor, called: place)
-                try file.replace()
-                #expect(maker.cache.holds(subject, .normal) == isValid, "\(texts)")
-                try maker.make(path, .normal)
-                #expect(maker.cache.holds(subject, .normal))
-                #expect(try facts(place).texts.keys.contains("Software") == !isValid)
-            }
-            // Cut off, or no PNG.
-            let whole = try readFile(place, limit: 1 << 20)
-            for bytes in [Array(whole.dropLast(20)), Array(whole.prefix(30)), [], [1, 2, 3]] {
-                try Data(bytes).write(to: URL(filePath: place))
-                #expect(!maker.cache.holds(subject, .normal))
-            }
-            // Written again, it is another file.
-            try maker.make(path, .normal)
-            utimensat(
-                AT_FDCWD,
-                path,
-                [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)],
-                0
+        let path = "\(root)/a.jpg"
+        try write(Size(width: 64, height: 64), to: path)
+        let subject = try subject(path)
+        let place = try #require(maker.cache.place(of: path, .normal))
+        let uri = ("Thumb::URI", subject.uri)
+        let time = ("Thumb::MTime", "\(subject.modified)")
+        let cases: [(texts: [(key: String, value: String)], size: Int, isValid: Bool)] = [
+            ([uri, time], 128, true),
+            ([uri, time, ("Thumb::Size", "\(subject.byteCount)")], 9, true),
+            ([uri, time], 129, false), ([uri], 9, false), ([time], 9, false), ([], 9, false),
+            ([("Thumb::URI", "file:///b.jpg"), time], 9, false),
+            ([uri, ("Thumb::MTime", "1")], 9, false), ([uri, ("Thumb::MTime", "x")], 9, false),
+            ([uri, time, ("Thumb::Size", "1")], 9, false),
+        ]
+        for (texts, size, isValid) in cases {
+            try makeDirectory(URL(filePath: place).deletingLastPathComponent().path)
+            let file = try NewFile(for: place, mode: 0o600)
+            let picture = Raster(
+                size: Size(width: size, height: 1),
+                pixels: [UInt32](repeating: 0, count: size)
             )
-            #expect(!maker.cache.holds(try self.subject(path), .normal))
+            try PNGFile.write(picture, texts, to: file.descriptor, called: place)
+            try file.replace()
+            #expect(maker.cache.holds(subject, .normal) == isValid, "\(texts)")
+            try maker.make(path, .normal)
+            #expect(maker.cache.holds(subject, .normal))
+            #expect(try facts(place).texts.keys.contains("Software") == !isValid)
         }
+        // Cut off, or no PNG.
+        let whole = try readFile(place, limit: 1 << 20)
+        for bytes in [Array(whole.dropLast(20)), Array(whole.prefix(30)), [], [1, 2, 3]] {
+            try Data(bytes).write(to: URL(filePath: place))
+            #expect(!maker.cache.holds(subject, .normal))
+        }
+        // Written again, it is another file.
+        try maker.make(path, .normal)
+        utimensat(
+            AT_FDCWD,
+            path,
+            [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)],
+            0
+        )
+        #expect(!maker.cache.holds(try self.subject(path), .normal))
     }
 
     @Test func whatHoldsNoPictureIsRememberedAndSaysWhy() throws {
-        try inDirectory { root, maker in
-            let whole = try photograph(Size(width: 64, height: 64))
-            // The header's height and width are at SOF0.
-            var huge = whole
-            let frame = try #require(
-                huge.indices.first { huge[$0] == 0xFF && huge[$0 + 1] == 0xC0 }
-            )
-            for place in 5...8 { huge[frame + place] = 0xFF }
-            let cases: [(name: String, bytes: [UInt8], reason: String)] = [
-                ("cut.jpg", Array(whole.prefix(whole.count / 2)), "it ends early"),
-                ("text.jpg", Array("no picture".utf8), "it is not a JPEG"),
-                ("huge.jpg", huge, "65535x65535"), ("text.mkv", Array("no movie".utf8), "no movie"),
-                ("photo.mp4", [0, 0, 0, 8] + Array("ftypx".utf8), "no movie"),
-            ]
-            for (name, bytes, reason) in cases {
-                let path = "\(root)/\(name)"
-                try Data(bytes).write(to: URL(filePath: path))
-                // The second time the failure comes from memory.
-                for _ in 1...2 {
-                    let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
-                    #expect(error?.code == .unreadable, "\(name)")
-                    #expect(
-                        error?.description.contains(reason) ?? false,
-                        "\(String(describing: error))"
-                    )
-                    #expect(try maker.cache.failure(of: subject(path))?.contains(reason) ?? false)
-                }
-                // Another file of that name gets another attempt.
-                try Data(photograph(Size(width: 9, height: 9))).write(to: URL(filePath: path))
-                #expect(try maker.cache.failure(of: subject(path)) == nil)
-            }
-            let failures = "\(root)/cache/thumbnails/fail/\(Self.program)"
-            #expect(
-                try FileManager.default.contentsOfDirectory(atPath: failures).count == cases.count
-            )
-            for (path, code) in [
-                ("\(root)/none.jpg", ThumbnailError.Code.notFound), (root, .notFound),
-                ("\(root)/link.jpg", .notFound),
-            ] {
-                symlink("\(root)/cut.jpg", "\(root)/link.jpg")
+        let whole = try photograph(Size(width: 64, height: 64))
+        // The header's height and width are at SOF0.
+        var huge = whole
+        let frame = try #require(huge.indices.first { huge[$0] == 0xFF && huge[$0 + 1] == 0xC0 })
+        for place in 5...8 { huge[frame + place] = 0xFF }
+        let cases: [(name: String, bytes: [UInt8], reason: String)] = [
+            ("cut.jpg", Array(whole.prefix(whole.count / 2)), "it ends early"),
+            ("text.jpg", Array("no picture".utf8), "it is not a JPEG"),
+            ("huge.jpg", huge, "65535x65535"), ("text.mkv", Array("no movie".utf8), "no movie"),
+            ("photo.mp4", [0, 0, 0, 8] + Array("ftypx".utf8), "no movie"),
+        ]
+        for (name, bytes, reason) in cases {
+            let path = "\(root)/\(name)"
+            try Data(bytes).write(to: URL(filePath: path))
+            // The second time the failure comes from memory.
+            for _ in 1...2 {
                 let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
-                #expect(error?.code == code, "\(String(describing: error))")
+                #expect(error?.code == .unreadable, "\(name)")
+                #expect(
+                    error?.description.contains(reason) ?? false,
+                    "\(String(describing: error))"
+                )
+                #expect(try maker.cache.failure(of: subject(path))?.contains(reason) ?? false)
             }
+            // Another file of that name gets another attempt.
+            try write(Size(width: 9, height: 9), to: path)
+            #expect(try maker.cache.failure(of: subject(path)) == nil)
+        }
+        let failures = "\(root)/cache/thumbnails/fail/\(Self.program)"
+        #expect(try FileManager.default.contentsOfDirectory(atPath: failures).count == cases.count)
+        for (path, code) in [
+            ("\(root)/none.jpg", ThumbnailError.Code.notFound), (root, .notFound),
+            ("\(root)/link.jpg", .notFound),
+        ] {
+            symlink("\(root)/cut.jpg", "\(root)/link.jpg")
+            let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
+            #expect(error?.code == code, "\(String(describing: error))")
         }
     }
 
@@ -292,29 +281,27 @@ struct ThumbnailTests {
     }
 
     @Test func aFileThatCrashesItsReaderIsRememberedAsBadWhileItStays() throws {
-        try inDirectory { root, maker in
-            let path = "\(root)/bad.jpg"
-            try Data([1]).write(to: URL(filePath: path))
-            let loop = try EventLoop()
-            let messages = "\(root)/messages"
-            let queue = try queue(
-                loop,
-                maker.cache,
-                "dd bs=9999 count=1 status=none >>\(messages); echo >>\(messages); kill -SEGV $$"
-            )
-            let first = try errors(queue, loop, [path])
-            #expect(first.map(\.?.code) == [.unreadable])
-            // Tried twice, since a lack of memory may have ended the first.
-            let lines = try String(decoding: readFile(messages, limit: 9999), as: UTF8.self)
-                .split(separator: "\n")
-            #expect(lines == ["128 - \(path)", "128 - \(path)"])
-            #expect(try maker.cache.failure(of: subject(path))?.contains("signal 11") ?? false)
-            // A worker that reads no file which is known to be bad answers the next request.
-            let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
-            #expect(error?.description.contains("signal 11") ?? false)
-            try Data([1, 2]).write(to: URL(filePath: path))
-            #expect(try maker.cache.failure(of: subject(path)) == nil)
-        }
+        let path = "\(root)/bad.jpg"
+        try Data([1]).write(to: URL(filePath: path))
+        let loop = try EventLoop()
+        let messages = "\(root)/messages"
+        let queue = try queue(
+            loop,
+            maker.cache,
+            "dd bs=9999 count=1 status=none >>\(messages); echo >>\(messages); kill -SEGV $$"
+        )
+        let first = try errors(queue, loop, [path])
+        #expect(first.map(\.?.code) == [.unreadable])
+        // Tried twice, since a lack of memory may have ended the first.
+        let lines = try String(decoding: readFile(messages, limit: 9999), as: UTF8.self)
+            .split(separator: "\n")
+        #expect(lines == ["128 - \(path)", "128 - \(path)"])
+        #expect(try maker.cache.failure(of: subject(path))?.contains("signal 11") ?? false)
+        // A worker that reads no file which is known to be bad answers the next request.
+        let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
+        #expect(error?.description.contains("signal 11") ?? false)
+        try Data([1, 2]).write(to: URL(filePath: path))
+        #expect(try maker.cache.failure(of: subject(path)) == nil)
     }
 
     @Test(arguments: [
@@ -328,60 +315,54 @@ struct ThumbnailTests {
         _ reason: String,
         _ code: ThumbnailError.Code
     ) throws {
-        try inDirectory { root, maker in
-            let path = "\(root)/1.jpg"
-            try Data([1]).write(to: URL(filePath: path))
-            let loop = try EventLoop()
-            let queue = try queue(
-                loop,
-                maker.cache,
-                timeout: reason == "too long" ? 0.1 : 10,
-                "dd bs=9999 count=1 status=none >/dev/null; \(script)"
-            )
-            let error = try #require(errors(queue, loop, [path])[0])
-            #expect(error.description.contains(reason) && error.code == code, "\(error)")
-            #expect(try maker.cache.failure(of: subject(path)) == nil)
-            queue.end()
-        }
+        let path = "\(root)/1.jpg"
+        try Data([1]).write(to: URL(filePath: path))
+        let loop = try EventLoop()
+        let queue = try queue(
+            loop,
+            maker.cache,
+            timeout: reason == "too long" ? 0.1 : 10,
+            "dd bs=9999 count=1 status=none >/dev/null; \(script)"
+        )
+        let error = try #require(errors(queue, loop, [path])[0])
+        #expect(error.description.contains(reason) && error.code == code, "\(error)")
+        #expect(try maker.cache.failure(of: subject(path)) == nil)
+        queue.end()
     }
 
     @Test func oneWorkerMakesAllInTheirOrder() throws {
-        try inDirectory { root, maker in
-            let paths = (1...3).map { "\(root)/\($0).jpg" }
-            for path in paths { try Data([1]).write(to: URL(filePath: path)) }
-            let loop = try EventLoop()
-            let log = "\(root)/log"
-            let queue = try queue(
-                loop,
-                maker.cache,
-                """
-                echo start >>\(log)
-                while dd bs=9999 count=1 status=none >>\(log)
-                do echo >>\(log); printf held >&0
-                done
-                """
-            )
-            #expect(try errors(queue, loop, paths) == [nil, nil, nil])
-            queue.end()
-            let lines = try String(decoding: readFile(log, limit: 9999), as: UTF8.self)
-                .split(separator: "\n").map(String.init)
-            #expect(lines == ["start"] + paths.map { "128 - \($0)" })
-        }
+        let paths = (1...3).map { "\(root)/\($0).jpg" }
+        for path in paths { try Data([1]).write(to: URL(filePath: path)) }
+        let loop = try EventLoop()
+        let log = "\(root)/log"
+        let queue = try queue(
+            loop,
+            maker.cache,
+            """
+            echo start >>\(log)
+            while dd bs=9999 count=1 status=none >>\(log)
+            do echo >>\(log); printf held >&0
+            done
+            """
+        )
+        #expect(try errors(queue, loop, paths) == [nil, nil, nil])
+        queue.end()
+        let lines = try String(decoding: readFile(log, limit: 9999), as: UTF8.self)
+            .split(separator: "\n").map(String.init)
+        #expect(lines == ["start"] + paths.map { "128 - \($0)" })
     }
 
     @Test func whatAKilledOneLeftGoesAndAPipeKeepsNobody() throws {
-        try inDirectory { root, maker in
-            let folder = "\(root)/cache/thumbnails/normal"
-            try makeDirectory(folder)
-            let (old, new) = ("\(folder)/.dualcam-old", "\(folder)/.dualcam-new")
-            for path in [old, new] { try Data([1]).write(to: URL(filePath: path)) }
-            let time = timespec(tv_sec: 1, tv_nsec: 0)
-            utimensat(AT_FDCWD, old, [time, time], 0)
-            maker.cache.sweep()
-            #expect(entries(of: folder) == [".dualcam-new"])
-            mkfifo("\(folder)/pipe.png", 0o600)
-            #expect(throws: SystemError.self) { try ThumbnailCache.open("\(folder)/pipe.png") }
-        }
+        let folder = "\(root)/cache/thumbnails/normal"
+        try makeDirectory(folder)
+        let (old, new) = ("\(folder)/.dualcam-old", "\(folder)/.dualcam-new")
+        for path in [old, new] { try Data([1]).write(to: URL(filePath: path)) }
+        let time = timespec(tv_sec: 1, tv_nsec: 0)
+        utimensat(AT_FDCWD, old, [time, time], 0)
+        maker.cache.sweep()
+        #expect(entries(of: folder) == [".dualcam-new"])
+        mkfifo("\(folder)/pipe.png", 0o600)
+        #expect(throws: SystemError.self) { try ThumbnailCache.open("\(folder)/pipe.png") }
     }
 
     @Test func answersAreWhatWasAnswered() {
@@ -401,30 +382,25 @@ struct ThumbnailTests {
 
     /// A playlist that gives itself out for a movie must not show what it points at.
     @Test func aPlaylistShowsNothingOfOtherFiles() throws {
-        try inDirectory { root, maker in
-            let (secret, movie) = ("\(root)/secret.jpg", "\(root)/secret.ts")
-            try Data(photograph(Size(width: 64, height: 64))).write(to: URL(filePath: secret))
-            let ffmpeg = try Child(
-                "ffmpeg",
-                [
-                    "-v", "error", "-loop", "1", "-t", "1", "-i", secret, "-pix_fmt", "yuv420p",
-                    movie,
-                ]
-            )
-            try #require(try ffmpeg.wait(within: 60) == .status(0), "\(ffmpeg.errors)")
-            let lists = [
-                "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n\(movie)\n#EXT-X-ENDLIST\n",
-                "ffconcat version 1.0\nfile \(secret)\n", "ffconcat version 1.0\nfile secret.ts\n",
-                "concat:\(movie)|\(movie)", "subfile,,start,0,end,0,,:\(movie)", movie,
-            ]
-            for (number, list) in lists.enumerated() {
-                for ending in ["mkv", "mp4"] {
-                    let path = "\(root)/\(number).\(ending)"
-                    try Data(list.utf8).write(to: URL(filePath: path))
-                    let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
-                    #expect(error?.code == .unreadable, "\(list)")
-                    #expect(!maker.cache.holds(try subject(path), .normal))
-                }
+        let (secret, movie) = ("\(root)/secret.jpg", "\(root)/secret.ts")
+        try Data(photograph(Size(width: 64, height: 64))).write(to: URL(filePath: secret))
+        let ffmpeg = try Child(
+            "ffmpeg",
+            ["-v", "error", "-loop", "1", "-t", "1", "-i", secret, "-pix_fmt", "yuv420p", movie]
+        )
+        try #require(try ffmpeg.wait(within: 60) == .status(0), "\(ffmpeg.errors)")
+        let lists = [
+            "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n\(movie)\n#EXT-X-ENDLIST\n",
+            "ffconcat version 1.0\nfile \(secret)\n", "ffconcat version 1.0\nfile secret.ts\n",
+            "concat:\(movie)|\(movie)", "subfile,,start,0,end,0,,:\(movie)", movie,
+        ]
+        for (number, list) in lists.enumerated() {
+            for ending in ["mkv", "mp4"] {
+                let path = "\(root)/\(number).\(ending)"
+                try Data(list.utf8).write(to: URL(filePath: path))
+                let error = error { () throws(ThumbnailError) in try maker.make(path, .normal) }
+                #expect(error?.code == .unreadable, "\(list)")
+                #expect(!maker.cache.holds(try subject(path), .normal))
             }
         }
     }

@@ -1,9 +1,8 @@
 import CSandbox
 import Glibc
+import Platform
 import Synchronization
 import Testing
-
-@testable import Platform
 
 /// What `body` returns on a thread that was confined before by `enter`, so that the others stay as
 /// they are.
@@ -45,8 +44,7 @@ private func confined<Result: Sendable>(
         #expect(failures?.allSatisfy { $0 == EPERM } ?? false, "\(String(describing: failures))")
     }
 
-    @Test("seccomp alone keeps a thread from files and other programs")
-    func callsAlone() throws {
+    @Test func `seccomp alone keeps a thread from files and other programs`() throws {
         let own = getpid()
         let failures = try confined(by: { () throws(SystemError) in
             let error = csandbox_leave_calls(0)
@@ -63,8 +61,7 @@ private func confined<Result: Sendable>(
         #expect(failures == Array(repeating: EPERM, count: 8))
     }
 
-    @Test("Landlock alone keeps a thread from files, where the kernel has it")
-    func filesAlone() throws {
+    @Test func `Landlock alone keeps a thread from files, where the kernel has it`() throws {
         let refusal = Mutex<CInt>(0)
         let failures = try confined(by: { () throws(SystemError) in
             let error = csandbox_leave_files(0)

@@ -4,8 +4,7 @@ import Platform
 import Synchronization
 import Testing
 
-@Suite("Event loop")
-struct EventLoopTests {
+@Suite("Event loop") struct EventLoopTests {
     @Test func aTimerCallsOnceEachTimeItIsArmed() throws {
         let loop = try EventLoop()
         var calls = 0

@@ -4,8 +4,7 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("A helper process")
-struct HelperProcessTests {
+@Suite("A helper process") struct HelperProcessTests {
     @Test func leavesNoZombieWhenItIsDropped() throws {
         let folder = try ScratchDirectory()
         for number in 0..<20 {

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Platform
 
-@Suite("A helper's messages")
-struct HelperServiceTests {
+@Suite("A helper's messages") struct HelperServiceTests {
     /// Sends `messages`, each with `descriptors`, and returns what `serve` does with them.
     private func serve(
         _ messages: [[UInt8]],
@@ -36,8 +35,7 @@ struct HelperServiceTests {
         return (begun, answers)
     }
 
-    @Test("may each use the processor as long as the first")
-    func limits() {
+    @Test func `may each use the processor as long as the first`() {
         var usage = rusage()
         #expect(HelperService.processorLimit(usage, 20) == 20)
         usage.ru_utime.tv_sec = 31

@@ -3,10 +3,8 @@ import Platform
 import TestSupport
 import Testing
 
-@Suite("A light of the kernel's LED class")
-struct LEDTests {
-    @Test("shines as brightly as it can, or not at all, and says so")
-    func switching() throws {
+@Suite("A light of the kernel's LED class") struct LEDTests {
+    @Test func `shines as brightly as it can, or not at all, and says so`() throws {
         let scratch = try ScratchDirectory()
         defer { scratch.remove() }
         let root = URL(filePath: scratch.path)
@@ -30,8 +28,7 @@ struct LEDTests {
         #expect(led.isOn == false)
     }
 
-    @Test("says that it is not there")
-    func missing() {
+    @Test func `says that it is not there`() {
         let led = LED("none", in: "/nonexistent")
         #expect(led.isOn == nil)
         #expect(throws: SystemError("open", "/nonexistent/none/brightness", errno: 2)) {

@@ -31,8 +31,7 @@ private let systems: [(name: String, calls: FileCalls)] = [
     ("no links", calls(unnamed: true, renaming: EOPNOTSUPP)),
 ]
 
-@Suite("New files")
-struct NewFileTests {
+@Suite("New files") struct NewFileTests {
     private let scratch: ScratchDirectory
     private var folder: String { scratch.path }
 
@@ -63,8 +62,7 @@ struct NewFileTests {
         do {
             let second = try NewFile(for: path, mode: 0o600, calls: system.calls)
             try second.write(Array("two".utf8))
-            let error = #expect(throws: SystemError.self) { try second.place() }
-            #expect(error?.errno == EEXIST)
+            #expect(#expect(throws: SystemError.self) { try second.place() }?.errno == EEXIST)
         }
         #expect(try text("a") == "one" && names() == ["a"])
         do { _ = try NewFile(for: "\(folder)/never", mode: 0o600, calls: system.calls) }
@@ -94,8 +92,7 @@ struct NewFileTests {
         #expect(try text("a") == "one" && names() == ["a"])
     }
 
-    @Test("a large file is whole where it has to be copied")
-    func copy() throws {
+    @Test func `a large file is whole where it has to be copied`() throws {
         let bytes = (0..<1_000_003).map { UInt8(truncatingIfNeeded: $0 ^ $0 >> 8) }
         let file = try NewFile(
             for: "\(folder)/a",
@@ -107,16 +104,13 @@ struct NewFileTests {
         #expect(try Data(contentsOf: URL(filePath: "\(folder)/a")) == Data(bytes))
     }
 
-    @Test("what a crash left goes with the next write, and nothing else does")
-    func leftovers() throws {
+    @Test func `what a crash left goes with the next write, and nothing else does`() throws {
         let left = ".dualcam-0123456789abcdef.part"
         let others = [
             ".dualcam-backup", ".dualcam-0123456789abcdef", ".dualcam-0123456789abcdeg.part",
             "x.dualcam-0123456789abcdef.part",
         ]
-        for name in others + [left] {
-            try Data([1]).write(to: URL(filePath: "\(folder)/\(name)"))
-        }
+        for name in others + [left] { try Data([1]).write(to: URL(filePath: "\(folder)/\(name)")) }
         mkdir("\(folder)/.dualcam-00000000000000d1.part", 0o700)
         symlink("\(folder)/.dualcam-backup", "\(folder)/.dualcam-00000000000000e1.part")
         let held = try NewFile(for: "\(folder)/a", mode: 0o600, calls: calls(unnamed: false))
@@ -150,8 +144,7 @@ struct NewFileTests {
     }
 }
 
-@Suite("Files that a person names")
-struct WriteFileTests {
+@Suite("Files that a person names") struct WriteFileTests {
     private let scratch: ScratchDirectory
     private var folder: String { scratch.path }
 
@@ -183,8 +176,7 @@ struct WriteFileTests {
         #expect(after.st_uid == before.st_uid && after.st_gid == before.st_gid)
     }
 
-    @Test("a new one has what the umask leaves")
-    func creation() async {
+    @Test func `a new one has what the umask leaves`() async {
         await #expect(processExitsWith: .success) {
             var template = Array("/tmp/dualcam-test-XXXXXX".utf8CString)
             precondition(mkdtemp(&template) != nil)
@@ -214,16 +206,12 @@ struct WriteFileTests {
         for name in ["link", "chain", "deep/one"] {
             #expect(status(name).st_mode & S_IFMT == S_IFLNK)
         }
-        let circle = #expect(throws: SystemError.self) { try put("x", "circle") }
-        #expect(circle?.errno == ELOOP)
-        let directory = #expect(throws: SystemError.self) { try put("x", "deep") }
-        #expect(directory?.errno == EISDIR)
-        let missing = #expect(throws: SystemError.self) { try put("x", "none/a") }
-        #expect(missing?.errno == ENOENT)
+        #expect(#expect(throws: SystemError.self) { try put("x", "circle") }?.errno == ELOOP)
+        #expect(#expect(throws: SystemError.self) { try put("x", "deep") }?.errno == EISDIR)
+        #expect(#expect(throws: SystemError.self) { try put("x", "none/a") }?.errno == ENOENT)
     }
 
-    @Test("a pipe, a device and a descriptor are written to, and stay what they are")
-    func special() throws {
+    @Test func `a pipe, a device and a descriptor are written to, and stay what they are`() throws {
         let pipe = "\(folder)/pipe"
         try #require(mkfifo(pipe, 0o600) == 0)
         let reader = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)

@@ -9,8 +9,7 @@ struct RealTimeThreadsTests {
     private let threads = RealTimeThreads()
     private var watchdog: Timestamp { MonotonicClock.now + Timestamp(seconds: 20) }
 
-    @Test("are listed while they run, and whoever follows them hears of each")
-    func list() throws {
+    @Test func `are listed while they run, and whoever follows them hears of each`() throws {
         let first = try Worker(name: "first")
         let seen = Mutex<[String]>([])
         let change = try Bell()

@@ -6,8 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Files, bells and threads")
-struct SystemTests {
+@Suite("Files, bells and threads") struct SystemTests {
     private func path(_ bytes: [UInt8]) throws -> String {
         let path = "/tmp/dualcam-test-\(UInt64.random(in: 0 ... .max))"
         try writeFile(bytes, to: path)
@@ -19,12 +18,10 @@ struct SystemTests {
         let path = try path([1, 2, 3, 4])
         defer { unlink(path) }
         #expect(try readFile(path, limit: 4) == [1, 2, 3, 4])
-        let error = #expect(throws: SystemError.self) { try readFile(path, limit: 3) }
-        #expect(error?.errno == EFBIG)
+        #expect(#expect(throws: SystemError.self) { try readFile(path, limit: 3) }?.errno == EFBIG)
     }
 
-    @Test("of the kernel's files the first line is read, without its end")
-    func lines() throws {
+    @Test func `of the kernel's files the first line is read, without its end`() throws {
         let path = try path(Array("one\ntwo\n".utf8))
         defer { unlink(path) }
         #expect(content(path) == "one")
@@ -54,16 +51,13 @@ struct SystemTests {
     @Test("a thread that does not end in time is not joined, and can be later")
     func join() throws {
         let gate = try Bell()
-        let thread = try Thread(name: "a name longer than it may be") {
-            gate.wait(until: nil)
-        }
+        let thread = try Thread(name: "a name longer than it may be") { gate.wait(until: nil) }
         #expect(!thread.join(until: MonotonicClock.now + Timestamp(seconds: 0.01)))
         gate.ring()
         #expect(thread.join(until: MonotonicClock.now + Timestamp(seconds: 60)))
     }
 
-    @Test("an error says what could not be done, with what, and why")
-    func errors() {
+    @Test func `an error says what could not be done, with what, and why`() {
         let error = SystemError("open", "/dev/video0", errno: EBUSY)
         #expect(error.description == "cannot open /dev/video0: another program is using it")
         #expect(SystemError("poll", errno: EINTR).description == "interrupted system call")
@@ -75,8 +69,7 @@ struct SystemTests {
         #expect(SystemError.last("stat", "y") == SystemError("stat", "y", errno: ENOENT))
     }
 
-    @Test("only an interrupted call is repeated")
-    func interrupts() {
+    @Test func `only an interrupted call is repeated`() {
         var calls = 0
         let result = retryingInterrupts { () -> Int in
             calls += 1
@@ -133,9 +126,7 @@ struct SystemTests {
                 #expect(!text.isEmpty || call == "dlopen")
             }
             // What is done has words of its own wherever a person might wonder.
-            if call.contains("_") {
-                #expect(describe(call, "x", reason: "y").hasSuffix(": y"))
-            }
+            if call.contains("_") { #expect(describe(call, "x", reason: "y").hasSuffix(": y")) }
         }
     }
 

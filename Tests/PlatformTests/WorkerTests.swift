@@ -6,8 +6,7 @@ import Testing
 /// The end of a test that hangs.
 private var watchdog: Timestamp { MonotonicClock.now + Timestamp(seconds: 20) }
 
-@Suite("Worker")
-struct WorkerTests {
+@Suite("Worker") struct WorkerTests {
     @Test func aWorkerIsWokenAndEndsWhenItIsTold() throws {
         let worker = try Worker(name: "w")
         let wanted = Mutex(0)

@@ -1,8 +1,7 @@
 import Media
 import Testing
 
-@Suite("The room on a disk")
-struct DiskSpaceTests {
+@Suite("The room on a disk") struct DiskSpaceTests {
     private static let million: Int64 = 1_000_000
 
     /// A disk, in millions of bytes.

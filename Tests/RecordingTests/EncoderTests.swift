@@ -1,10 +1,9 @@
 import Foundation
 import Frames
+import Media
+import Recording
 import TestSupport
 import Testing
-
-@testable import Media
-@testable import Recording
 
 @Suite("Encoders", .timeLimit(.minutes(3))) struct EncoderTests {
     private let start = Timestamp(seconds: 1000)
@@ -35,8 +34,7 @@ import Testing
         #expect(try decodedCount(path) == 40)
     }
 
-    @Test("without a wish, the first encoder that works is taken, and told")
-    func choice() throws {
+    @Test func `without a wish, the first encoder that works is taken, and told`() throws {
         let size = Size(width: 320, height: 180)
         let encoder = try VideoEncoder(size: size, rate: 30, color: .video)
         let hasGraphics =
@@ -92,8 +90,7 @@ import Testing
         #expect(worst < 0.02)
     }
 
-    @Test("sound is there to its end, whatever part of a packet that is")
-    func soundEnd() throws {
+    @Test func `sound is there to its end, whatever part of a packet that is`() throws {
         let encoder = try SoundEncoder(rate: 48000, channels: 2, start: start)
         let samples = [Float](repeating: 0.1, count: 2 * 480)
         var packets: [Packet] = []

@@ -1,5 +1,6 @@
 import Foundation
 import Frames
+import TestJPEGs
 import TestSupport
 import Testing
 
@@ -35,21 +36,7 @@ func jpeg(_ number: Int, _ folder: Folder, size: String = "320x240") throws -> [
 
 /// Returns a raw picture that differs from the one before.
 func rawFrame(_ number: Int, _ format: PixelFormat, at time: Timestamp, _ size: Size) -> Frame {
-    let layout = FrameLayout(size: size, format: format)
-    let buffer = FrameBuffer(byteCount: layout.byteCount)
-    for index in 0..<layout.planeCount {
-        let plane = buffer.plane(index, of: layout)
-        for y in 0..<plane.rows {
-            for x in 0..<plane.rowBytes {
-                plane.row(y)[x] = UInt8(truncatingIfNeeded: (x ^ y) / 2 + 5 * number + 40 * index)
-            }
-        }
+    frame(size: size, format: format, color: .video, at: time, sequence: UInt64(number)) {
+        UInt8(truncatingIfNeeded: ($1 ^ $2) / 2 + 5 * number + 40 * $0)
     }
-    return Frame(
-        buffer: buffer,
-        layout: layout,
-        color: .video,
-        timestamp: time,
-        sequence: UInt64(number)
-    )
 }

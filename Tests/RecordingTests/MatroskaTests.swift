@@ -1,13 +1,17 @@
 import Foundation
 import Frames
+import Media
 import Platform
+import Recording
 import TestSupport
 import Testing
 
-@testable import Media
-@testable import Recording
-
 @Suite("Matroska files", .timeLimit(.minutes(2))) struct MatroskaTests {
+    private let folder: Folder
+    private var path: String { "\(folder.path)/a.mkv" }
+
+    init() throws { folder = try Folder() }
+
     private let start = Timestamp(seconds: 1000)
     private let size = Size(width: 320, height: 240)
 
@@ -18,12 +22,14 @@ import Testing
         }
     }
 
+    /// Begins a file of one camera.
+    private func writer(_ path: String, _ tags: [String: String] = [:]) throws -> MatroskaWriter {
+        let tracks = [Track.jpeg(size: size, rate: 30)]
+        return try MatroskaWriter(creating: path, tracks: tracks, start: start, tags: tags)
+    }
+
     /// Writes `count` pictures at uneven times, and returns these in seconds.
-    private func write(
-        _ count: Int,
-        to writer: MatroskaWriter,
-        _ folder: Folder
-    ) throws -> [Double] {
+    private func write(_ count: Int, to writer: MatroskaWriter) throws -> [Double] {
         let picture = try jpeg(1, folder)
         return try (0..<count).map { number in
             let time = Double(number) / 30 + (number % 3 == 0 ? 0.004 : 0)
@@ -41,15 +47,8 @@ import Testing
 
     @Test("a camera's pictures are in it as they came, at the times at which they were taken")
     func passthrough() throws {
-        let folder = try Folder()
-        let path = "\(folder.path)/a.mkv"
-        let writer = try MatroskaWriter(
-            creating: path,
-            tracks: [.jpeg(size: size, rate: 30)],
-            start: start,
-            tags: ["title": "A desk"]
-        )
-        let times = try write(90, to: writer, folder)
+        let writer = try writer(path, ["title": "A desk"])
+        let times = try write(90, to: writer)
         try writer.finish()
         let probe = try Probe(path)
         #expect(probe.streams.map(\.codecName) == ["mjpeg"])
@@ -65,12 +64,10 @@ import Testing
 
     @Test("how the camera is mounted is in the metadata", arguments: [90, 180, 270])
     func rotation(degrees: Int) throws {
-        let folder = try Folder()
-        let path = "\(folder.path)/a.mkv"
         let track = Track.jpeg(size: size, rate: 30, rotation: degrees)
         do {
             let writer = try MatroskaWriter(creating: path, tracks: [track], start: start)
-            _ = try write(3, to: writer, folder)
+            _ = try write(3, to: writer)
             try writer.finish()
         }
         #expect(try Probe(path).streams[0].tags?["ROTATE"] == "\(degrees)")
@@ -101,16 +98,9 @@ import Testing
 
     @Test("when, with which camera and in what colours it was taken stays over repair and MP4")
     func metadata() throws {
-        let folder = try Folder()
-        let path = "\(folder.path)/a.mkv"
         do {
-            let writer = try MatroskaWriter(
-                creating: path,
-                tracks: [.jpeg(size: size, rate: 30)],
-                start: start,
-                tags: Self.tags
-            )
-            _ = try write(30, to: writer, folder)
+            let writer = try writer(path, Self.tags)
+            _ = try write(30, to: writer)
             try writer.flush()
         }
         func expectTags(_ path: String, isWhole: Bool = true) throws {
@@ -139,16 +129,10 @@ import Testing
         arguments: [(30.0, false), (29.41, false), (30, true)]
     )
     func pace(rate: Double, hasGaps: Bool) throws {
-        let folder = try Folder()
-        let path = "\(folder.path)/a.mkv"
         let picture = try jpeg(1, folder)
         var times: [Double] = []
         do {
-            let writer = try MatroskaWriter(
-                creating: path,
-                tracks: [.jpeg(size: size, rate: 30)],
-                start: start
-            )
+            let writer = try writer(path)
             for number in 0..<300 where !(hasGaps && number % 50 == 7) {
                 let time = 0.01 + Double(number) / rate + (number % 3 == 0 ? 0.004 : 0)
                 times.append(time)
@@ -176,12 +160,10 @@ import Testing
 
     @Test("a sound track that no sound came for is not in the file", arguments: [false, true])
     func emptyTrack(isInterrupted: Bool) throws {
-        let folder = try Folder()
-        let path = "\(folder.path)/a.mkv"
         let tracks = [Track.jpeg(size: size, rate: 30), try Microphone.track()]
         do {
             let writer = try MatroskaWriter(creating: path, tracks: tracks, start: start)
-            _ = try write(30, to: writer, folder)
+            _ = try write(30, to: writer)
             #expect(writer.isUsed(0) && !writer.isUsed(1))
             if isInterrupted { try writer.flush() } else { try writer.finish() }
         }
@@ -193,16 +175,10 @@ import Testing
 
     @Test("a file that ends in the middle is played, and repaired")
     func repair() throws {
-        let folder = try Folder()
-        let path = "\(folder.path)/a.mkv"
         let times: [Double]
         do {
-            let writer = try MatroskaWriter(
-                creating: path,
-                tracks: [.jpeg(size: size, rate: 30)],
-                start: start
-            )
-            times = try write(60, to: writer, folder)
+            let writer = try writer(path)
+            times = try write(60, to: writer)
             try writer.flush()
         }
         // As after a power cut: the last picture is incomplete.
@@ -225,31 +201,24 @@ import Testing
 
     @Test("a file without a picture goes when it is repaired, one that is none stays")
     func hopeless() throws {
-        let folder = try Folder()
         let empty = "\(folder.path)/a.mkv"
-        _ = try MatroskaWriter(creating: empty, tracks: [.jpeg(size: size, rate: 30)], start: start)
+        _ = try writer(empty)
         #expect(try repair(empty) == 0)
-        _ = try MatroskaWriter(creating: empty, tracks: [.jpeg(size: size, rate: 30)], start: start)
+        _ = try writer(empty)
         let nothing = #expect(throws: MediaError.self) { try Remux.makeMP4(of: empty) }
         #expect(nothing?.code == .unreadable)
         #expect(folder.content == ["a.mkv"])
         try FileManager.default.removeItem(atPath: empty)
         let other = "\(folder.path)/b.mkv"
         try Data("no movie".utf8).write(to: URL(filePath: other))
-        let error = #expect(throws: MediaError.self) { try repair(other) }
-        #expect(error?.code == .unreadable)
+        #expect(#expect(throws: MediaError.self) { try repair(other) }?.code == .unreadable)
         #expect(throws: MediaError.self) { try repair("\(folder.path)/c.mkv") }
         #expect(folder.content == ["b.mkv"])
     }
 
-    @Test("nothing is written over")
-    func existing() throws {
-        let folder = try Folder()
-        let path = "\(folder.path)/a.mkv"
+    @Test func `nothing is written over`() throws {
         try Data("mine".utf8).write(to: URL(filePath: path))
-        let error = #expect(throws: MediaError.self) {
-            try MatroskaWriter(creating: path, tracks: [.jpeg(size: size, rate: 30)], start: start)
-        }
+        let error = #expect(throws: MediaError.self) { try writer(path) }
         #expect(error?.errno == EEXIST)
         try Data("mine".utf8).write(to: URL(filePath: "\(folder.path)/a.mp4"))
         #expect(throws: MediaError.self) { try Remux.makeMP4(of: path) }
@@ -258,12 +227,8 @@ import Testing
         // Detected only when the file is put in place: a link that leads nowhere.
         let movie = "\(folder.path)/b.mkv"
         do {
-            let writer = try MatroskaWriter(
-                creating: movie,
-                tracks: [.jpeg(size: size, rate: 30)],
-                start: start
-            )
-            _ = try write(3, to: writer, folder)
+            let writer = try writer(movie)
+            _ = try write(3, to: writer)
             try writer.finish()
         }
         let manager = FileManager.default
@@ -271,8 +236,7 @@ import Testing
             atPath: "\(folder.path)/b.mp4",
             withDestinationPath: "\(folder.path)/none"
         )
-        let late = #expect(throws: MediaError.self) { try Remux.makeMP4(of: movie) }
-        #expect(late?.errno == EEXIST)
+        #expect(#expect(throws: MediaError.self) { try Remux.makeMP4(of: movie) }?.errno == EEXIST)
         let names = folder.content.filter { !$0.hasSuffix(".jpg") }
         #expect(names == ["a.mkv", "a.mp4", "b.mkv", "b.mp4"])
     }

@@ -10,13 +10,17 @@ import Testing
 @testable import Recording
 
 @Suite("A pre-roll", .timeLimit(.minutes(2))) struct PreRollBufferTests {
+    private let preRoll = PreRollBuffer()
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
+
     private func packet(_ bytes: [UInt8], _ seconds: Double) -> Packet {
         Packet(.bytes(bytes), at: Timestamp(seconds: seconds))
     }
 
     @Test("keeps a second and a half, and no more than it may")
     func bounded() {
-        let preRoll = PreRollBuffer()
         let picture = [UInt8](repeating: 0, count: 1000)
         for number in 0..<300 {
             preRoll.add(packet(picture, Double(number) / 30))
@@ -40,18 +44,14 @@ import Testing
 
     @Test("gives a movie of what was before and after, with its sound")
     func movie() throws {
-        let folder = try Folder()
         let path = "\(folder.path)/a_back.mkv"
-        let preRoll = PreRollBuffer()
         let sound = try SoundEncoder(rate: 48000, channels: 2, start: .zero)
         let silence = [Float](repeating: 0, count: 2 * 1600)
         func give(_ numbers: Range<Int>) throws {
             for number in numbers {
                 let time = Timestamp(seconds: Double(number) / 30)
                 preRoll.add(packet(try jpeg(number % 5, folder), Double(number) / 30))
-                let coded = try silence.withUnsafeBufferPointer {
-                    try sound.encode($0, at: time)
-                }
+                let coded = try silence.withUnsafeBufferPointer { try sound.encode($0, at: time) }
                 for packet in coded { preRoll.add(sound: packet) }
             }
         }
@@ -85,9 +85,7 @@ import Testing
 
     @Test("a camera that is lost ends a movie, and before the photograph begins it anew")
     func flush() throws {
-        let folder = try Folder()
         let picture = try jpeg(1, folder)
-        let preRoll = PreRollBuffer()
         for number in 0..<30 { preRoll.add(packet(picture, Double(number) / 30)) }
         let (marked, early) = (preRoll.clip(.init("back")), preRoll.clip(.init("back")))
         marked.mark(Timestamp(seconds: 29.0 / 30))
@@ -113,8 +111,6 @@ import Testing
 
     @Test("noise in a camera's JPEGs is not in its movie, and damaged ones are dropped")
     func noise() throws {
-        let folder = try Folder()
-        let preRoll = PreRollBuffer()
         let recorder = try Recorder(.init("back", on: preRoll, rate: 30)) { _ in }
         defer {
             recorder.end(at: .zero)
@@ -144,8 +140,6 @@ import Testing
 
     @Test("raw pictures become JPEGs on it, and another size begins it anew")
     func raw() throws {
-        let folder = try Folder()
-        let preRoll = PreRollBuffer()
         let recorder = try Recorder(.init("front", on: preRoll, rate: 30)) { _ in }
         defer {
             recorder.end(at: .zero)
@@ -175,9 +169,7 @@ import Testing
         #expect(preRoll.length.seconds < 0.6)
     }
 
-    @Test("has no sound of before its pictures")
-    func oldSound() {
-        let preRoll = PreRollBuffer()
+    @Test func `has no sound of before its pictures`() {
         for number in 0..<300 {
             preRoll.add(packet([0], Double(number) / 30))
             preRoll.add(sound: packet([1], Double(number) / 30))
@@ -185,15 +177,5 @@ import Testing
         let queue = preRoll.clip(.init("back")).content.queue
         #expect(queue.pictures.count == 46)
         #expect(queue.sound.map(\.time) == queue.pictures.map(\.time))
-    }
-
-    @Test("goes on after a break that comes before the first picture of a photograph's movie")
-    func earlyBreak() {
-        let preRoll = PreRollBuffer()
-        let clip = preRoll.clip(.init("back"))
-        clip.mark(Timestamp(seconds: 1))
-        preRoll.flush()
-        preRoll.add(packet([0], 1))
-        #expect(clip.content.queue.pictures.count == 1)
     }
 }

@@ -10,6 +10,10 @@ import Testing
 @testable import Recording
 
 @Suite("A recorder", .timeLimit(.minutes(2))) struct RecorderTests {
+    private let folder: Folder
+
+    init() throws { folder = try Folder() }
+
     /// The reports of a recorder.
     private final class ReportLog: Sendable {
         let reports = Mutex<[Recorder.Report]>([])
@@ -30,9 +34,7 @@ import Testing
         _ body: (Recorder) throws -> Timestamp
     ) throws -> ReportLog {
         let log = ReportLog()
-        let recorder = try Recorder(plan) { report in
-            log.reports.withLock { $0.append(report) }
-        }
+        let recorder = try Recorder(plan) { report in log.reports.withLock { $0.append(report) } }
         let end: Timestamp
         do {
             end = try body(recorder)
@@ -70,9 +72,7 @@ import Testing
         }
     }
 
-    @Test("a camera's JPEGs become one file, as long as it was recorded")
-    func jpegs() throws {
-        let folder = try Folder()
+    @Test func `a camera's JPEGs become one file, as long as it was recorded`() throws {
         // With a comment, which must not get into the file.
         var picture = try jpeg(1, folder)
         picture.insert(contentsOf: [0xFF, 0xFE, 0, 8] + Array("SECRET".utf8), at: 2)
@@ -101,7 +101,6 @@ import Testing
 
     @Test("noise in a camera's JPEGs is not in the file, and damaged ones are dropped")
     func noise() throws {
-        let folder = try Folder()
         let plan = plan("back", in: folder)
         let faults = FaultyJPEG.all
         let log = try record(plan) { recorder in
@@ -122,9 +121,7 @@ import Testing
         }
     }
 
-    @Test("a file is named after its first picture, and tells when it was taken")
-    func names() throws {
-        let folder = try Folder()
+    @Test func `a file is named after its first picture, and tells when it was taken`() throws {
         let picture = try jpeg(1, folder)
         let start = MonotonicClock.now
         let first = Mutex<Timestamp?>(nil)
@@ -164,7 +161,6 @@ import Testing
 
     @Test("a camera that is lost ends its file, and begins another one when it is back")
     func lost() throws {
-        let folder = try Folder()
         let size = Size(width: 160, height: 90)
         var plan = plan("front", in: folder)
         plan.encoder = .x264
@@ -185,9 +181,7 @@ import Testing
             return plan.start + Timestamp(seconds: 5)
         }
         #expect(log.failures == [])
-        let movies = log.movies.sorted {
-            ($0.path.count, $0.path) < ($1.path.count, $1.path)
-        }
+        let movies = log.movies.sorted { ($0.path.count, $0.path) < ($1.path.count, $1.path) }
         try #require(movies.count == 3)
         #expect(movies.map(\.path) == ["", "-2", "-3"].map { "\(folder.path)/a-front\($0).mkv" })
         #expect(movies.map(\.dropped) == [0, 1, 0])
@@ -200,9 +194,7 @@ import Testing
         #expect(try Probe(movies[1].path).format.tags?["DUALCAM_OFFSET"] == "3000 ms")
     }
 
-    @Test("what there is no room for is dropped, and nobody waits")
-    func fullQueue() throws {
-        let folder = try Folder()
+    @Test func `what there is no room for is dropped, and nobody waits`() throws {
         let ended = Mutex(false)
         let file = try MovieFile(
             "\(folder.path)/a.mkv",
@@ -223,9 +215,7 @@ import Testing
         #expect(ended.withLock { $0 })
     }
 
-    @Test("a file that somebody moves goes on, and the room where it is now is told")
-    func moved() throws {
-        let folder = try Folder()
+    @Test func `a file that somebody moves goes on, and the room where it is now is told`() throws {
         let path = "\(folder.path)/a.mkv"
         let reports = Mutex<[MovieFile.Report]>([])
         let file = try MovieFile(
@@ -260,9 +250,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("a directory that is not there is told, and no picture is waited for")
-    func noDirectory() throws {
-        let folder = try Folder()
+    @Test func `a directory that is not there is told, and no picture is waited for`() throws {
         let picture = try jpeg(1, folder)
         let plan = Recorder.Plan(
             "back",
@@ -282,7 +270,6 @@ import Testing
 
     @Test("raw pictures from before the start are left out, copied or not")
     func early() throws {
-        let folder = try Folder()
         var plan = plan("stream", in: folder)
         plan.encoder = .mjpeg
         let size = Size(width: 64, height: 32)
@@ -304,7 +291,6 @@ import Testing
 
     @Test("each file counts what was dropped for it, and a picture lasts a second at most")
     func droppedApart() throws {
-        let folder = try Folder()
         let picture = try jpeg(1, folder)
         let plan = plan("back", in: folder)
         let log = try record(plan) { recorder in
@@ -329,9 +315,7 @@ import Testing
         }
     }
 
-    @Test("sound that comes before the first picture is in its file")
-    func earlySound() throws {
-        let folder = try Folder()
+    @Test func `sound that comes before the first picture is in its file`() throws {
         let picture = try jpeg(1, folder)
         var plan = plan("back", in: folder)
         plan.sound = try SoundEncoder(rate: 48000, channels: 1, start: plan.start).track
@@ -351,9 +335,7 @@ import Testing
         #expect(try Probe(movie.path).soundTimes.count == 5)
     }
 
-    @Test("sound that came before the first picture is in no later file")
-    func earlySoundOnce() throws {
-        let folder = try Folder()
+    @Test func `sound that came before the first picture is in no later file`() throws {
         let picture = try jpeg(1, folder)
         var plan = plan("back", in: folder)
         plan.sound = try SoundEncoder(rate: 48000, channels: 1, start: plan.start).track

@@ -209,11 +209,7 @@ package final class Daemon {
     /// Replaces the text of the configuration, and returns once the daemon has reloaded it.
     package func reload(_ configuration: String) throws {
         let before = notifications.lines.count
-        try configuration.write(
-            toFile: Daemon.file(session),
-            atomically: true,
-            encoding: .utf8
-        )
+        try configuration.write(toFile: Daemon.file(session), atomically: true, encoding: .utf8)
         program.signal(SIGHUP)
         try eventually("the end of the reload") {
             notifications.lines.dropFirst(before).contains("READY=1")

@@ -172,9 +172,7 @@ private func claimed(_ name: String) throws(SystemError) -> Descriptor {
     let socket = Descriptor(owning: number)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) {
-        $0[1...].copyBytes(from: name.utf8)
-    }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0[1...].copyBytes(from: name.utf8) }
     let length = socklen_t(MemoryLayout<sa_family_t>.size + 1 + name.utf8.count)
     let isBound = withUnsafePointer(to: &address) {
         $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(number, $0, length) == 0 }

@@ -8,9 +8,7 @@ package final class PreviewReader: Sendable {
     private let end: Mutex<SharedDescriptor?>
 
     /// Reads from `descriptor`, and closes it at the end.
-    package init(_ descriptor: consuming Descriptor) {
-        end = Mutex(SharedDescriptor(descriptor))
-    }
+    package init(_ descriptor: consuming Descriptor) { end = Mutex(SharedDescriptor(descriptor)) }
 
     /// Reads from `descriptor`, and lets go of it at the end.
     package init(_ descriptor: SharedDescriptor) { end = Mutex(descriptor) }

@@ -62,10 +62,7 @@ package final class Screen {
     /// Returns the colours of a part of the screen, row by row.
     package func colors(_ area: PixelRect) throws -> [[Int]] {
         let part = "\(area.width)x\(area.height)+\(area.x)+\(area.y)"
-        let text = try run(
-            "import",
-            ["-window", "root", "-crop", part, "-depth", "8", "txt:-"]
-        )
+        let text = try run("import", ["-window", "root", "-crop", part, "-depth", "8", "txt:-"])
         let colors = text.split(separator: "\n").compactMap { line -> [Int]? in
             guard let open = line.firstIndex(of: "("), let close = line.firstIndex(of: ")") else {
                 return nil
