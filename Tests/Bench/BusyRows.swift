@@ -32,13 +32,15 @@ extension DaemonRows {
                 Row("  longest gap", "ms", [without.gap]),
             ]
         }
-        let peer = try PrivateSession.with { session in
+        let peer = withPeer { session in
             let arguments = Peer.gstreamer.live(.motion(.clean), clips)
             _ = try session.run("gst-launch-1.0", arguments)
             // GStreamer's time stamps are of another clock: only its gaps can be compared.
             return try timing(of: "gstreamer", in: session)
         }
-        return rows + [Row("  gstreamer's pipeline, 1080p30: longest gap", "ms", [peer.gap])]
+        return rows + [
+            Row("  gstreamer's pipeline, 1080p30: longest gap", "ms", peer.map { [$0.gap] } ?? [])
+        ]
     }
 
     /// Returns the delays in milliseconds from the camera's time stamp to the consumer, less the
@@ -58,9 +60,7 @@ extension DaemonRows {
         // The consumer's own waits for a processor are not the stream's.
         Watched(id: getpid()).makeRealTime()
         defer { Watched(id: getpid()).makeOrdinary() }
-        let busy = try (0..<count).map { _ in
-            try session.run("sh", ["-c", "while :; do :; done"])
-        }
+        let busy = try (0..<count).map { _ in try session.run("sh", ["-c", "while :; do :; done"]) }
         defer { for process in busy { process.end() } }
         pause(0.5)
         reader.flush()
@@ -81,7 +81,5 @@ extension Watched {
     }
 
     /// Takes the priority of all its threads away.
-    func makeOrdinary() {
-        for thread in threadNames.keys { RealTimeThreads.lower(Int32(thread)) }
-    }
+    func makeOrdinary() { for thread in threadNames.keys { RealTimeThreads.lower(Int32(thread)) } }
 }

@@ -101,9 +101,7 @@ struct Clips {
             if count < motion.frameBytes { least = noise } else { most = noise }
         }
         var bytes = Data()
-        for index in 0..<Self.motionFrames {
-            bytes += try pictures.jpeg(at: index, noise: least)
-        }
+        for index in 0..<Self.motionFrames { bytes += try pictures.jpeg(at: index, noise: least) }
         try bytes.write(to: URL(fileURLWithPath: jpegs(motion)))
         try run(
             "ffmpeg",
@@ -137,9 +135,7 @@ struct Clips {
             let count = bytes.count / Self.rawFrames
             for index in 0..<Self.rawFrames {
                 let path = String(format: rawPattern(format), index)
-                try bytes[index * count..<(index + 1) * count].write(
-                    to: URL(fileURLWithPath: path)
-                )
+                try bytes[index * count..<(index + 1) * count].write(to: URL(fileURLWithPath: path))
             }
         }
     }

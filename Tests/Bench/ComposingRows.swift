@@ -30,9 +30,7 @@ struct ComposingRows {
         }
         var swapping = Side.scene()
         swapping.setSwapped(true, at: .zero)
-        let scenes = [
-            Side.scene().scene(at: .zero), swapping.scene(at: Timestamp(seconds: 0.15)),
-        ]
+        let scenes = [Side.scene().scene(at: .zero), swapping.scene(at: Timestamp(seconds: 0.15))]
         let compositor = Compositor(canvas: Clips.size)
         let output = Output()
         func compose(_ scene: Scene) -> Double {

@@ -17,11 +17,7 @@ struct DaemonRows {
     }
 
     /// Returns a configuration in which both cameras show `source`.
-    func configuration(
-        _ source: String,
-        size: Size = Clips.size,
-        more: String = ""
-    ) -> String {
+    func configuration(_ source: String, size: Size = Clips.size, more: String = "") -> String {
         """
         [output]
         width = \(size.width)
@@ -47,10 +43,10 @@ struct DaemonRows {
     /// `pipewiresink`.
     func load(_ motion: Clips.Motion) throws -> [Row] {
         var own: [Double] = []
-        var peer: [Double] = []
+        var peer: [Double?] = []
         for _ in 0..<pairs {
             peer.append(
-                try PrivateSession.with { session in
+                withPeer { session in
                     let pipeline = try session.run(
                         "gst-launch-1.0",
                         Peer.gstreamer.live(.motion(motion), clips)
@@ -70,9 +66,19 @@ struct DaemonRows {
         }
         let name = "daemon, two \(motion.rawValue) MJPEG cameras, one consumer"
         return [
-            Row(name, "ms", own), Row("  gstreamer at its cheapest, to pipewiresink", "ms", peer),
-            Row("  DualCam ÷ gstreamer", "", target: 0.45, zip(own, peer).map { $0 / $1 }),
+            Row(name, "ms", own),
+            Row("  gstreamer at its cheapest, to pipewiresink", "ms", peer.compactMap { $0 }),
+            Row("  DualCam ÷ gstreamer", target: 0.45, own, over: peer),
         ]
+    }
+
+    /// Runs `body`, which measures a peer; `nil` if that ends before, as Debian 12's `pipewiresink`
+    /// does now and then by SIGSEGV.
+    func withPeer<Value>(_ body: (PrivateSession) throws -> Value) -> Value? {
+        do { return try PrivateSession.with { try body($0) } } catch {
+            say("no peer: \(error)")
+            return nil
+        }
     }
 
     /// Returns the processor time in milliseconds per frame that `reader` gets, over three seconds.
@@ -189,12 +195,7 @@ struct DaemonRows {
             let states = try [DualCam.backPath, DualCam.frontPath].map { try daemon.state(of: $0) }
             let descriptors = Double(process.descriptors)
             rows += [
-                Row(
-                    "idle: cameras open",
-                    "",
-                    target: 0,
-                    [Double(states.count { $0 != "closed" })]
-                ),
+                Row("idle: cameras open", "", target: 0, [Double(states.count { $0 != "closed" })]),
                 Row("  frames", "", target: 0, [try captured(daemon) - frames]),
                 Row("  wake-ups a second", "1/s", target: 1, [rate]),
                 Row("  memory, resident", "MB", target: 25, [idle.resident]),
@@ -306,10 +307,7 @@ struct DaemonRows {
                         try StreamReader("dualcam", in: daemon.session)
                     }
                     defer { for reader in others { reader.close() } }
-                    return try cost(
-                        daemon.watched,
-                        try StreamReader("dualcam", in: daemon.session)
-                    )
+                    return try cost(daemon.watched, try StreamReader("dualcam", in: daemon.session))
                 }
                 growth.append((costs[1] / costs[0] - 1) * 100)
             }

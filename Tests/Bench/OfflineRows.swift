@@ -35,12 +35,8 @@ struct OfflineRows {
                 try cost(.gstreamer, input, .compose) - reading.gstreamer
             )
             own.append(try cost(.dualcam, input, frames: frames) - reading.dualcam)
-            if hasFloor {
-                bare.append(try cost(.floor, input, frames: frames) - reading.floor)
-            }
-            peers[.ffmpeg, default: []].append(
-                try cost(.ffmpeg, input, .compose) - reading.ffmpeg
-            )
+            if hasFloor { bare.append(try cost(.floor, input, frames: frames) - reading.floor) }
+            peers[.ffmpeg, default: []].append(try cost(.ffmpeg, input, .compose) - reading.ffmpeg)
             // These have no target.
             guard !isQuick, pair < 2 else { continue }
             cheap[.gstreamer, default: []].append(
@@ -51,35 +47,24 @@ struct OfflineRows {
             )
         }
         func times(_ values: [Double]) -> [Double] { values.map { $0 / Double(frames) * 1000 } }
-        func ratios(_ others: [Double]) -> [Double] { zip(own, others).map { $0 / $1 } }
         var rows = [Row("\(input.name): DualCam", "ms", times(own))]
         for peer in Peer.allCases {
             let values = peers[peer] ?? []
             rows.append(Row("\(input.name): \(peer.rawValue)", "ms", times(values)))
-            rows.append(
-                Row(
-                    "\(input.name): DualCam ÷ \(peer.rawValue)",
-                    "",
-                    target: peer == .gstreamer ? gstreamer : ffmpeg,
-                    ratios(values)
-                )
+            let (name, target) = (
+                "\(input.name): DualCam ÷ \(peer.rawValue)", peer == .gstreamer ? gstreamer : ffmpeg
             )
+            rows.append(Row(name, target: target, own, over: values))
             if let values = cheap[peer] {
-                rows.append(
-                    Row(
-                        "\(input.name): DualCam ÷ \(peer.rawValue) at its cheapest",
-                        "",
-                        ratios(values)
-                    )
-                )
+                rows.append(Row("\(name) at its cheapest", own, over: values))
             }
         }
         if hasFloor {
             rows.append(Row("\(input.name): floor: libjpeg-turbo and a copy", "ms", times(bare)))
-            rows.append(Row("\(input.name): DualCam ÷ floor", "", target: floor, ratios(bare)))
+            rows.append(Row("\(input.name): DualCam ÷ floor", target: floor, own, over: bare))
             if let values = cheap[.gstreamer] {
-                let least = zip(bare, values).map { $0 / $1 }
-                rows.append(Row("\(input.name): floor ÷ gstreamer at its cheapest", "", least))
+                let name = "\(input.name): floor ÷ gstreamer at its cheapest"
+                rows.append(Row(name, bare, over: values))
             }
         }
         return rows
@@ -136,12 +121,7 @@ struct OfflineRows {
         return [
             Row("\(input.name): before", "ms", times(values.before)),
             Row("\(input.name): now", "ms", times(values.now)),
-            Row(
-                "\(input.name): now ÷ before",
-                "",
-                target: 1.02,
-                zip(values.now, values.before).map { $0 / $1 }
-            ),
+            Row("\(input.name): now ÷ before", target: 1.02, values.now, over: values.before),
         ]
     }
 

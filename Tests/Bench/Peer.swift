@@ -95,12 +95,7 @@ enum Peer: String, CaseIterable {
         }
     }
 
-    private func ffmpeg(
-        _ input: Input,
-        _ clips: Clips,
-        _ task: Task,
-        _ count: Int
-    ) -> [String] {
+    private func ffmpeg(_ input: Input, _ clips: Clips, _ task: Task, _ count: Int) -> [String] {
         var source: [String]
         switch input {
         case .motion(let motion): source = ["-threads", "1", "-i", clips.movie(motion)]

@@ -52,27 +52,15 @@ struct PerspectiveRows {
         var (own, theirs, others): ([Double], [Double], [Double]) = ([], [], [])
         for _ in 0..<max(3, pairs) {
             own.append(drawing())
-            theirs.append(
-                (try ffmpeg(["-vf", straight]) - reading.ffmpeg) * 1000 / Double(frames)
-            )
+            theirs.append((try ffmpeg(["-vf", straight]) - reading.ffmpeg) * 1000 / Double(frames))
             others.append((try gstreamer(turned) - reading.gstreamer) * 1000 / Double(frames))
         }
         return [
             Row("perspective, raw YUYV: DualCam", "ms", own),
             Row("perspective, raw YUYV: ffmpeg", "ms", theirs),
             Row("perspective, raw YUYV: gstreamer", "ms", others),
-            Row(
-                "perspective, raw YUYV: DualCam ÷ ffmpeg",
-                "",
-                target: 1,
-                zip(own, theirs).map { $0 / $1 }
-            ),
-            Row(
-                "perspective, raw YUYV: DualCam ÷ gstreamer",
-                "",
-                target: 1,
-                zip(own, others).map { $0 / $1 }
-            ),
+            Row("perspective, raw YUYV: DualCam ÷ ffmpeg", target: 1, own, over: theirs),
+            Row("perspective, raw YUYV: DualCam ÷ gstreamer", target: 1, own, over: others),
         ]
     }
 
@@ -98,11 +86,7 @@ struct PerspectiveRows {
                 target: 1.5,
                 zip(straight, plain).map { $0 - $1 }
             ),
-            Row(
-                "perspective at 720p, raw YUYV: with ÷ without",
-                "",
-                zip(straight, plain).map { $0 / $1 }
-            ),
+            Row("perspective at 720p, raw YUYV: with ÷ without", straight, over: plain),
         ]
     }
 

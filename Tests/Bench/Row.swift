@@ -10,7 +10,7 @@ struct Row: Encodable {
     let target: Double?
     /// The smallest allowed median, if there is one.
     var least: Double?
-    /// The values, one per run, in order.
+    /// The values, one per run, in order; none where the peer did not run to its end.
     let values: [Double]
 
     init(
@@ -24,10 +24,16 @@ struct Row: Encodable {
         self.values = values
     }
 
+    /// The ratio of two measures, run by run, of those in which there is another.
+    init(_ name: String, target: Double? = nil, _ values: [Double], over others: [Double?]) {
+        let ratios = zip(values, others).compactMap { value, other in other.map { value / $0 } }
+        self.init(name, "", target: target, ratios)
+    }
+
     var median: Double { values.median }
-    /// `true` if the median meets the target; `nil` without a target.
+    /// `true` if the median meets the target; `nil` without a target, or without a value.
     var isMet: Bool? {
-        guard target != nil || least != nil else { return nil }
+        guard target != nil || least != nil, !values.isEmpty else { return nil }
         return median <= target ?? .infinity && median >= least ?? -.infinity
     }
 
@@ -41,9 +47,9 @@ struct Row: Encodable {
         try container.encode(unit, forKey: .unit)
         try container.encodeIfPresent(target, forKey: .target)
         try container.encodeIfPresent(least, forKey: .least)
-        try container.encode(median, forKey: .median)
-        try container.encode(values.min() ?? .nan, forKey: .minimum)
-        try container.encode(values.max() ?? .nan, forKey: .maximum)
+        if !values.isEmpty { try container.encode(median, forKey: .median) }
+        try container.encodeIfPresent(values.min(), forKey: .minimum)
+        try container.encodeIfPresent(values.max(), forKey: .maximum)
         try container.encodeIfPresent(isMet, forKey: .met)
         try container.encode(values, forKey: .values)
     }
@@ -53,6 +59,7 @@ struct Row: Encodable {
         let wanted =
             [least.map { "≥ \(number($0))" }, target.map { "≤ \(number($0))" }]
             .compactMap { $0 }.joined(separator: ", ")
+        if values.isEmpty { return "\(name.padded(to: 62))  no peer" }
         let verdict = isMet.map { $0 ? "met" : "MISSED" } ?? ""
         let range = "\(number(values.min() ?? .nan))…\(number(values.max() ?? .nan))"
         return [

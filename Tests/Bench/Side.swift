@@ -18,11 +18,7 @@ enum Side: String, CaseIterable {
 
     /// Returns the scene of a daemon in whose configuration only the size is set.
     static func scene(_ size: Size = Clips.size) -> SceneState {
-        SceneState(
-            canvas: size,
-            style: SceneStyle(),
-            present: PerRole(back: true, front: true)
-        )
+        SceneState(canvas: size, style: SceneStyle(), present: PerRole(back: true, front: true))
     }
 
     /// The place of the inset.
@@ -45,10 +41,7 @@ enum Side: String, CaseIterable {
         let output = Output(size)
         switch self {
         case .dualcam:
-            let cameras = PerRole<any CameraStream>(
-                back: back,
-                front: try ClipStream(clip, path)
-            )
+            let cameras = PerRole<any CameraStream>(back: back, front: try ClipStream(clip, path))
             let compositor = Compositor(canvas: size)
             let (state, start) = (Side.scene(size), Timestamp.zero)
             let scene = state.scene(at: start)

@@ -167,11 +167,7 @@ struct ViewRows {
     // MARK: The programs
 
     /// Starts the window in the bottom right corner, `width` pixels wide.
-    private func start(
-        on screen: Screen,
-        in session: PrivateSession,
-        width: Int
-    ) throws -> Child {
+    private func start(on screen: Screen, in session: PrivateSession, width: Int) throws -> Child {
         let folder = "\(session.directory)/home/.local/state/dualcam"
         try makeDirectory(folder)
         try "set-up = true\n".write(toFile: "\(folder)/window", atomically: true, encoding: .utf8)

@@ -145,6 +145,13 @@ final class ShownWindow {
         id =
             try desktop.run("xdotool", "search", "--onlyvisible", "--name", "^DualCam$")
             .split(separator: "\n").first.map(String.init) ?? ""
+        // Keys go to whatever window has the focus.
+        try eventually("the window to be the active one", within: 10) {
+            try desktop.run("xdotool", "getactivewindow").split(separator: "\n").first.map(
+                String.init
+            )
+                == id
+        }
     }
 
     /// Moves the pointer to a point of the picture, in units of the window, and does more. The
