@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test mutating func inkFadesInAndIsTheConfigurations() {
-        send(.camera(.back, .setInk(true)))
+        send(.camera(.back, .setInk(true)), at: 1)
         #expect(state.cameras.back.isInk && !state.cameras.front.isInk)
         func ink(_ seconds: Double) -> Double { layers(at: seconds)[0].ink }
         #expect(ink(1) == 0 && ink(1.15) > 0.4 && ink(1.15) < 0.6 && ink(2) == 1)
