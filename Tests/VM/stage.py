@@ -38,7 +38,8 @@ def sample(frame):
         if 70 < luma < 180:
             return hue, None
         value = value * 2 + (luma > 128)
-    return hue, value
+    # Under the veil, which blurs and darkens, a few white blocks are as dark as none.
+    return hue, value or None
 
 
 class Signals:
