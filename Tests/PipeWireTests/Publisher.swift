@@ -63,7 +63,7 @@ final class Publisher {
     var record: Record { shared.record.withLock { $0 } }
 
     /// Publishes no frame while `reader` has yet to take one: however late any thread is, PipeWire
-    /// then has no reason to drop one.
+    /// then has no reason to drop one. One that is lost all the same is followed by another.
     func follow(_ reader: StreamReader) { shared.reader.withLock { $0 = reader } }
 
     /// Withdraws the node and ends the thread. Harmless when called twice.
@@ -94,8 +94,8 @@ final class Publisher {
         var due = MonotonicClock.now
         var sequence: UInt64 = 0
         // How many frames the reader that is followed had when one was published, and at the last
-        // look.
-        var (followed, before, last): (StreamReader?, Int, Int) = (nil, -1, -1)
+        // look; and for how many intervals it has been waited for.
+        var (followed, before, last, waits): (StreamReader?, Int, Int, Int) = (nil, -1, -1, 0)
         var timer: EventLoop.Timer?
         timer = try loop.timer {
             defer {
@@ -109,8 +109,13 @@ final class Publisher {
             if reader !== followed { (followed, before, last) = (reader, -1, -1) }
             let taken = reader?.count ?? -1
             defer { last = taken }
-            // The graph is done a little later than the reader.
-            guard reader == nil || taken != before && taken == last else { return }
+            waits += 1
+            // The graph is done a little later than the reader. A reader may miss what is published
+            // while it is being linked.
+            guard reader == nil || taken != before && taken == last || waits > settings.rate else {
+                return
+            }
+            waits = 0
             let isPublished = node.publish(
                 pts: due,
                 sequence: sequence,
