@@ -186,9 +186,7 @@ struct BrowserTests {
             let values = try? FileManager.default.attributesOfItem(atPath: file)
             return (values?[.size] as? Int ?? 0) / 144
         }
-        try eventually("GStreamer's frames", within: 30, while: other) {
-            try frames() > 10
-        }
+        try eventually("GStreamer's frames", within: 30, while: other) { try frames() > 10 }
         var opened = 0
         var starts = 0
         while opened < 10 {

@@ -49,11 +49,7 @@ struct DaemonMirrorTests {
             loop = try EventLoop()
             connection = try BusConnection(to: .address(address), loop: loop)
             server = ObjectServer(on: connection, managing: DualCam.path)
-            server.export(
-                Self.interface,
-                at: DualCam.backPath,
-                properties: ["Name": .string(name)]
-            )
+            server.export(Self.interface, at: DualCam.backPath, properties: ["Name": .string(name)])
             try connection.requestName(DualCam.busName)
         }
 

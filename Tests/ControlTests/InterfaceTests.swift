@@ -25,9 +25,7 @@ struct InterfaceTests {
     @Test func everyFileHasADefinition() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
             .filter { $0.hasSuffix(".xml") }
-        let defined = Interface.all.map {
-            "\($0.name).xml"
-        }
+        let defined = Interface.all.map { "\($0.name).xml" }
         #expect(names.sorted() == defined.sorted())
     }
 

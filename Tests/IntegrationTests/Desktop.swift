@@ -98,12 +98,7 @@ final class Desktop {
     /// Signals that logind is about to suspend the machine, or has woken it.
     func sleep(_ isOn: Bool) throws {
         try login?.set("PreparingForSleep", of: "\(Self.login).Manager", to: .boolean(isOn))
-        try login?.emit(
-            "PrepareForSleep",
-            of: "\(Self.login).Manager",
-            "b",
-            .boolean(isOn)
-        )
+        try login?.emit("PrepareForSleep", of: "\(Self.login).Manager", "b", .boolean(isOn))
     }
 
     func setLocked(_ isLocked: Bool, session id: String = "c1") throws {
@@ -173,12 +168,7 @@ final class Desktop {
 
     func setScreenSaver(_ isActive: Bool) throws {
         try answer(isActive)
-        try screenSaver?.emit(
-            "ActiveChanged",
-            of: Self.screenSaver,
-            "b",
-            .boolean(isActive)
-        )
+        try screenSaver?.emit("ActiveChanged", of: Self.screenSaver, "b", .boolean(isActive))
     }
 
     func endScreenSaver() { screenSaver = nil }

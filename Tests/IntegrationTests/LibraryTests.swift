@@ -39,10 +39,7 @@ extension DaemonTests {
 
         private func folder(_ daemon: Daemon, _ name: String = "pictures") throws -> String {
             let path = "\(daemon.session.directory)/\(name)"
-            try FileManager.default.createDirectory(
-                atPath: path,
-                withIntermediateDirectories: true
-            )
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
             return path
         }
 
@@ -400,9 +397,7 @@ extension DaemonTests {
         @Test func tenThousandFilesAreListedAtOnce() throws {
             try with { daemon in
                 let pictures = try folder(daemon)
-                let names = (0..<10_000).map {
-                    "DualCam_2026-11-21_143005.123_back-\($0).jpg"
-                }
+                let names = (0..<10_000).map { "DualCam_2026-11-21_143005.123_back-\($0).jpg" }
                 for name in names {
                     let number = open("\(pictures)/\(name)", O_WRONLY | O_CREAT, 0o600)
                     #expect(Glibc.write(number, "x", 1) == 1)

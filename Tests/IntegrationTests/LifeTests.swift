@@ -239,10 +239,7 @@ extension DaemonTests {
             let file = "file:/5b1f7a0c2e"
             try Daemon.with(DaemonTests.still(back: file, front: "test")) { daemon in
                 try eventually("not found") { try daemon.complains(of: file) }
-                #expect(
-                    try daemon.problems
-                        == ["The back camera was not found: \(file)."]
-                )
+                #expect(try daemon.problems == ["The back camera was not found: \(file)."])
             }
         }
 
@@ -410,8 +407,7 @@ extension DaemonTests {
                 #expect {
                     try daemon.get("State", of: .stream)
                 } throws: {
-                    ($0 as? DBusKit.DBusError)?.name
-                        == "org.freedesktop.DBus.Error.NameHasNoOwner"
+                    ($0 as? DBusKit.DBusError)?.name == "org.freedesktop.DBus.Error.NameHasNoOwner"
                 }
             }
         }

@@ -185,13 +185,8 @@ extension DaemonTests {
                 try daemon.set("LivePhoto", of: .capture, to: .boolean(true))
                 for isEnd in [false, true] {
                     let before = stills(session).count
-                    let child = try session.run(
-                        Self.tool,
-                        ["photo", "--of", "back", "--json"]
-                    )
-                    try eventually("the photograph", within: 60) {
-                        stills(session).count > before
-                    }
+                    let child = try session.run(Self.tool, ["photo", "--of", "back", "--json"])
+                    try eventually("the photograph", within: 60) { stills(session).count > before }
                     if isEnd {
                         #expect(try daemon.end().exit == .status(0))
                     } else {
@@ -302,9 +297,7 @@ extension DaemonTests {
             try PrivateSession.with { session in
                 let daemon = try Daemon(try configuration(session, live: false), in: session)
                 let gone = try session.run(Self.tool, ["photo", "--live"])
-                try eventually("its cameras") {
-                    try daemon.state(of: DualCam.backPath) != "closed"
-                }
+                try eventually("its cameras") { try daemon.state(of: DualCam.backPath) != "closed" }
                 gone.signal(SIGKILL)
                 try gone.wait()
                 let both = try (0..<2).map { number in

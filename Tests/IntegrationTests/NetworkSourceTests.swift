@@ -210,9 +210,7 @@ extension DaemonTests {
                 }
                 #expect(camera.server.count == 1)
                 reader.close()
-                try eventually("the connection to end", within: 5) {
-                    camera.server.openCount == 0
-                }
+                try eventually("the connection to end", within: 5) { camera.server.openCount == 0 }
             }
         }
 

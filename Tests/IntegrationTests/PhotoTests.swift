@@ -314,10 +314,7 @@ extension DaemonTests {
                 try FileManager.default.removeItem(atPath: Self.folder(daemon.session))
                 let full = try daemon.session.run(
                     "sh",
-                    [
-                        "-c",
-                        "'\(Programs.path(of: "dualcamctl"))' photo --of back -o - >/dev/full",
-                    ]
+                    ["-c", "'\(Programs.path(of: "dualcamctl"))' photo --of back -o - >/dev/full"]
                 )
                 try full.wait(within: 60)
                 #expect(full.exit == .status(1) && full.errors.contains("the disk is full"))

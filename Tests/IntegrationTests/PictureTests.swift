@@ -190,12 +190,7 @@ extension DaemonTests {
                 let reader = try daemon.reader()
                 defer { reader.close() }
                 _ = try reader.picture("the camera") { $0[80, 200] == .gray(235) }
-                try daemon.set(
-                    "Rotation",
-                    of: .camera,
-                    at: DualCam.backPath,
-                    to: .uint32(90)
-                )
+                try daemon.set("Rotation", of: .camera, at: DualCam.backPath, to: .uint32(90))
                 let picture = try reader.picture("its new mode") { $0[1000, 45] == .gray(235) }
                 expect(picture, shows: .bars, in: Self.whole, turned: .clockwise90)
                 try eventually("the mode") {

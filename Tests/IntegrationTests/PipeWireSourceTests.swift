@@ -61,8 +61,7 @@ extension DaemonTests {
                 ?? ["-q:v", "2", "-pix_fmt", "yuvj420p"]
             let painter = try daemon.session.run(
                 "ffmpeg",
-                ["-v", "error", "-y", "-f", "lavfi", "-i", filter, "-frames:v", "1"]
-                    + form + [path]
+                ["-v", "error", "-y", "-f", "lavfi", "-i", filter, "-frames:v", "1"] + form + [path]
             )
             try #require(painter.wait() == .status(0), "\(painter.errors)")
             return path
@@ -195,9 +194,7 @@ extension DaemonTests {
                 let before = try name()
                 let sound = try node(daemon, "sound", 640, 360, picture)
                 // Each of the five failures takes 3 s, and a pause.
-                try eventually("another camera", within: 60, while: sound) {
-                    try name() != before
-                }
+                try eventually("another camera", within: 60, while: sound) { try name() != before }
                 try eventually("its picture", within: 20) {
                     try daemon.state(of: DualCam.backPath) == "streaming"
                 }

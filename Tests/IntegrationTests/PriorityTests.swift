@@ -136,10 +136,7 @@ extension DaemonTests {
             }
         }
 
-        private static let configuration = DaemonTests.still(
-            back: "test:bars",
-            front: "test:bars"
-        )
+        private static let configuration = DaemonTests.still(back: "test:bars", front: "test:bars")
 
         private func withSession(_ body: (PrivateSession) throws -> Void) throws {
             let session = try PrivateSession(PrivateSession.Service.usual + [.systemBus])

@@ -36,9 +36,7 @@ extension DaemonTests {
                 let first = try Daemon(Self.configuration, in: session)
                 let reader = try first.reader()
                 defer { reader.close() }
-                try eventually("cameras") {
-                    try first.state(of: DualCam.frontPath) == "streaming"
-                }
+                try eventually("cameras") { try first.state(of: DualCam.frontPath) == "streaming" }
                 try first.set("Enabled", of: .privacy, to: .boolean(true))
                 // All of this is so at once, not in the end.
                 #expect(try first.get("Enabled", of: .privacy) == .boolean(true))

@@ -158,9 +158,7 @@ extension DaemonTests {
                 let count = try brightness(paths[0], crop: "600:300:20:20").map {
                     try #require(order.firstIndex(of: $0))
                 }
-                let gaps = zip(count, count.dropFirst()).count {
-                    ($0 + 1) % order.count != $1
-                }
+                let gaps = zip(count, count.dropFirst()).count { ($0 + 1) % order.count != $1 }
                 let dropped = (files[0]["dropped"]?.integer ?? 0)
                 let missed =
                     try daemon.get("FramesDropped", of: .camera, at: DualCam.backPath).integer ?? 0
@@ -466,10 +464,7 @@ extension DaemonTests {
                 try ask(
                     "Set",
                     "org.freedesktop.DBus.Properties",
-                    [
-                        .string(Interface.privacy.name), .string("Enabled"),
-                        .variant(.boolean(true)),
-                    ]
+                    [.string(Interface.privacy.name), .string("Enabled"), .variant(.boolean(true))]
                 )
                 // Cameras close at once; after 5 s it says that the disk is missing.
                 var asked = 0

@@ -124,8 +124,7 @@ extension DaemonTests {
                         options: ["files": .array(files, of: .descriptor)]
                     )
                 } throws: {
-                    ($0 as? DBusKit.DBusError)?.name
-                        == "org.freedesktop.DBus.Error.LimitsExceeded"
+                    ($0 as? DBusKit.DBusError)?.name == "org.freedesktop.DBus.Error.LimitsExceeded"
                 }
                 #expect(try daemon.get("Active", of: .stream) == .boolean(true))
                 withExtendedLifetime(reader) {}

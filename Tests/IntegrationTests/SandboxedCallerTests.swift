@@ -38,10 +38,7 @@ extension DaemonTests {
             // A user may mount in a namespace of one's own.
             let own = getuid() == 0 ? [] : ["--user", "--map-current-user", "--keep-caps"]
             let command = ["sh", "-c", Self.sandbox, "sandbox", root]
-            let child = try session.run(
-                "unshare",
-                own + ["--mount"] + command + [program] + words
-            )
+            let child = try session.run("unshare", own + ["--mount"] + command + [program] + words)
             try child.wait()
             try #require(child.exit != .status(99), "no sandbox: \(child.errors)")
             return child

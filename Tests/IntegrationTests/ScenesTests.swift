@@ -53,11 +53,7 @@ extension DaemonTests {
             _ daemon: Daemon,
             options: [String: Value] = [:]
         ) throws -> [Value] {
-            try daemon.send(
-                member,
-                of: Interface.scenes.name,
-                [.string(name), .named(options)]
-            )
+            try daemon.send(member, of: Interface.scenes.name, [.string(name), .named(options)])
         }
 
         private func current(_ daemon: Daemon) throws -> String {
@@ -102,9 +98,7 @@ extension DaemonTests {
                 // A part of one.
                 try call("Apply", "demo", daemon, options: ["only": .strings(["layout"])])
                 #expect(try daemon.get("Layout", of: .scene) == .string("side-by-side"))
-                #expect(
-                    try daemon.get("Title", of: .scene) == .string("Ada Lovelace\nEngines")
-                )
+                #expect(try daemon.get("Title", of: .scene) == .string("Ada Lovelace\nEngines"))
                 // The key for the next one goes on after the last one, whole or not.
                 let next = try daemon.call("Next", of: .scenes)
                 #expect(next.first == .string("away"))
@@ -210,10 +204,7 @@ extension DaemonTests {
                     let refused = try call("Apply", order[order.count - 1], daemon)
                     #expect(refused == [.named([:])], "seed \(Chance.seed): \(order)")
                     // On the way of some, at the end of others.
-                    frames += try reader.frames(
-                        Int.random(in: 1...14, using: &random),
-                        within: 20
-                    )
+                    frames += try reader.frames(Int.random(in: 1...14, using: &random), within: 20)
                 }
                 frames += try reader.frames(12, within: 20)
                 #expect(frames.areUnbroken)

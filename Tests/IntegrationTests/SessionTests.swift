@@ -107,9 +107,7 @@ extension DaemonTests {
                 for path in [movie, still] {
                     try writeMovie([40, 80, 120, 160], size: size, to: path)
                 }
-                try daemon.reload(
-                    DaemonTests.still(back: "file:\(movie)", front: "file:\(still)")
-                )
+                try daemon.reload(DaemonTests.still(back: "file:\(movie)", front: "file:\(still)"))
                 // From the kernel, independent of the daemon's own report.
                 func areOpen() -> Bool {
                     let files = "/proc/\(daemon.program.id)/fd"
@@ -191,10 +189,7 @@ extension DaemonTests {
                 (
                     "a screen saver at its other place",
                     {
-                        try $0.startScreenSaver(
-                            isActive: true,
-                            at: "/org/freedesktop/ScreenSaver"
-                        )
+                        try $0.startScreenSaver(isActive: true, at: "/org/freedesktop/ScreenSaver")
                     },
                     { $0.endScreenSaver() }
                 ),
@@ -240,9 +235,7 @@ extension DaemonTests {
                 }
                 #expect(try captured(daemon) == [0, 0])
                 try desktop.failLogin(false)
-                try eventually("cameras") {
-                    try daemon.state(of: DualCam.backPath) == "streaming"
-                }
+                try eventually("cameras") { try daemon.state(of: DualCam.backPath) == "streaming" }
                 #expect(try daemon.problems == [])
             }
         }

@@ -77,10 +77,7 @@ private final class Soak {
         try desktop.startGnome()
         let levels = (0..<20).map { UInt8(60 + 6 * $0) }
         try writeMovie(levels, size: Size(width: 640, height: 360), to: movie)
-        daemon = try Daemon(
-            Self.configuration(movie, folder, front: "test"),
-            in: desktop.session
-        )
+        daemon = try Daemon(Self.configuration(movie, folder, front: "test"), in: desktop.session)
         viewer = try StreamReader("dualcam", in: desktop.session)
     }
 
@@ -484,9 +481,7 @@ private final class Soak {
         let state = "\(elsewhere)/state"
         mkdir(state, 0o700)
         mkdir("\(state)/dualcam", 0o700)
-        let texts = [
-            "a = [ }", "zoom = ", "\0\0\0", String(repeating: "a.", count: 3000),
-        ]
+        let texts = ["a = [ }", "zoom = ", "\0\0\0", String(repeating: "a.", count: 3000)]
         try random.element(texts).write(
             toFile: "\(state)/dualcam/state.toml",
             atomically: true,
@@ -585,9 +580,7 @@ private final class Soak {
             // do.
             viewer.close()
             viewer = try StreamReader("dualcam", in: desktop.session)
-            try eventually("a frame or a failure") {
-                viewer.count > 0 || viewer.failure != nil
-            }
+            try eventually("a frame or a failure") { viewer.count > 0 || viewer.failure != nil }
             return viewer.failure == nil
         }
         longestReturn = max(longestReturn, (MonotonicClock.now - start).seconds)

@@ -231,9 +231,7 @@ extension DaemonTests {
                 try eventually("nobody to look") {
                     try daemon.get("State", of: .stream) == .string("idle")
                 }
-                try eventually("closed cameras") {
-                    try states() == ["closed", "closed"]
-                }
+                try eventually("closed cameras") { try states() == ["closed", "closed"] }
             }
         }
     }

@@ -93,11 +93,7 @@ import Testing
         }
         #expect(throws: MultipartReader.Fault.noParts) {
             let body = "--foo\r\nContent-Length: 99999999\r\n\r\n"
-            return try pictures(
-                Self.type,
-                body + String(repeating: line, count: 70),
-                step: 1 << 16
-            )
+            return try pictures(Self.type, body + String(repeating: line, count: 70), step: 1 << 16)
         }
     }
 }

@@ -111,11 +111,7 @@ struct VideoFormatTests {
     }
 
     @Test func whatWasNotOfferedIsRefused() {
-        #expect(throws: VideoFormat.Invalid.notOffered) {
-            try read(format: SPA_VIDEO_FORMAT_I420)
-        }
-        #expect(throws: VideoFormat.Invalid.notOffered) {
-            try read(type: SPA_TYPE_OBJECT_Props)
-        }
+        #expect(throws: VideoFormat.Invalid.notOffered) { try read(format: SPA_VIDEO_FORMAT_I420) }
+        #expect(throws: VideoFormat.Invalid.notOffered) { try read(type: SPA_TYPE_OBJECT_Props) }
     }
 }

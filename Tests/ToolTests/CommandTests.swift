@@ -372,8 +372,7 @@ struct CommandTests {
         let child = try daemon.run("record", "start", "--of", "back")
         #expect(child.exit == .status(0))
         #expect(
-            child.errors
-                == "dualcamctl: Privacy is on. The cameras are recorded once it is off.\n"
+            child.errors == "dualcamctl: Privacy is on. The cameras are recorded once it is off.\n"
         )
     }
 
@@ -626,10 +625,7 @@ struct CommandTests {
         daemon.vanish()
 
         let folder = "\(daemon.session.directory)/pictures"
-        try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: false
-        )
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         for name in ["lesson.jpg", "page.png", ".hidden.jpg"] {
             #expect(FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil))
         }

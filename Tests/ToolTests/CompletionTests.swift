@@ -21,9 +21,7 @@ struct CompletionTests {
         let child = try session.run("bash", ["-c", script])
         try child.wait(within: 30)
         #expect(child.errors == "")
-        return child.output.split(separator: "\n").map {
-            $0.trimmingCharacters(in: .whitespaces)
-        }
+        return child.output.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
     /// A shell that completes a line: its name, and a script that prints what it offers for LINE.
@@ -83,10 +81,7 @@ struct CompletionTests {
             ("dualcamctl use back usb-De", ["usb-Desk"]), ("dualcamctl use front a", ["auto"]),
             ("dualcamctl inset --corner bottom-l", ["bottom-left"]),
             ("dualcamctl media thumbnail /", ["/home/me/Videos/DualCam/a.mkv"]),
-            (
-                "dualcamctl controls --set ",
-                ["auto_exposure=", "exposure_time_absolute="]
-            ),
+            ("dualcamctl controls --set ", ["auto_exposure=", "exposure_time_absolute="]),
         ]
         let daemon = try FakeDaemon()
         let desk: [String: Value] = [

@@ -194,10 +194,7 @@ struct DoctorTests {
         let daemon = try FakeDaemon()
         let home = "\(daemon.session.directory)/home"
         let folder = "\(home)/.config/chromium"
-        try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: true
-        )
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try "{}".write(toFile: "\(folder)/Local State", atomically: true, encoding: .utf8)
         try daemon.appear()
         let child = try daemon.session.run(

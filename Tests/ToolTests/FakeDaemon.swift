@@ -173,9 +173,7 @@ final class FakeDaemon {
                 "path": .string("/home/me/Videos/DualCam/a.mkv"), "dropped": .uint32(2),
             ]
             file["error"] = recordingError.map { .string($0) }
-            call.reply(
-                .array([.named(file)], of: .dictionary(key: .string, value: .variant))
-            )
+            call.reply(.array([.named(file)], of: .dictionary(key: .string, value: .variant)))
         default: call.reply()
         }
     }

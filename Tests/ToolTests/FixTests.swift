@@ -298,8 +298,7 @@ struct FixTests {
         let before = try user.everything()
         try user.doctor("--fix", "edge", "--yes")
         #expect(
-            try user.text(own)
-                == text.replacing("=Vulkan", with: "=WebRtcPipeWireCamera,Vulkan")
+            try user.text(own) == text.replacing("=Vulkan", with: "=WebRtcPipeWireCamera,Vulkan")
         )
         try user.doctor("--undo")
         #expect(try user.everything() == before)
@@ -394,10 +393,7 @@ struct FixTests {
     @Test func onlyItsOwnSwitchCountsForABrowser() throws {
         let user = try User()
         let folder = "\(user.session.directory)/vivaldi"
-        try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: true
-        )
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         // In Debian, it is a link.
         let source = URL(filePath: "/bin/sh").resolvingSymlinksInPath().path
         try FileManager.default.copyItem(atPath: source, toPath: "\(folder)/vivaldi-bin")
@@ -776,12 +772,7 @@ struct FixTests {
             permissions: CameraPermissions(connection: nil)
         )
         let step = FixStep.file(
-            FileStep(
-                title: "Chromium",
-                path: file.path,
-                form: .chromiumFlags,
-                closed: folder
-            )
+            FileStep(title: "Chromium", path: file.path, form: .chromiumFlags, closed: folder)
         )
         #expect(try fixer.isNeeded(step))
         symlink("other-computer-1", "\(folder)/SingletonLock")
@@ -834,9 +825,7 @@ struct FixTests {
         if isRoot { #expect(chown(other.path, 65534, 65534) == 0) }
         let home = isRoot ? other.path : "/"
         #expect(throws: Failure.self) { try FixSession.checkUser { $0 == "HOME" ? home : nil } }
-        #expect(throws: Never.self) {
-            try FixSession.checkUser { $0 == "HOME" ? user.home : nil }
-        }
+        #expect(throws: Never.self) { try FixSession.checkUser { $0 == "HOME" ? user.home : nil } }
     }
 
     @Test func whatIsAskedForIsSeenWhereTheQuestionIs() throws {
@@ -864,10 +853,7 @@ struct FixTests {
         let user = try User()
         try user.write("{}", ".config/chromium/Local State")
         let fixed = try user.doctor("--fix", "chromium", "--yes").output
-        #expect(
-            fixed.hasSuffix("To take it back: dualcamctl doctor --undo chromium\n"),
-            "\(fixed)"
-        )
+        #expect(fixed.hasSuffix("To take it back: dualcamctl doctor --undo chromium\n"), "\(fixed)")
         #expect(FixStep.ourselves(["start"]).isUndone == false)
         #expect(FixStep.systemctl(["restart", "xdg-desktop-portal"]).isUndone == false)
         #expect(FixStep.systemctl(["enable", "--now", "dualcamd"]).isUndone)
@@ -1037,9 +1023,7 @@ struct HidingTests {
         Camera(
             name: "face",
             isHidden: true,
-            device: [
-                "device.serial": "Other", "device.bus-path": "pci-0000:00:14.0-usb-0:1:1.0",
-            ]
+            device: ["device.serial": "Other", "device.bus-path": "pci-0000:00:14.0-usb-0:1:1.0"]
         ),
         Camera(
             name: "third",
@@ -1056,11 +1040,7 @@ struct HidingTests {
             isHidden: false,
             node: ["api.v4l2.cap.driver": "v4l2 loopback", "api.v4l2.cap.card": "Phone"]
         ),
-        Camera(
-            name: "port",
-            isHidden: true,
-            node: ["api.v4l2.cap.bus_info": "usb-0000:00:14.0-1"]
-        ),
+        Camera(name: "port", isHidden: true, node: ["api.v4l2.cap.bus_info": "usb-0000:00:14.0-1"]),
         Camera(
             name: "other",
             isHidden: false,
@@ -1299,9 +1279,7 @@ struct HidingTests {
         }
         try wish("true")
         try daemon.appear(changing: [
-            .stream: [
-                "Devices": FakeDaemon.devices([]), "ConfigurationFile": .string(file),
-            ]
+            .stream: ["Devices": FakeDaemon.devices([]), "ConfigurationFile": .string(file)]
         ])
         func said() throws -> String {
             let output = try daemon.run("doctor").output

@@ -58,9 +58,7 @@ private let onMain = (x: 0.3, y: 0.5)
         corner: Corner
     ) {
         let wishes = wishes(from: onInset, by: [(x / 2, y / 2), (x, y)])
-        #expect(
-            wishes == [.lift, .carry(x: x / 2, y: y / 2), .carry(x: x, y: y), .drop(corner)]
-        )
+        #expect(wishes == [.lift, .carry(x: x / 2, y: y / 2), .carry(x: x, y: y), .drop(corner)])
     }
 
     @Test(arguments: [(0.0, 40.0), (0, -40), (40, 0), (-40, 0), (30, 30)])

@@ -130,11 +130,7 @@ final class ShownWindow {
         """
 
     private static func start(_ desktop: Desktop) throws -> Child {
-        try desktop.session.run(
-            Programs.path(of: "dualcam-view"),
-            [],
-            adding: desktop.variables
-        )
+        try desktop.session.run(Programs.path(of: "dualcam-view"), [], adding: desktop.variables)
     }
 
     /// Waits until a picture of the stream is on the screen, where it is to be.

@@ -22,10 +22,7 @@ enum FirstStart {
     static func set(_ lines: [String], in session: PrivateSession) throws {
         guard !lines.isEmpty else { return }
         let folder = "\(session.directory)/home/.config/gtk-4.0"
-        try FileManager.default.createDirectory(
-            atPath: folder,
-            withIntermediateDirectories: true
-        )
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let text = (["[Settings]"] + lines).joined(separator: "\n")
         try text.write(toFile: "\(folder)/settings.ini", atomically: true, encoding: .utf8)
     }

@@ -118,9 +118,7 @@ import Testing
         try look.with { window in
             let reader = try ScreenReader(window.daemon)
             let controls = try places(
-                of: [
-                    "Close", "Fullscreen", "Swap the Pictures", "Record", "Pro Mode", "Privacy",
-                ],
+                of: ["Close", "Fullscreen", "Swap the Pictures", "Record", "Pro Mode", "Privacy"],
                 in: window,
                 reader
             )
@@ -159,11 +157,7 @@ import Testing
             let reader = try ScreenReader(window.daemon)
             try window.hand(at: 100, 60, "key w")
             _ = try dial(window, reader)
-            try places(
-                of: ["White balance presets", "Close", "Fullscreen"],
-                in: window,
-                reader
-            )
+            try places(of: ["White balance presets", "Close", "Fullscreen"], in: window, reader)
         }
     }
 

@@ -321,9 +321,7 @@ import Testing
             }
             #expect(reader.hasState(ScreenReader.pressed, sound))
             try window.desktop.hand("key a")
-            try eventually("no sound", within: 5) {
-                !reader.hasState(ScreenReader.pressed, sound)
-            }
+            try eventually("no sound", within: 5) { !reader.hasState(ScreenReader.pressed, sound) }
         }
     }
 }

@@ -319,11 +319,7 @@ extension WindowTests {
                     [
                         .string("/7"), .string("org.kde.kwin.Script"), .named([:]),
                         .array(
-                            [
-                                .structure([
-                                    .string("run"), .string(""), .string(""), .string(""),
-                                ])
-                            ],
+                            [.structure([.string("run"), .string(""), .string(""), .string("")])],
                             of: "(ssss)"
                         ),
                     ]

@@ -32,10 +32,7 @@ final class ScreenReader {
     var all: [String: [Accessible]] {
         var found: [String: [Accessible]] = [:]
         var queue = [
-            Accessible(
-                owner: "org.a11y.atspi.Registry",
-                path: "/org/a11y/atspi/accessible/root"
-            )
+            Accessible(owner: "org.a11y.atspi.Registry", path: "/org/a11y/atspi/accessible/root")
         ]
         for _ in 0..<2000 where !queue.isEmpty {
             let object = queue.removeFirst()

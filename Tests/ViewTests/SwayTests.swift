@@ -41,8 +41,7 @@ import ViewCore
             #expect(try isShown(desktop, at: Self.start))
             try desktop.tell("workspace 2")
             try eventually("the window alone on another workspace", within: 10) {
-                try desktop.color(100, 400).max() ?? 255 < 100
-                    && isShown(desktop, at: Self.start)
+                try desktop.color(100, 400).max() ?? 255 < 100 && isShown(desktop, at: Self.start)
             }
         }
     }

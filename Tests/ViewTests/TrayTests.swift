@@ -66,9 +66,7 @@ import Testing
         }
 
         func choose(_ label: String) throws {
-            try choose(
-                id: eventually("the item \(label)", within: 5) { try self.labels()[label] }
-            )
+            try choose(id: eventually("the item \(label)", within: 5) { try self.labels()[label] })
         }
 
         func choose(id: Value, _ event: String = "clicked") throws {
@@ -205,9 +203,7 @@ import Testing
                 && !words.hasSuffix(" app is using the camera")
                 ? words : nil
         }
-        try eventually("the viewer in the menu", within: 5) {
-            try item.labels()[words] != nil
-        }
+        try eventually("the viewer in the menu", within: 5) { try item.labels()[words] != nil }
         reader.close()
         try item.wait("No app is using the camera")
     }
