@@ -201,8 +201,8 @@ def wait_for_finding(name, is_well):
 
 def held(camera):
     expect(doctor('--json')['in-use']['ok'], 'nobody else has a camera')
-    # PipeWire gives it back some time after its last reader left
-    wait_for('the camera is free', camera.streams, every=0.5)
+    # The daemon has it for a moment after its last reader left
+    wait_for('the cameras are closed', lambda: not open_cameras(int(unit('MainPID'))))
     holder = subprocess.Popen(
         ['v4l2-ctl', '-d', camera.device, '--stream-mmap', '--stream-count=100000', '--stream-to=/dev/null'],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **AS_USER)
