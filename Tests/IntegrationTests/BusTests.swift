@@ -371,7 +371,7 @@ extension DaemonTests {
                     expectRefusal(daemon, member, of: interface, at: path, arguments, error)
                 }
                 let frames = reader.drain() + [try reader.next()]
-                #expect(frames.areUnbroken)
+                #expect(frames.breaks == [])
                 let sizes = [.nan, .infinity, -.infinity, 0, -1, 0.5001, 0.0999, 1e308]
                 for size in sizes {
                     let arguments = set("InsetSize", .double(size))

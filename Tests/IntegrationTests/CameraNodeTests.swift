@@ -229,7 +229,7 @@ extension DaemonTests {
                     try Listed("dualcam.back", in: daemon.session) == nil
                 }
                 let frames = stream.drain() + [try stream.next()]
-                #expect(frames.areUnbroken)
+                #expect(frames.breaks == [])
                 #expect(try daemon.get("NodeId", of: .stream) == id)
                 #expect(stream.failure == nil)
 

@@ -231,11 +231,7 @@ final class Viewer {
     ) throws {
         // At least one after what may have held it up.
         let frames = reader.drain() + [try reader.next()]
-        #expect(
-            frames.areUnbroken,
-            "\(what): \(frames.map(\.sequence))",
-            sourceLocation: sourceLocation
-        )
+        #expect(frames.breaks == [], "\(what)", sourceLocation: sourceLocation)
         #expect(reader.failure == nil, "\(what)", sourceLocation: sourceLocation)
         #expect(
             try daemon.get("NodeId", of: .stream) == node,
@@ -246,9 +242,11 @@ final class Viewer {
 }
 
 extension [StreamReader.Frame] {
-    /// `true` if they are of one stream, in order: it never began anew.
-    var areUnbroken: Bool {
-        !contains(where: \.isDiscontinuous)
-            && zip(self, dropFirst()).allSatisfy { $0.sequence < $1.sequence }
+    /// The sequence numbers at which the stream began anew or went back; none of one in order.
+    var breaks: [UInt64] {
+        indices.filter { index in
+            self[index].isDiscontinuous
+                || index > 0 && self[index].sequence <= self[index - 1].sequence
+        }.map { self[$0].sequence }
     }
 }
